@@ -9,6 +9,7 @@ const ErrorBody = z.object({
     field: z.nullish(z.string()),
     value: z.nullish(z.unknown()),
     remedy: z.nullish(z.string()),
+    request_id: z.nullish(z.string()),
   }),
 });
 
@@ -20,6 +21,7 @@ export class ApiError extends Error {
     message: string,
     readonly remedy: string | null = null,
     readonly field: string | null = null,
+    readonly requestId: string | null = null,
   ) {
     super(message);
   }
@@ -41,6 +43,6 @@ export function errorOf(status: number, body: unknown): ApiError {
   const parsed = ErrorBody.safeParse(body);
   if (!parsed.success)
     return new ApiError(status, "unexpected_answer", `The server answered with status ${status}.`);
-  const { code, message, remedy, field } = parsed.data.error;
-  return new ApiError(status, code, message, remedy ?? null, field ?? null);
+  const { code, message, remedy, field, request_id: requestId } = parsed.data.error;
+  return new ApiError(status, code, message, remedy ?? null, field ?? null, requestId ?? null);
 }

@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask whether the process answers
+         * @description Needs nothing but the process: whoever restarts what is not alive must not do so because the database is away.
+         */
+        get: operations["get_alive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ready": {
         parameters: {
             query?: never;
@@ -33,7 +53,9 @@ export interface paths {
         };
         /**
          * Ask whether requests can be served
-         * @description Status 503 while the database does not answer.
+         * @description Status 503 while the database does not answer, or has a schema that is older than this release.
+         *
+         *     A newer one is taken: each release works on the schema of the next.
          */
         get: operations["get_ready"];
         put?: never;
@@ -2781,6 +2803,17 @@ export interface components {
          */
         AlertState: "suspect" | "untriaged" | "acknowledged" | "investigating" | "expected" | "noise" | "wont_fix" | "fixed" | "verified" | "recovered" | "closed";
         /**
+         * Alive
+         * @description The process answers.
+         */
+        Alive: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "alive";
+        };
+        /**
          * Artefact
          * @description A piece of raw output; its content is at /artefacts/{id}.
          */
@@ -2974,6 +3007,9 @@ export interface components {
         /**
          * BeatRequest
          * @description The agent's pulse, with the state of everything it holds.
+         *
+         *     Attributes:
+         *         spool_bytes: what orders and unsent results take on the node's disk.
          */
         BeatRequest: {
             /** Agent Instance */
@@ -2987,6 +3023,8 @@ export interface components {
             sent_at: string;
             /** Orders */
             orders: components["schemas"]["OrderBeat"][];
+            /** Spool Bytes */
+            spool_bytes?: number | null;
         };
         /**
          * Blackout
@@ -4417,6 +4455,12 @@ export interface components {
              * @example choose one of nfs0, nfs1
              */
             remedy: string | null;
+            /**
+             * Request Id
+             * @description By which the server's log knows the request
+             * @example 0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10
+             */
+            request_id: string | null;
         };
         /**
          * Event
@@ -4884,6 +4928,12 @@ export interface components {
              * @enum {string}
              */
             scheduler: "ok" | "down" | "unknown";
+            /**
+             * Worker
+             * @description `down` when its work has been due for a minute; `unknown` while no scheduler asks for any
+             * @enum {string}
+             */
+            worker: "ok" | "down" | "unknown";
             /**
              * Version
              * @example 0.1.0
@@ -8946,6 +8996,7 @@ export interface operations {
                      *       "database": "ok",
                      *       "redis": "ok",
                      *       "scheduler": "ok",
+                     *       "worker": "ok",
                      *       "version": "0.1.0"
                      *     }
                      */
@@ -8965,7 +9016,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -8985,7 +9037,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9005,7 +9058,96 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_alive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "alive"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Alive"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9050,7 +9192,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9070,7 +9213,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9090,7 +9234,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9154,7 +9299,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9174,7 +9320,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9194,7 +9341,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9214,7 +9362,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9234,7 +9383,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9254,7 +9404,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9309,7 +9460,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9329,7 +9481,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9349,7 +9502,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9369,7 +9523,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9389,7 +9544,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9454,7 +9610,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9474,7 +9631,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9494,7 +9652,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9514,7 +9673,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9534,7 +9694,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9554,7 +9715,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9592,7 +9754,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9612,7 +9775,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9632,7 +9796,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9652,7 +9817,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9672,7 +9838,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9692,7 +9859,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9740,7 +9908,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9760,7 +9929,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9780,7 +9950,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9800,7 +9971,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9820,7 +9992,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9840,7 +10013,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9860,7 +10034,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9880,7 +10055,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9942,7 +10118,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9962,7 +10139,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9982,7 +10160,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10002,7 +10181,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10022,7 +10202,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10089,7 +10270,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10109,7 +10291,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10129,7 +10312,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10149,7 +10333,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10169,7 +10354,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10189,7 +10375,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10209,7 +10396,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10229,7 +10417,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10269,7 +10458,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10289,7 +10479,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10309,7 +10500,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10329,7 +10521,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10349,7 +10542,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10369,7 +10563,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10389,7 +10584,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10454,7 +10650,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10474,7 +10671,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10494,7 +10692,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10514,7 +10713,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10534,7 +10734,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10604,7 +10805,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10624,7 +10826,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10644,7 +10847,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10664,7 +10868,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10684,7 +10889,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10704,7 +10910,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10724,7 +10931,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10744,7 +10952,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10764,7 +10973,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10836,7 +11046,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10856,7 +11067,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10876,7 +11088,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10896,7 +11109,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10916,7 +11130,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10936,7 +11151,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10956,7 +11172,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10976,7 +11193,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10996,7 +11214,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11043,7 +11262,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11063,7 +11283,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11083,7 +11304,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11103,7 +11325,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11123,7 +11346,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11143,7 +11367,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11163,7 +11388,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11231,7 +11457,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11251,7 +11478,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11271,7 +11499,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11291,7 +11520,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11311,7 +11541,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11331,7 +11562,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11400,7 +11632,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11420,7 +11653,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11440,7 +11674,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11460,7 +11695,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11480,7 +11716,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11550,7 +11787,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11570,7 +11808,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11590,7 +11829,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11610,7 +11850,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11630,7 +11871,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11650,7 +11892,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11670,7 +11913,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11690,7 +11934,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11751,7 +11996,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11771,7 +12017,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11791,7 +12038,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11811,7 +12059,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11831,7 +12080,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11851,7 +12101,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11923,7 +12174,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11943,7 +12195,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11963,7 +12216,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11983,7 +12237,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12003,7 +12258,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12023,7 +12279,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12043,7 +12300,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12063,7 +12321,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12083,7 +12342,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12145,7 +12405,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12165,7 +12426,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12185,7 +12447,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12205,7 +12468,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12225,7 +12489,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12245,7 +12510,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12308,7 +12574,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12328,7 +12595,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12348,7 +12616,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12368,7 +12637,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12388,7 +12658,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12408,7 +12679,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12428,7 +12700,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12448,7 +12721,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12468,7 +12742,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12508,7 +12783,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12528,7 +12804,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12548,7 +12825,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12568,7 +12846,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12588,7 +12867,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12608,7 +12888,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12628,7 +12909,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12689,7 +12971,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12709,7 +12992,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12729,7 +13013,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12749,7 +13034,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12769,7 +13055,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12789,7 +13076,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12852,7 +13140,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12872,7 +13161,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12892,7 +13182,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12912,7 +13203,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12932,7 +13224,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12952,7 +13245,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12972,7 +13266,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12992,7 +13287,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13012,7 +13308,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13052,7 +13349,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13072,7 +13370,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13092,7 +13391,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13112,7 +13412,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13132,7 +13433,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13152,7 +13454,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13172,7 +13475,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13286,7 +13590,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13306,7 +13611,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13326,7 +13632,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13346,7 +13653,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13366,7 +13674,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13468,7 +13777,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13488,7 +13798,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13508,7 +13819,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13528,7 +13840,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13548,7 +13861,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13568,7 +13882,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13608,7 +13923,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13628,7 +13944,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13648,7 +13965,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13668,7 +13986,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13688,7 +14007,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13708,7 +14028,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13728,7 +14049,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13840,7 +14162,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13860,7 +14183,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13880,7 +14204,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13900,7 +14225,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13920,7 +14246,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13940,7 +14267,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13960,7 +14288,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13980,7 +14309,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14000,7 +14330,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14057,7 +14388,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14077,7 +14409,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14097,7 +14430,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14117,7 +14451,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14137,7 +14472,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14198,7 +14534,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14218,7 +14555,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14238,7 +14576,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14258,7 +14597,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14278,7 +14618,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14298,7 +14639,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14318,7 +14660,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14338,7 +14681,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14376,7 +14720,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14396,7 +14741,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14416,7 +14762,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14436,7 +14783,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14456,7 +14804,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14476,7 +14825,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14539,7 +14889,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14559,7 +14910,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14579,7 +14931,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14599,7 +14952,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14619,7 +14973,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14639,7 +14994,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14659,7 +15015,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14679,7 +15036,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14699,7 +15057,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14739,7 +15098,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14759,7 +15119,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14779,7 +15140,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14799,7 +15161,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14819,7 +15182,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14839,7 +15203,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14859,7 +15224,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14922,7 +15288,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14942,7 +15309,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14962,7 +15330,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14982,7 +15351,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15002,7 +15372,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15022,7 +15393,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15042,7 +15414,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15062,7 +15435,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15082,7 +15456,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15122,7 +15497,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15142,7 +15518,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15162,7 +15539,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15182,7 +15560,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15202,7 +15581,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15222,7 +15602,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15242,7 +15623,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15338,7 +15720,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15358,7 +15741,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15378,7 +15762,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15398,7 +15783,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15418,7 +15804,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15523,7 +15910,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15543,7 +15931,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15563,7 +15952,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15583,7 +15973,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15603,7 +15994,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15623,7 +16015,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15643,7 +16036,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15663,7 +16057,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15683,7 +16078,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15749,7 +16145,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15769,7 +16166,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15789,7 +16187,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15809,7 +16208,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15829,7 +16229,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15849,7 +16250,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15949,7 +16351,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15969,7 +16372,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15989,7 +16393,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16009,7 +16414,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16029,7 +16435,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16049,7 +16456,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16144,7 +16552,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16164,7 +16573,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16184,7 +16594,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16204,7 +16615,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16224,7 +16636,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16244,7 +16657,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16264,7 +16678,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16284,7 +16699,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16304,7 +16720,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16388,7 +16805,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16408,7 +16826,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16428,7 +16847,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16448,7 +16868,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16468,7 +16889,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16488,7 +16910,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16528,7 +16951,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16548,7 +16972,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16568,7 +16993,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16588,7 +17014,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16608,7 +17035,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16628,7 +17056,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16648,7 +17077,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16753,7 +17183,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16773,7 +17204,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16793,7 +17225,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16813,7 +17246,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16833,7 +17267,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16853,7 +17288,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16873,7 +17309,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16893,7 +17330,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16913,7 +17351,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16976,7 +17415,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16996,7 +17436,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17016,7 +17457,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17036,7 +17478,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17056,7 +17499,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17076,7 +17520,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17096,7 +17541,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17116,7 +17562,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17136,7 +17583,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17176,7 +17624,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17196,7 +17645,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17216,7 +17666,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17236,7 +17687,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17256,7 +17708,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17276,7 +17729,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17296,7 +17750,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17384,7 +17839,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17404,7 +17860,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17424,7 +17881,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17444,7 +17902,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17464,7 +17923,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17612,7 +18072,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17632,7 +18093,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17652,7 +18114,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17672,7 +18135,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17692,7 +18156,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18027,7 +18492,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18047,7 +18513,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18067,7 +18534,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18087,7 +18555,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18107,7 +18576,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18127,7 +18597,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18147,7 +18618,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18167,7 +18639,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18187,7 +18660,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18336,7 +18810,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18356,7 +18831,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18376,7 +18852,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18396,7 +18873,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18416,7 +18894,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18436,7 +18915,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18594,7 +19074,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18614,7 +19095,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18634,7 +19116,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18654,7 +19137,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18674,7 +19158,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18694,7 +19179,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18714,7 +19200,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18734,7 +19221,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18754,7 +19242,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18864,7 +19353,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18884,7 +19374,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18904,7 +19395,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18924,7 +19416,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18944,7 +19437,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18964,7 +19458,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19128,7 +19623,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19148,7 +19644,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19168,7 +19665,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19188,7 +19686,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19208,7 +19707,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19228,7 +19728,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19248,7 +19749,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19268,7 +19770,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19288,7 +19791,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19369,7 +19873,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19389,7 +19894,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19409,7 +19915,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19429,7 +19936,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19449,7 +19957,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19469,7 +19978,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19489,7 +19999,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19570,7 +20081,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19590,7 +20102,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19610,7 +20123,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19630,7 +20144,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19650,7 +20165,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19670,7 +20186,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19690,7 +20207,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19848,7 +20366,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19868,7 +20387,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19888,7 +20408,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19908,7 +20429,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19928,7 +20450,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19948,7 +20471,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19968,7 +20492,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19988,7 +20513,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20008,7 +20534,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20157,7 +20684,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20177,7 +20705,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20197,7 +20726,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20217,7 +20747,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20237,7 +20768,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20257,7 +20789,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20277,7 +20810,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20429,7 +20963,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20449,7 +20984,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20469,7 +21005,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20489,7 +21026,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20509,7 +21047,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20529,7 +21068,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20549,7 +21089,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20569,7 +21110,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20589,7 +21131,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20683,7 +21226,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20703,7 +21247,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20723,7 +21268,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20743,7 +21289,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20763,7 +21310,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20783,7 +21331,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20846,7 +21395,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20866,7 +21416,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20886,7 +21437,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20906,7 +21458,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20926,7 +21479,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20946,7 +21500,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21046,7 +21601,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21066,7 +21622,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21086,7 +21643,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21106,7 +21664,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21126,7 +21685,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21146,7 +21706,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21192,7 +21753,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21212,7 +21774,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21232,7 +21795,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21252,7 +21816,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21272,7 +21837,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21292,7 +21858,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21430,7 +21997,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21450,7 +22018,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21470,7 +22039,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21490,7 +22060,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21510,7 +22081,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21728,7 +22300,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21748,7 +22321,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21768,7 +22342,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21788,7 +22363,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21808,7 +22384,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21828,7 +22405,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21848,7 +22426,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21868,7 +22447,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21888,7 +22468,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21951,7 +22532,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21971,7 +22553,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21991,7 +22574,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22011,7 +22595,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22031,7 +22616,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22051,7 +22637,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22071,7 +22658,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22091,7 +22679,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22232,7 +22821,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22252,7 +22842,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22272,7 +22863,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22292,7 +22884,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22312,7 +22905,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22332,7 +22926,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22552,7 +23147,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22572,7 +23168,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22592,7 +23189,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22612,7 +23210,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22632,7 +23231,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22652,7 +23252,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22672,7 +23273,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22692,7 +23294,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22712,7 +23315,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22752,7 +23356,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22772,7 +23377,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22792,7 +23398,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22812,7 +23419,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22832,7 +23440,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22852,7 +23461,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22872,7 +23482,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22936,7 +23547,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22956,7 +23568,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22976,7 +23589,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22996,7 +23610,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23016,7 +23631,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23036,7 +23652,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23177,7 +23794,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23197,7 +23815,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23217,7 +23836,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23237,7 +23857,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23257,7 +23878,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23277,7 +23899,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23297,7 +23920,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23438,7 +24062,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23458,7 +24083,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23478,7 +24104,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23498,7 +24125,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23518,7 +24146,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23538,7 +24167,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23558,7 +24188,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23612,7 +24243,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23632,7 +24264,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23652,7 +24285,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23672,7 +24306,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23692,7 +24327,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23712,7 +24348,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23732,7 +24369,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23873,7 +24511,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23893,7 +24532,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23913,7 +24553,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23933,7 +24574,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23953,7 +24595,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23973,7 +24616,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23993,7 +24637,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24106,7 +24751,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24126,7 +24772,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24146,7 +24793,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24166,7 +24814,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24186,7 +24835,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24372,7 +25022,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24392,7 +25043,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24412,7 +25064,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24432,7 +25085,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24452,7 +25106,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24472,7 +25127,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24492,7 +25148,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24512,7 +25169,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24532,7 +25190,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24648,7 +25307,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24668,7 +25328,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24688,7 +25349,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24708,7 +25370,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24728,7 +25391,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24748,7 +25412,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24788,7 +25453,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24808,7 +25474,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24828,7 +25495,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24848,7 +25516,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24868,7 +25537,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24888,7 +25558,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24908,7 +25579,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25083,7 +25755,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25103,7 +25776,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25123,7 +25797,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25143,7 +25818,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25163,7 +25839,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25183,7 +25860,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25203,7 +25881,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25223,7 +25902,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25243,7 +25923,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25340,7 +26021,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25360,7 +26042,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25380,7 +26063,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25400,7 +26084,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25420,7 +26105,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25502,7 +26188,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25522,7 +26209,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25542,7 +26230,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25562,7 +26251,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25582,7 +26272,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25602,7 +26293,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25622,7 +26314,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25704,7 +26397,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25724,7 +26418,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25744,7 +26439,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25764,7 +26460,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25784,7 +26481,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25804,7 +26502,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25824,7 +26523,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25884,7 +26584,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25904,7 +26605,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25924,7 +26626,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25944,7 +26647,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25964,7 +26668,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25984,7 +26689,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26055,7 +26761,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26075,7 +26782,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26095,7 +26803,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26115,7 +26824,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26135,7 +26845,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26155,7 +26866,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26225,7 +26937,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26245,7 +26958,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26265,7 +26979,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26285,7 +27000,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26305,7 +27021,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26325,7 +27042,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26345,7 +27063,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26456,7 +27175,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26476,7 +27196,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26496,7 +27217,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26516,7 +27238,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26536,7 +27259,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26556,7 +27280,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26576,7 +27301,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26596,7 +27322,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26616,7 +27343,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26696,7 +27424,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26716,7 +27445,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26736,7 +27466,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26756,7 +27487,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26776,7 +27508,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26843,7 +27576,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26863,7 +27597,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26883,7 +27618,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26903,7 +27639,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26923,7 +27660,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26943,7 +27681,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27012,7 +27751,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27032,7 +27772,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27052,7 +27793,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27072,7 +27814,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27092,7 +27835,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27298,7 +28042,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27318,7 +28063,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27338,7 +28084,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27358,7 +28105,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27378,7 +28126,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27398,7 +28147,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27467,7 +28217,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27487,7 +28238,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27507,7 +28259,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27527,7 +28280,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27547,7 +28301,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27567,7 +28322,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27617,7 +28373,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27637,7 +28394,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27657,7 +28415,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27677,7 +28436,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27697,7 +28457,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27717,7 +28478,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27956,7 +28718,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27976,7 +28739,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27996,7 +28760,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28016,7 +28781,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28036,7 +28802,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28056,7 +28823,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28076,7 +28844,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28096,7 +28865,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28116,7 +28886,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28192,7 +28963,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28212,7 +28984,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28232,7 +29005,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28252,7 +29026,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28272,7 +29047,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28292,7 +29068,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28348,7 +29125,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28368,7 +29146,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28388,7 +29167,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28408,7 +29188,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28428,7 +29209,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28448,7 +29230,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28491,7 +29274,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28511,7 +29295,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28531,7 +29316,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28551,7 +29337,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28571,7 +29358,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28591,7 +29379,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28656,7 +29445,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28676,7 +29466,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28696,7 +29487,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28716,7 +29508,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28736,7 +29529,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28982,7 +29776,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29002,7 +29797,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29022,7 +29818,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29042,7 +29839,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29062,7 +29860,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29082,7 +29881,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29194,7 +29994,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29214,7 +30015,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29234,7 +30036,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29254,7 +30057,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29274,7 +30078,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29294,7 +30099,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29415,7 +30221,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29435,7 +30242,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29455,7 +30263,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29475,7 +30284,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29495,7 +30305,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29515,7 +30326,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29639,7 +30451,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29659,7 +30472,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29679,7 +30493,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29699,7 +30514,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29719,7 +30535,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29739,7 +30556,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29858,7 +30676,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29878,7 +30697,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29898,7 +30718,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29918,7 +30739,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29938,7 +30760,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30009,7 +30832,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30029,7 +30853,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30049,7 +30874,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30069,7 +30895,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30089,7 +30916,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30160,7 +30988,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30180,7 +31009,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30200,7 +31030,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30220,7 +31051,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30240,7 +31072,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30260,7 +31093,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30280,7 +31114,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30300,7 +31135,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30320,7 +31156,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30360,7 +31197,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30380,7 +31218,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30400,7 +31239,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30420,7 +31260,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30440,7 +31281,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30460,7 +31302,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30480,7 +31323,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30624,7 +31468,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30644,7 +31489,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30664,7 +31510,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30684,7 +31531,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30704,7 +31552,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30724,7 +31573,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30856,7 +31706,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30876,7 +31727,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30896,7 +31748,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30916,7 +31769,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30936,7 +31790,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30956,7 +31811,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31045,7 +31901,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31065,7 +31922,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31085,7 +31943,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31105,7 +31964,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31125,7 +31985,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31145,7 +32006,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31239,7 +32101,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31259,7 +32122,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31279,7 +32143,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31299,7 +32164,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31319,7 +32185,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31339,7 +32206,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31436,7 +32304,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31456,7 +32325,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31476,7 +32346,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31496,7 +32367,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31516,7 +32388,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31536,7 +32409,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31680,7 +32554,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31700,7 +32575,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31720,7 +32596,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31740,7 +32617,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31760,7 +32638,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31983,7 +32862,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32003,7 +32883,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32023,7 +32904,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32043,7 +32925,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32063,7 +32946,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32083,7 +32967,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32319,7 +33204,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32339,7 +33225,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32359,7 +33246,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32379,7 +33267,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32399,7 +33288,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32419,7 +33309,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32439,7 +33330,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32459,7 +33351,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32479,7 +33372,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32711,7 +33605,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32731,7 +33626,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32751,7 +33647,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32771,7 +33668,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32791,7 +33689,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32811,7 +33710,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32831,7 +33731,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32851,7 +33752,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32871,7 +33773,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32946,7 +33849,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32966,7 +33870,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32986,7 +33891,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33006,7 +33912,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33026,7 +33933,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33111,7 +34019,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33131,7 +34040,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33151,7 +34061,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33171,7 +34082,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33191,7 +34103,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33211,7 +34124,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33231,7 +34145,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33251,7 +34166,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33271,7 +34187,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33337,7 +34254,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33357,7 +34275,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33377,7 +34296,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33397,7 +34317,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33417,7 +34338,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33437,7 +34359,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33524,7 +34447,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33544,7 +34468,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33564,7 +34489,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33584,7 +34510,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33604,7 +34531,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33624,7 +34552,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33644,7 +34573,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33664,7 +34594,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33684,7 +34615,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33731,7 +34663,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33751,7 +34684,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33771,7 +34705,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33791,7 +34726,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33811,7 +34747,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33831,7 +34768,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33851,7 +34789,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33960,7 +34899,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33980,7 +34920,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34000,7 +34941,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34020,7 +34962,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34040,7 +34983,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34104,7 +35048,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34124,7 +35069,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34144,7 +35090,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34164,7 +35111,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34184,7 +35132,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34242,7 +35191,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34262,7 +35212,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34282,7 +35233,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34302,7 +35254,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34322,7 +35275,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34374,7 +35328,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34394,7 +35349,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34414,7 +35370,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34434,7 +35391,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34454,7 +35412,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34512,7 +35471,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34532,7 +35492,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34552,7 +35513,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34572,7 +35534,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34592,7 +35555,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34612,7 +35576,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34632,7 +35597,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34652,7 +35618,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34712,7 +35679,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34732,7 +35700,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34752,7 +35721,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34772,7 +35742,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34792,7 +35763,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34812,7 +35784,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34832,7 +35805,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34852,7 +35826,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34872,7 +35847,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34912,7 +35888,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34932,7 +35909,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34952,7 +35930,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34972,7 +35951,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34992,7 +35972,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35012,7 +35993,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35032,7 +36014,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35142,7 +36125,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35162,7 +36146,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35182,7 +36167,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35202,7 +36188,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35222,7 +36209,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35309,7 +36297,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35329,7 +36318,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35349,7 +36339,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35369,7 +36360,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35389,7 +36381,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35496,7 +36489,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35516,7 +36510,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35536,7 +36531,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35556,7 +36552,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35576,7 +36573,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35596,7 +36594,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35616,7 +36615,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35636,7 +36636,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35656,7 +36657,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35733,7 +36735,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35753,7 +36756,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35773,7 +36777,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35793,7 +36798,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35813,7 +36819,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35833,7 +36840,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35941,7 +36949,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35961,7 +36970,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35981,7 +36991,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36001,7 +37012,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36021,7 +37033,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36041,7 +37054,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36061,7 +37075,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36081,7 +37096,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36101,7 +37117,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36141,7 +37158,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36161,7 +37179,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36181,7 +37200,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36201,7 +37221,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36221,7 +37242,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36241,7 +37263,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36261,7 +37284,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36333,7 +37357,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36353,7 +37378,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36373,7 +37399,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36393,7 +37420,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36413,7 +37441,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36433,7 +37462,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36481,7 +37511,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36501,7 +37532,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36521,7 +37553,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36541,7 +37574,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36561,7 +37595,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36581,7 +37616,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36601,7 +37637,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36684,7 +37721,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36704,7 +37742,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36724,7 +37763,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36744,7 +37784,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36764,7 +37805,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36815,7 +37857,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36835,7 +37878,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36855,7 +37899,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36875,7 +37920,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36895,7 +37941,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36961,7 +38008,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36981,7 +38029,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37001,7 +38050,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37021,7 +38071,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37041,7 +38092,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37061,7 +38113,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37081,7 +38134,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37210,7 +38264,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37230,7 +38285,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37250,7 +38306,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37270,7 +38327,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37290,7 +38348,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37310,7 +38369,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37330,7 +38390,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37350,7 +38411,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37437,7 +38499,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37457,7 +38520,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37477,7 +38541,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37497,7 +38562,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37517,7 +38583,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37537,7 +38604,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37557,7 +38625,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37577,7 +38646,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37597,7 +38667,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37638,7 +38709,8 @@ export interface operations {
                  *           },
                  *           "go_heard": "2026-11-21T10:00:00Z"
                  *         }
-                 *       ]
+                 *       ],
+                 *       "spool_bytes": 0
                  *     }
                  */
                 "application/json": components["schemas"]["BeatRequest"];
@@ -37691,7 +38763,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37711,7 +38784,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37731,7 +38805,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37751,7 +38826,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37771,7 +38847,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37791,7 +38868,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37811,7 +38889,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37831,7 +38910,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37927,7 +39007,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37947,7 +39028,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37967,7 +39049,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37987,7 +39070,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38007,7 +39091,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38027,7 +39112,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38047,7 +39133,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38067,7 +39154,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38118,7 +39206,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38138,7 +39227,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38158,7 +39248,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38178,7 +39269,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38198,7 +39290,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38218,7 +39311,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38238,7 +39332,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38258,7 +39353,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38278,7 +39374,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38425,7 +39522,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38445,7 +39543,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38465,7 +39564,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38485,7 +39585,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38505,7 +39606,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38525,7 +39627,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38545,7 +39648,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38565,7 +39669,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
