@@ -315,7 +315,7 @@ def forget_published(
 @app.callback()
 def log_plainly() -> None:
     """The server of iotide: schedules storage benchmarks on the nodes of clusters and keeps their results."""
-    configure_logs("command", LogFormat.PLAIN)
+    configure_logs("command", LogFormat.PLAIN, sys.stderr)  # what is printed is for programs too
 
 
 def main() -> None:

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Request
 from pydantic import Field
 from redis import Redis, RedisError
-from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from iotide_server.accounts.rules import Anyone
@@ -14,7 +13,7 @@ from iotide_server.kit.db import Database
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pulse import WORKER_LATE_AFTER, pulse_lateness
 from iotide_server.kit.schema import Standing, schema_state
-from iotide_server.kit.wake import SCHEDULER_LOCK
+from iotide_server.kit.wake import is_scheduled
 from iotide_server.kit.web import Output, Tx, errors
 
 router = APIRouter(tags=["health"])
@@ -93,22 +92,15 @@ def get_ready(_: Anyone, session: Tx) -> Ready:
 def _look_at_database(database: Database) -> tuple[PartState, PartState, PartState]:
     try:
         with database.transaction() as session:
-            schedulers = session.scalars(
-                text(
-                    "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = pg_locks.database"
-                    " WHERE locktype = 'advisory' AND granted AND d.datname = current_database()"
-                    " AND (CAST(classid AS bigint) << 32 | CAST(objid AS bigint)) = :lock"
-                ),
-                {"lock": SCHEDULER_LOCK},
-            ).one()
-            worker = _worker(pulse_lateness(session), is_scheduled=bool(schedulers))
+            is_there = is_scheduled(session)
+            worker = _worker(pulse_lateness(session), has_scheduler=is_there)
     except SQLAlchemyError:
         return "down", "unknown", "unknown"
-    return "ok", "ok" if schedulers else "down", worker
+    return "ok", "ok" if is_there else "down", worker
 
 
-def _worker(lateness: timedelta | None, *, is_scheduled: bool) -> PartState:
-    if lateness is None or not is_scheduled:
+def _worker(lateness: timedelta | None, *, has_scheduler: bool) -> PartState:
+    if lateness is None or not has_scheduler:
         return "unknown"
     return "ok" if lateness < WORKER_LATE_AFTER else "down"
 

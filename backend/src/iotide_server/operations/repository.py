@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.pulse import DUE_SINCE
-from iotide_server.kit.wake import SCHEDULER_LOCK
 
 _RUNS: Final = text(
     """
@@ -58,11 +57,6 @@ _WORK: Final = text(
     SELECT kind, count(*) AS number, count(failure) AS failing, min({DUE_SINCE}) AS due_since
     FROM work WHERE done_version < version GROUP BY kind
     """  # noqa: S608 - a constant of ours
-)
-_SCHEDULERS: Final = text(
-    "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = pg_locks.database"
-    " WHERE locktype = 'advisory' AND granted AND d.datname = current_database()"
-    " AND (CAST(classid AS bigint) << 32 | CAST(objid AS bigint)) = :lock"
 )
 _SIZE: Final = text("SELECT pg_database_size(current_database())")
 
@@ -116,12 +110,6 @@ def drains(session: Session, now: datetime) -> Sequence[Row[Any]]:
 def open_work(session: Session) -> Sequence[Row[Any]]:
     """Server work that is wanted, by `kind`; `due_since` is in the future where none of it is due yet."""
     return session.execute(_WORK).all()
-
-
-def working_schedulers(session: Session) -> int:
-    """1 where a scheduler is elected, else 0."""
-    number: int = session.scalars(_SCHEDULERS, {"lock": SCHEDULER_LOCK}).one()
-    return number
 
 
 def database_bytes(session: Session) -> int:

@@ -21,6 +21,7 @@ from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import SERVER_QUEUE
 from iotide_server.kit.schema import schema_state
+from iotide_server.kit.wake import is_scheduled
 from iotide_server.notifications.service import DELIVERY
 from iotide_server.operations import repository
 
@@ -98,7 +99,7 @@ def site_metrics(session: Session, now: datetime) -> Iterator[Metric]:
     drained: dict[tuple[str, ...], float] = {(kind,): 0.0 for kind in ("all", "cluster", "node", "target")}
     drained |= {(row.kind,): row.number for row in repository.drains(session, now)}
     yield _gauge("iotide_drains", "Things on which nothing new starts.", drained.items(), ["kind"])
-    scheduler = [((), float(repository.working_schedulers(session)))]
+    scheduler = [((), float(is_scheduled(session)))]
     yield _gauge("iotide_scheduler_up", "Whether a scheduler is elected.", scheduler)
     size = [((), float(repository.database_bytes(session)))]
     yield _gauge("iotide_database_size_bytes", "What the database takes on its disk.", size)

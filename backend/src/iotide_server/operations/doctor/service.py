@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from iotide_server.clusters.views import NodeState, node_state
 from iotide_server.kit.pulse import WORKER_LATE_AFTER
 from iotide_server.kit.vault import SealBrokenError, Vault
+from iotide_server.kit.wake import is_scheduled
 from iotide_server.operations import repository
 from iotide_server.operations.doctor.findings import Finding, fine, warning, wrong
 
@@ -78,7 +79,7 @@ def read_service(session: Session, vault: Vault | None, now: datetime) -> Servic
     """Ask for it; `now` is the server's time."""
     due = [row.due_since for row in repository.open_work(session)]
     return ServiceFacts(
-        is_scheduled=bool(repository.working_schedulers(session)),
+        is_scheduled=is_scheduled(session),
         work_late=max((now - since for since in due), default=timedelta(-1)),
         failures=[f"{row.kind} {row.key}: {row.failure}" for row in session.execute(_FAILURES)],
         nodes=[
@@ -104,7 +105,7 @@ def _opens(vault: Vault | None, sealed: str) -> bool | None:
 
 def judge_service(facts: ServiceFacts, version: str) -> Iterator[Finding]:
     """All that concerns the service; `version` is the server's."""
-    yield _scheduler(is_scheduled=facts.is_scheduled)
+    yield _scheduler(is_there=facts.is_scheduled)
     yield _worker(facts.work_late)
     if facts.failures:
         sentence = f"work that failed by a fault: {_some(facts.failures)}"
@@ -120,8 +121,8 @@ def judge_service(facts: ServiceFacts, version: str) -> Iterator[Finding]:
         yield warning("api_tokens", sentence, "revoke those that nobody uses, and make new ones with an end")
 
 
-def _scheduler(*, is_scheduled: bool) -> Finding:
-    if is_scheduled:
+def _scheduler(*, is_there: bool) -> Finding:
+    if is_there:
         return fine("scheduler", "a scheduler works")
     remedy = "start it: `iotide-server scheduler`, or the unit or container that does"
     return wrong("scheduler", "no scheduler works: nothing starts", remedy)
