@@ -218,10 +218,11 @@ def test_of_a_thousand_silent_nodes_some_are_named_and_the_others_counted() -> N
 @pytest.mark.parametrize(
     ("front", "standing"),
     [
-        (Front(None), Standing.FINE),
-        (Front(None, NOW + EXPIRES_SOON * 2), Standing.FINE),
-        (Front(None, NOW + timedelta(days=3)), Standing.WARNING),
-        (Front("no client trusts its certificate: hostname mismatch"), Standing.WRONG),
+        (Front(), Standing.FINE),
+        (Front(expires_at=NOW + EXPIRES_SOON * 2), Standing.FINE),
+        (Front(expires_at=NOW + timedelta(days=3)), Standing.WARNING),
+        (Front(silence="Connection refused"), Standing.WARNING),
+        (Front(distrust="Hostname mismatch"), Standing.WRONG),
     ],
 )
 def test_of_who_answers_at_the_public_url(front: Front, standing: Standing) -> None:

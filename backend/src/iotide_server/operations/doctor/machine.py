@@ -27,11 +27,13 @@ class Front:
     """Who answers at the public URL.
 
     Attributes:
-        problem: why nobody answers there, or why no client would trust it; None: one would.
+        silence: why nobody answers there; None: somebody does.
+        distrust: why no client would believe its certificate; None: one would.
         expires_at: of the certificate; None where there is none.
     """
 
-    problem: str | None
+    silence: str | None = None
+    distrust: str | None = None
     expires_at: datetime | None = None
 
 
@@ -51,15 +53,15 @@ def read_front(public_url: str, ca_certificate: Path | None) -> Front:
     try:
         with socket.create_connection((host, port), timeout=_CONNECT_SECONDS) as connection:
             if parts.scheme != "https":
-                return Front(None)
+                return Front()
             trust = ssl.create_default_context(cafile=ca_certificate)
             with trust.wrap_socket(connection, server_hostname=host) as secured:
                 der = secured.getpeercert(binary_form=True) or b""
-                return Front(None, x509.load_der_x509_certificate(der).not_valid_after_utc.astimezone(UTC))
+                return Front(expires_at=x509.load_der_x509_certificate(der).not_valid_after_utc.astimezone(UTC))
     except ssl.SSLCertVerificationError as error:
-        return Front(f"no client trusts its certificate: {error.verify_message}")
+        return Front(distrust=error.verify_message)
     except OSError as error:
-        return Front(f"nobody answers: {error}")
+        return Front(silence=str(error))
 
 
 def read_room(directory: Path) -> Room:
@@ -70,9 +72,17 @@ def read_room(directory: Path) -> Room:
 
 def judge_front(public_url: str, front: Front, now: datetime) -> Finding:
     """Whether people and agents reach the API, and still will in three weeks."""
-    if front.problem is not None:
-        remedy = "look at IOTIDE_PUBLIC_URL, at the API and at the proxy and certificate in front of it"
-        return wrong("public_url", f"{public_url}: {front.problem}", remedy)
+    if front.silence is not None:
+        # No more than a warning: from a container, for instance, the host's own address may lead nowhere.
+        remedy = (
+            "look from elsewhere; if it is so there too, at IOTIDE_PUBLIC_URL, the API and the proxy in front of it"
+        )
+        return warning("public_url", f"from here nobody answers at {public_url}: {front.silence}", remedy)
+    if front.distrust is not None:
+        remedy = (
+            "give it a certificate for that name, and say in IOTIDE_CA_CERTIFICATE who signed it where agents must know"
+        )
+        return wrong("public_url", f"no client trusts the certificate of {public_url}: {front.distrust}", remedy)
     if front.expires_at is not None and front.expires_at - now < EXPIRES_SOON:
         days = (front.expires_at - now).days
         remedy = "renew it; one that `iotide-server up` made is renewed by starting it again"
