@@ -4,7 +4,13 @@ import { errorOf } from "@/api/errors";
 import { renderWithApp } from "@/testing/render";
 import { ErrorNotice } from "./ErrorNotice";
 
-const FAULT = { code: "internal_error", message: "the server failed", field: null, value: null, remedy: null };
+const FAULT = {
+  code: "internal_error",
+  message: "the server failed",
+  field: null,
+  value: null,
+  remedy: null,
+};
 
 it("says of a fault of the server by which id its log knows the request", () => {
   renderWithApp(<ErrorNotice error={errorOf(500, { error: { ...FAULT, request_id: "4711-0815" } })} />);
