@@ -18,7 +18,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
-from iotide_server.main import create_app
+from iotide_server.main import create_app, measure
 from iotide_server.settings import Settings
 from iotide_server.tables import metadata
 
@@ -112,6 +112,7 @@ def client(shared_app: FastAPI, database: Database, clock: MovedClock) -> Iterat
     """The API, called by nobody."""
     shared_app.state.database = database
     shared_app.state.clock = clock
+    measure(shared_app)
     with TestClient(shared_app, raise_server_exceptions=False) as client:
         yield client
 

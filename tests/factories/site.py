@@ -230,12 +230,13 @@ class SimulatedAgent:
         self.claim(offer)
         return offer
 
-    def beat(self, *orders: OrderBeat, instance: str | None = None) -> BeatReply:
+    def beat(self, *orders: OrderBeat, instance: str | None = None, spool_bytes: int | None = None) -> BeatReply:
         request = BeatRequest(
             agent_instance=instance or self.instance,
             boot_id=self.boot_id,
             sent_at=self.site.clock(),
             orders=tuple(self._heard(order) for order in orders),
+            spool_bytes=spool_bytes,
         )
         with self.site.database.transaction() as session:
             reply = beats.beat(session, self.node_id, request, self.site.clock())

@@ -2,16 +2,16 @@
 
 import contextlib
 import json
-import logging
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import psycopg
-import structlog
 import typer
 import uvicorn
 from pydantic import ValidationError
@@ -32,14 +32,18 @@ from iotide_server.keeping.commands import add_commands
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.errors import IotideError
+from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.kit.migrations import migrate as migrate_database
 from iotide_server.kit.migrations import require_schema
 from iotide_server.main import agent_access, create_app, openapi_document
+from iotide_server.operations.doctor.examination import Installation, examine
+from iotide_server.operations.doctor.findings import Standing, in_lines
 from iotide_server.published.sources import read_edition
 from iotide_server.retention.commands import add_commands as add_retention
 from iotide_server.scheduler import run as run_scheduler
 from iotide_server.settings import API_PORT, Settings
 
+_SOMETHING_WRONG = 1
 _BAD_INPUT = 2
 _OPEN_REQUESTS_SECONDS = 5
 
@@ -79,6 +83,9 @@ def up(  # noqa: PLR0913 - each is an option of the command
     redis_url: Annotated[
         str | None, typer.Option(envvar="IOTIDE_REDIS_URL", help="Use this Redis instead of a private one.")
     ] = None,
+    log_format: Annotated[
+        LogFormat, typer.Option(envvar="IOTIDE_LOG_FORMAT", help="Of the log files; json: an object a line.")
+    ] = LogFormat.PLAIN,
 ) -> None:
     """Bring up everything in the foreground: PostgreSQL, Redis, API, scheduler and worker. Ctrl-C stops it."""
     options = UpOptions(
@@ -90,6 +97,7 @@ def up(  # noqa: PLR0913 - each is an option of the command
         redis_tls_port=redis_tls_port or port + 2,
         database_url=database_url,
         redis_url=redis_url,
+        log_format=log_format,
     )
     run_services(options, _say, welcome=_welcome)
 
@@ -97,8 +105,9 @@ def up(  # noqa: PLR0913 - each is an option of the command
 @app.command()
 def migrate() -> None:
     """Bring the database to the schema of this release."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    engine = open_engine(_settings().database_url.get_secret_value())
+    settings = _settings()
+    configure_logs("migrate", settings.log_format)
+    engine = open_engine(settings.database_url.get_secret_value())
     migrate_database(engine)
     engine.dispose()
 
@@ -113,6 +122,7 @@ def api(
 ) -> None:
     """Serve the API and the browser pages."""
     settings = _settings()
+    configure_logs("api", settings.log_format)
     _require_schema(settings)
     uvicorn.run(
         create_app(settings),
@@ -122,6 +132,7 @@ def api(
         ssl_keyfile=tls_key,
         access_log=False,
         proxy_headers=False,  # kit/proxies.py does it: uvicorn would believe whatever comes from this machine
+        log_config=None,  # its lines go where ours go
         # A news stream never ends by itself.
         timeout_graceful_shutdown=_OPEN_REQUESTS_SECONDS,
     )
@@ -131,6 +142,7 @@ def api(
 def scheduler() -> None:
     """Run the scheduler; of several, one works and the others wait."""
     settings = _settings()
+    configure_logs("scheduler", settings.log_format)
     _require_schema(settings)
     run_scheduler(settings)
 
@@ -142,8 +154,36 @@ def worker() -> None:
     from iotide_server.worker import run as run_worker  # noqa: PLC0415
 
     settings = _settings()
+    configure_logs("worker", settings.log_format)
     _require_schema(settings)
     run_worker(settings)
+
+
+@app.command()
+def doctor(
+    *,
+    state: StateOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program instead of lines.")] = False,
+) -> None:
+    """Say what is wrong with the service and how to mend it; status 1 where something is."""
+    settings = _settings_of(state)
+    directory = state or default_state_directory()
+    installation = Installation(
+        database_url=settings.database_url.get_secret_value(),
+        redis_url=settings.redis_url.get_secret_value(),
+        redis_admin_url=settings.redis_acl_url,
+        public_url=settings.public_url,
+        broker_url=agent_access(settings).broker_url,
+        ca_certificate=settings.ca_certificate,
+        metrics_host=settings.metrics_address and settings.metrics_address.host,
+        vault=settings.vault,
+        directories=(directory,) if directory.is_dir() else (),
+        version=version("iotide-server"),
+    )
+    findings = examine(installation, system_clock)
+    typer.echo(json.dumps([asdict(finding) for finding in findings], indent=1) if as_json else in_lines(findings))
+    if any(finding.standing is Standing.WRONG for finding in findings):
+        raise typer.Exit(_SOMETHING_WRONG)
 
 
 @app.command()
@@ -283,15 +323,7 @@ def forget_published(
 @app.callback()
 def log_plainly() -> None:
     """The server of iotide: schedules storage benchmarks on the nodes of clusters and keeps their results."""
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.format_exc_info,
-            structlog.processors.LogfmtRenderer(key_order=["level", "event"], drop_missing=True),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-    )
+    configure_logs("command", LogFormat.PLAIN, sys.stderr)  # what is printed is for programs too
 
 
 def main() -> None:

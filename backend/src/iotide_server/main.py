@@ -35,6 +35,7 @@ from iotide_server.kit.assets import serve_assets
 from iotide_server.kit.clock import Clock, system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.guard import Guard
+from iotide_server.kit.metering import Metering
 from iotide_server.kit.openapi import DescribedApi
 from iotide_server.kit.proxies import behind_proxies
 from iotide_server.kit.web import install_error_handlers
@@ -45,6 +46,9 @@ from iotide_server.notifications.addresses import Reach
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.routes import router as notifications
 from iotide_server.notifications.sending import Courier
+from iotide_server.operations.exposition import API_OFFSET, ProcessMetrics, registry_of, serve_metrics
+from iotide_server.operations.routes import router as operations
+from iotide_server.operations.site import SiteMetrics, node_metrics, site_metrics
 from iotide_server.published.routes import router as published
 from iotide_server.results.campaign_routes import router as campaign_results
 from iotide_server.results.routes import router as results
@@ -83,6 +87,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        serve_metrics(app.state.metrics, settings.metrics_address, API_OFFSET)
         listening = asyncio.create_task(feed.run())
         yield
         listening.cancel()
@@ -114,13 +119,16 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.vault = settings.vault
     app.state.reach = Reach(loopback=settings.notify_loopback)
     app.state.office = Office(settings.vault, Courier(app.state.reach), settings.public_url, clock)
+    measure(app)
     install_error_handlers(app)
     for router in SLICES:
         app.include_router(router, prefix=API)
+    app.include_router(operations)
     _serve_frontend(app, settings.frontend_directory or _frontend_directory())
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(Guard, body_limits=BODY_LIMITS, raw_paths=RAW_PATHS)
     app.add_middleware(behind_proxies, trusted=settings.trusted_proxies)
+    app.add_middleware(Metering, api=API)
     return app
 
 
@@ -150,6 +158,15 @@ def openapi_document() -> dict[str, Any]:
         Settings(database_url=SecretStr("postgresql://nowhere/none"), redis_url=SecretStr("redis://nowhere"))
     )
     return app.openapi()
+
+
+def measure(app: FastAPI) -> None:
+    """Make what the route of the metrics, and the port of their own, show, of what the application holds."""
+    database, redis, clock = app.state.database, app.state.redis, app.state.clock
+    process = ProcessMetrics("api", database.engine)
+    app.state.metrics = registry_of(process, SiteMetrics(database, redis, clock, site_metrics))
+    with_nodes = SiteMetrics(database, redis, clock, site_metrics, node_metrics)
+    app.state.metrics_of_nodes = registry_of(process, with_nodes)
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -19,8 +19,10 @@ from iotide_server.embedded.acl import apply_nodes
 from iotide_server.embedded.readiness import announce_ready
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.pulse import want_pulse
 from iotide_server.kit.queue import Broker
 from iotide_server.kit.wake import SCHEDULER_LOCK, WAKE_CHANNEL
+from iotide_server.operations.exposition import SCHEDULER_OFFSET, ProcessMetrics, registry_of, serve_metrics
 from iotide_server.scheduling.due import FairShare
 from iotide_server.scheduling.service import Scheduler
 from iotide_server.settings import Settings
@@ -62,6 +64,8 @@ def run(settings: Settings) -> None:
     stop = Stop()
     database_url = settings.database_url.get_secret_value()
     database = Database(open_engine(database_url, pool_size=_CONNECTIONS))
+    registry = registry_of(ProcessMetrics("scheduler", database.engine))
+    serve_metrics(registry, settings.metrics_address, SCHEDULER_OFFSET)
     with contextlib.closing(Broker(settings.redis_url.get_secret_value())) as broker:
         while not stop.is_wanted:
             try:
@@ -69,6 +73,8 @@ def run(settings: Settings) -> None:
                     if _is_elected(listener, stop):
                         redis_users = _redis_users(settings, database)
                         scheduler = Scheduler(database, broker, redis_users, system_clock, _fair_share(settings))
+                        with database.transaction() as session:
+                            want_pulse(session, system_clock())
                         _serve(listener, scheduler, stop)
             except (psycopg.OperationalError, DBAPIError) as error:
                 _log.warning("database_away", error=str(error).splitlines()[0])

@@ -11,6 +11,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from iotide_server.accounts.oidc_terms import NamedRole, OidcTerms, check_issuer, parse_role
 from iotide_server.accounts.rotation import SessionTerms
+from iotide_server.kit.listening import Address, check_listen, parse_listen
+from iotide_server.kit.logs import LogFormat
 from iotide_server.kit.proxies import check_proxies
 from iotide_server.kit.vault import Vault
 
@@ -62,6 +64,9 @@ class Settings(BaseSettings):
             `accounts.oidc_terms.OidcTerms`; None: no OpenID provider.
         oidc_roles: roles by group, `{"storage": "admin", "hpc": ["operator@blue", "viewer"]}`; all are in `*`.
         oidc_admit_without_role: people whose groups give no role get an account all the same.
+        metrics_listen: `ADDRESS:PORT` where each part answers Prometheus without asking who it is: the API at the port,
+            the scheduler one above, the worker two above; None: nowhere.
+        log_format: `plain` for people, `json` for programs: an object a line.
         frontend_directory: the built browser application; None: the one in the package or the repository.
     """
 
@@ -91,6 +96,8 @@ class Settings(BaseSettings):
         default_factory=dict
     )
     oidc_admit_without_role: bool = False
+    metrics_listen: Annotated[str, AfterValidator(check_listen)] | None = None
+    log_format: LogFormat = LogFormat.PLAIN
     frontend_directory: Path | None = None
 
     @model_validator(mode="after")
@@ -129,3 +136,8 @@ class Settings(BaseSettings):
     def vault(self) -> Vault | None:
         """What keeps secrets that have to be sent again."""
         return None if self.vault_key is None else Vault(self.vault_key.get_secret_value())
+
+    @property
+    def metrics_address(self) -> Address | None:
+        """`metrics_listen` in its two parts."""
+        return None if self.metrics_listen is None else parse_listen(self.metrics_listen)

@@ -5,7 +5,8 @@ from datetime import timedelta
 from threading import BoundedSemaphore
 from typing import Final
 
-from celery.signals import worker_ready
+from celery.signals import setup_logging, worker_ready
+from structlog.contextvars import bound_contextvars
 
 from iotide_server.alerts.digest import tell_channel
 from iotide_server.alerts.groups import ALERT_GROUP
@@ -15,6 +16,7 @@ from iotide_server.alerts.telling import tell_group
 from iotide_server.embedded.readiness import announce_ready
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.pulse import PULSE, pulse_handler
 from iotide_server.kit.queue import SERVER_QUEUE, WORK_TASK, celery_app
 from iotide_server.kit.work import Handler, do_work, put_off, run_errand
 from iotide_server.notifications.addresses import Reach
@@ -22,6 +24,7 @@ from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.digests import DIGEST
 from iotide_server.notifications.sending import Courier
 from iotide_server.notifications.service import DELIVERY
+from iotide_server.operations.exposition import WORKER_OFFSET, ProcessMetrics, registry_of, serve_metrics
 from iotide_server.results.service import POINTS
 from iotide_server.retention.service import RETENTION, give_up_old
 from iotide_server.schedules.firing import OVERSIGHT
@@ -39,6 +42,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     OVERSIGHT: watch_cluster,
     DIGEST: tell_channel,
     RETENTION: give_up_old,
+    PULSE: pulse_handler(system_clock),
 }
 """What is done for each kind of work."""
 
@@ -53,12 +57,18 @@ _TAKEN_UP_AFTER: Final = timedelta(seconds=1)
 def run(settings: Settings) -> None:
     """Work until a signal says to stop; what is under way is ended first."""
     database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=_THREADS))
+    registry = registry_of(ProcessMetrics("worker", database.engine))
+    serve_metrics(registry, settings.metrics_address, WORKER_OFFSET)
     app = celery_app(settings.redis_url.get_secret_value())
     courier = Courier(Reach(loopback=settings.notify_loopback))
     office = Office(settings.vault, courier, settings.public_url, system_clock)
     may_go_out = BoundedSemaphore(_THREADS_OUT)
 
     def work(kind: str, key: int) -> None:
+        with bound_contextvars(work_kind=kind, work_key=key):
+            do(kind, key)
+
+    def do(kind: str, key: int) -> None:
         if kind != DELIVERY:
             do_work(database, HANDLERS, kind, key)
         elif may_go_out.acquire(blocking=False):
@@ -71,6 +81,8 @@ def run(settings: Settings) -> None:
 
     app.task(work, name=WORK_TASK)
     worker_ready.connect(_announce_ready)
+    # Its lines go where ours go: where somebody is connected here, Celery sets up nothing of its own.
+    setup_logging.connect(_log_as_configured)
     app.worker_main(
         [
             *("--quiet", "worker", f"--queues={SERVER_QUEUE}", "--pool=threads", f"--concurrency={_THREADS}"),
@@ -82,3 +94,7 @@ def run(settings: Settings) -> None:
 
 def _announce_ready(**_: object) -> None:
     announce_ready()
+
+
+def _log_as_configured(**_: object) -> None:
+    """Nothing: `kit.logs` has done it."""

@@ -9,6 +9,7 @@ const ErrorBody = z.object({
     field: z.nullish(z.string()),
     value: z.nullish(z.unknown()),
     remedy: z.nullish(z.string()),
+    request_id: z.nullish(z.string()),
   }),
 });
 
@@ -22,6 +23,7 @@ export class ApiError extends Error {
     readonly field: string | null = null,
     /** So long does the server ask to wait. */
     readonly waitSeconds: number | null = null,
+    readonly requestId: string | null = null,
   ) {
     super(message);
   }
@@ -43,6 +45,6 @@ export function errorOf(status: number, body: unknown, waitSeconds: number | nul
   const parsed = ErrorBody.safeParse(body);
   if (!parsed.success)
     return new ApiError(status, "unexpected_answer", `The server answered with status ${status}.`);
-  const { code, message, remedy, field } = parsed.data.error;
-  return new ApiError(status, code, message, remedy ?? null, field ?? null, waitSeconds);
+  const { code, message, remedy, field, request_id: requestId } = parsed.data.error;
+  return new ApiError(status, code, message, remedy ?? null, field ?? null, waitSeconds, requestId ?? null);
 }

@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask whether the process answers
+         * @description Needs nothing but the process: whoever restarts what is not alive must not do so because the database is away.
+         */
+        get: operations["get_alive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ready": {
         parameters: {
             query?: never;
@@ -33,7 +53,9 @@ export interface paths {
         };
         /**
          * Ask whether requests can be served
-         * @description Status 503 while the database does not answer.
+         * @description Status 503 while the database does not answer, or has a schema that is older than this release.
+         *
+         *     A newer one is taken: each release works on the schema of the next.
          */
         get: operations["get_ready"];
         put?: never;
@@ -2925,6 +2947,17 @@ export interface components {
          */
         AlertState: "suspect" | "untriaged" | "acknowledged" | "investigating" | "expected" | "noise" | "wont_fix" | "fixed" | "verified" | "recovered" | "closed";
         /**
+         * Alive
+         * @description The process answers.
+         */
+        Alive: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "alive";
+        };
+        /**
          * Artefact
          * @description A piece of raw output; its content is at /artefacts/{id}.
          */
@@ -3118,6 +3151,9 @@ export interface components {
         /**
          * BeatRequest
          * @description The agent's pulse, with the state of everything it holds.
+         *
+         *     Attributes:
+         *         spool_bytes: what orders and unsent results take on the node's disk.
          */
         BeatRequest: {
             /** Agent Instance */
@@ -3131,6 +3167,8 @@ export interface components {
             sent_at: string;
             /** Orders */
             orders: components["schemas"]["OrderBeat"][];
+            /** Spool Bytes */
+            spool_bytes?: number | null;
         };
         /**
          * Blackout
@@ -4614,6 +4652,12 @@ export interface components {
              * @example choose one of nfs0, nfs1
              */
             remedy: string | null;
+            /**
+             * Request Id
+             * @description By which the server's log knows the request
+             * @example 0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10
+             */
+            request_id: string | null;
         };
         /**
          * Event
@@ -5084,6 +5128,12 @@ export interface components {
              * @enum {string}
              */
             scheduler: "ok" | "down" | "unknown";
+            /**
+             * Worker
+             * @description `down` when its work has been due for a minute; `unknown` while no scheduler asks for any
+             * @enum {string}
+             */
+            worker: "ok" | "down" | "unknown";
             /**
              * Version
              * @example 0.1.0
@@ -9195,6 +9245,7 @@ export interface operations {
                      *       "database": "ok",
                      *       "redis": "ok",
                      *       "scheduler": "ok",
+                     *       "worker": "ok",
                      *       "version": "0.1.0"
                      *     }
                      */
@@ -9214,7 +9265,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9234,7 +9286,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9254,7 +9307,96 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_alive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "alive"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Alive"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9299,7 +9441,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9319,7 +9462,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9339,7 +9483,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9489,7 +9634,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9509,7 +9655,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9529,7 +9676,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9549,7 +9697,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9589,7 +9738,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9609,7 +9759,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9664,7 +9815,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9684,7 +9836,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9704,7 +9857,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9724,7 +9878,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9744,7 +9899,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9809,7 +9965,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9829,7 +9986,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9849,7 +10007,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9869,7 +10028,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9909,7 +10069,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9929,7 +10090,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9974,7 +10136,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9994,7 +10157,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10014,7 +10178,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10034,7 +10199,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10054,7 +10220,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10074,7 +10241,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10122,7 +10290,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10142,7 +10311,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10162,7 +10332,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10182,7 +10353,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10202,7 +10374,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10222,7 +10395,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11241,7 +11415,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11261,7 +11436,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11323,7 +11499,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11343,7 +11520,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11363,7 +11541,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11383,7 +11562,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11403,7 +11583,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11470,7 +11651,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11490,7 +11672,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11510,7 +11693,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11530,7 +11714,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11550,7 +11735,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11570,7 +11756,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11590,7 +11777,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11610,7 +11798,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11650,7 +11839,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11670,7 +11860,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11690,7 +11881,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11710,7 +11902,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11730,7 +11923,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11750,7 +11944,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11770,7 +11965,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11842,7 +12038,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11862,7 +12059,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11882,7 +12080,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11902,7 +12101,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11922,7 +12122,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11999,7 +12200,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12019,7 +12221,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12039,7 +12242,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12059,7 +12263,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12079,7 +12284,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12099,7 +12305,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12119,7 +12326,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12139,7 +12347,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12159,7 +12368,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12238,7 +12448,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12258,7 +12469,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12278,7 +12490,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12298,7 +12511,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12318,7 +12532,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12338,7 +12553,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12358,7 +12574,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12378,7 +12595,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12398,7 +12616,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12445,7 +12664,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12465,7 +12685,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12485,7 +12706,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12505,7 +12727,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12525,7 +12748,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12545,7 +12769,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12565,7 +12790,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12633,7 +12859,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12653,7 +12880,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12673,7 +12901,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12693,7 +12922,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12713,7 +12943,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12733,7 +12964,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12802,7 +13034,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12822,7 +13055,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12842,7 +13076,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12862,7 +13097,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12882,7 +13118,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12952,7 +13189,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12972,7 +13210,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -12992,7 +13231,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13012,7 +13252,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13032,7 +13273,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13052,7 +13294,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13072,7 +13315,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13092,7 +13336,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13153,7 +13398,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13173,7 +13419,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13193,7 +13440,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13213,7 +13461,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13233,7 +13482,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13253,7 +13503,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13325,7 +13576,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13345,7 +13597,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13365,7 +13618,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13385,7 +13639,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13405,7 +13660,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13425,7 +13681,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13445,7 +13702,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13465,7 +13723,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13485,7 +13744,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13547,7 +13807,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13567,7 +13828,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13587,7 +13849,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13607,7 +13870,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13627,7 +13891,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13647,7 +13912,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13710,7 +13976,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13730,7 +13997,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13750,7 +14018,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13770,7 +14039,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13790,7 +14060,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13810,7 +14081,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13830,7 +14102,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13850,7 +14123,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13870,7 +14144,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13910,7 +14185,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13930,7 +14206,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13950,7 +14227,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13970,7 +14248,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -13990,7 +14269,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14010,7 +14290,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14030,7 +14311,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14091,7 +14373,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14111,7 +14394,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14131,7 +14415,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14151,7 +14436,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14171,7 +14457,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14191,7 +14478,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14254,7 +14542,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14274,7 +14563,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14294,7 +14584,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14314,7 +14605,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14334,7 +14626,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14354,7 +14647,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14374,7 +14668,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14394,7 +14689,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14414,7 +14710,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14454,7 +14751,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14474,7 +14772,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14494,7 +14793,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14514,7 +14814,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14534,7 +14835,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14554,7 +14856,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14574,7 +14877,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14688,7 +14992,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14708,7 +15013,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14728,7 +15034,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14748,7 +15055,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14768,7 +15076,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14870,7 +15179,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14890,7 +15200,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14910,7 +15221,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14930,7 +15242,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14950,7 +15263,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -14970,7 +15284,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15010,7 +15325,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15030,7 +15346,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15050,7 +15367,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15070,7 +15388,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15090,7 +15409,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15110,7 +15430,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15130,7 +15451,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15242,7 +15564,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15262,7 +15585,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15282,7 +15606,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15302,7 +15627,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15322,7 +15648,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15342,7 +15669,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15362,7 +15690,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15382,7 +15711,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15402,7 +15732,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15459,7 +15790,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15479,7 +15811,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15499,7 +15832,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15519,7 +15853,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15539,7 +15874,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15600,7 +15936,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15620,7 +15957,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15640,7 +15978,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15660,7 +15999,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15680,7 +16020,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15700,7 +16041,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15720,7 +16062,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15740,7 +16083,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15778,7 +16122,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15798,7 +16143,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15818,7 +16164,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15838,7 +16185,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15858,7 +16206,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15878,7 +16227,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15941,7 +16291,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15961,7 +16312,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -15981,7 +16333,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16001,7 +16354,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16021,7 +16375,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16041,7 +16396,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16061,7 +16417,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16081,7 +16438,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16101,7 +16459,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16141,7 +16500,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16161,7 +16521,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16181,7 +16542,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16201,7 +16563,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16221,7 +16584,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16241,7 +16605,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16261,7 +16626,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16324,7 +16690,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16344,7 +16711,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16364,7 +16732,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16384,7 +16753,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16404,7 +16774,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16424,7 +16795,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16444,7 +16816,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16464,7 +16837,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16484,7 +16858,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16524,7 +16899,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16544,7 +16920,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16564,7 +16941,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16584,7 +16962,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16604,7 +16983,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16624,7 +17004,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16644,7 +17025,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16740,7 +17122,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16760,7 +17143,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16780,7 +17164,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16800,7 +17185,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16820,7 +17206,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16925,7 +17312,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16945,7 +17333,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16965,7 +17354,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -16985,7 +17375,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17005,7 +17396,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17025,7 +17417,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17045,7 +17438,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17065,7 +17459,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17085,7 +17480,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17151,7 +17547,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17171,7 +17568,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17191,7 +17589,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17211,7 +17610,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17231,7 +17631,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17251,7 +17652,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17351,7 +17753,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17371,7 +17774,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17391,7 +17795,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17411,7 +17816,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17431,7 +17837,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17451,7 +17858,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17546,7 +17954,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17566,7 +17975,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17586,7 +17996,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17606,7 +18017,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17626,7 +18038,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17646,7 +18059,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17666,7 +18080,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17686,7 +18101,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17706,7 +18122,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17790,7 +18207,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17810,7 +18228,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17830,7 +18249,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17850,7 +18270,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17870,7 +18291,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17890,7 +18312,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17930,7 +18353,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17950,7 +18374,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17970,7 +18395,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -17990,7 +18416,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18010,7 +18437,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18030,7 +18458,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18050,7 +18479,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18155,7 +18585,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18175,7 +18606,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18195,7 +18627,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18215,7 +18648,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18235,7 +18669,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18255,7 +18690,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18275,7 +18711,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18295,7 +18732,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18315,7 +18753,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18378,7 +18817,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18398,7 +18838,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18418,7 +18859,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18438,7 +18880,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18458,7 +18901,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18478,7 +18922,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18498,7 +18943,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18518,7 +18964,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18538,7 +18985,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18578,7 +19026,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18598,7 +19047,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18618,7 +19068,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18638,7 +19089,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18658,7 +19110,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18678,7 +19131,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18698,7 +19152,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18786,7 +19241,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18806,7 +19262,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18826,7 +19283,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18846,7 +19304,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -18866,7 +19325,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19014,7 +19474,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19034,7 +19495,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19054,7 +19516,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19074,7 +19537,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19094,7 +19558,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19429,7 +19894,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19449,7 +19915,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19469,7 +19936,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19489,7 +19957,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19509,7 +19978,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19529,7 +19999,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19549,7 +20020,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19569,7 +20041,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19589,7 +20062,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19738,7 +20212,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19758,7 +20233,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19778,7 +20254,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19798,7 +20275,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19818,7 +20296,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19838,7 +20317,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -19996,7 +20476,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20016,7 +20497,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20036,7 +20518,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20056,7 +20539,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20076,7 +20560,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20096,7 +20581,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20116,7 +20602,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20136,7 +20623,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20156,7 +20644,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20266,7 +20755,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20286,7 +20776,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20306,7 +20797,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20326,7 +20818,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20346,7 +20839,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20366,7 +20860,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20530,7 +21025,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20550,7 +21046,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20570,7 +21067,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20590,7 +21088,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20610,7 +21109,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20630,7 +21130,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20650,7 +21151,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20670,7 +21172,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20690,7 +21193,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20771,7 +21275,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20791,7 +21296,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20811,7 +21317,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20831,7 +21338,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20851,7 +21359,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20871,7 +21380,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20891,7 +21401,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20972,7 +21483,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -20992,7 +21504,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21012,7 +21525,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21032,7 +21546,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21052,7 +21567,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21072,7 +21588,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21092,7 +21609,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21250,7 +21768,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21270,7 +21789,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21290,7 +21810,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21310,7 +21831,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21330,7 +21852,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21350,7 +21873,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21370,7 +21894,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21390,7 +21915,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21410,7 +21936,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21559,7 +22086,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21579,7 +22107,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21599,7 +22128,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21619,7 +22149,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21639,7 +22170,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21659,7 +22191,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21679,7 +22212,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21831,7 +22365,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21851,7 +22386,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21871,7 +22407,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21891,7 +22428,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21911,7 +22449,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21931,7 +22470,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21951,7 +22491,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21971,7 +22512,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -21991,7 +22533,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22085,7 +22628,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22105,7 +22649,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22125,7 +22670,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22145,7 +22691,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22165,7 +22712,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22185,7 +22733,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22248,7 +22797,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22268,7 +22818,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22288,7 +22839,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22308,7 +22860,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22328,7 +22881,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22348,7 +22902,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22448,7 +23003,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22468,7 +23024,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22488,7 +23045,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22508,7 +23066,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22528,7 +23087,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22548,7 +23108,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22594,7 +23155,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22614,7 +23176,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22634,7 +23197,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22654,7 +23218,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22674,7 +23239,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22694,7 +23260,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22832,7 +23399,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22852,7 +23420,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22872,7 +23441,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22892,7 +23462,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -22912,7 +23483,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23130,7 +23702,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23150,7 +23723,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23170,7 +23744,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23190,7 +23765,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23210,7 +23786,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23230,7 +23807,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23250,7 +23828,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23270,7 +23849,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23290,7 +23870,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23353,7 +23934,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23373,7 +23955,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23393,7 +23976,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23413,7 +23997,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23433,7 +24018,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23453,7 +24039,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23473,7 +24060,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23493,7 +24081,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23634,7 +24223,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23654,7 +24244,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23674,7 +24265,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23694,7 +24286,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23714,7 +24307,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23734,7 +24328,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23954,7 +24549,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23974,7 +24570,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -23994,7 +24591,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24014,7 +24612,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24034,7 +24633,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24054,7 +24654,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24074,7 +24675,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24094,7 +24696,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24114,7 +24717,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24154,7 +24758,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24174,7 +24779,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24194,7 +24800,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24214,7 +24821,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24234,7 +24842,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24254,7 +24863,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24274,7 +24884,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24338,7 +24949,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24358,7 +24970,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24378,7 +24991,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24398,7 +25012,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24418,7 +25033,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24438,7 +25054,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24579,7 +25196,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24599,7 +25217,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24619,7 +25238,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24639,7 +25259,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24659,7 +25280,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24679,7 +25301,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24699,7 +25322,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24840,7 +25464,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24860,7 +25485,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24880,7 +25506,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24900,7 +25527,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24920,7 +25548,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24940,7 +25569,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -24960,7 +25590,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25014,7 +25645,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25034,7 +25666,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25054,7 +25687,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25074,7 +25708,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25094,7 +25729,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25114,7 +25750,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25134,7 +25771,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25275,7 +25913,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25295,7 +25934,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25315,7 +25955,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25335,7 +25976,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25355,7 +25997,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25375,7 +26018,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25395,7 +26039,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25508,7 +26153,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25528,7 +26174,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25548,7 +26195,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25568,7 +26216,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25588,7 +26237,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25774,7 +26424,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25794,7 +26445,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25814,7 +26466,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25834,7 +26487,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25854,7 +26508,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25874,7 +26529,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25894,7 +26550,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25914,7 +26571,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -25934,7 +26592,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26050,7 +26709,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26070,7 +26730,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26090,7 +26751,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26110,7 +26772,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26130,7 +26793,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26150,7 +26814,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26190,7 +26855,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26210,7 +26876,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26230,7 +26897,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26250,7 +26918,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26270,7 +26939,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26290,7 +26960,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26310,7 +26981,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26485,7 +27157,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26505,7 +27178,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26525,7 +27199,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26545,7 +27220,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26565,7 +27241,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26585,7 +27262,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26605,7 +27283,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26625,7 +27304,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26645,7 +27325,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26742,7 +27423,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26762,7 +27444,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26782,7 +27465,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26802,7 +27486,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26822,7 +27507,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26904,7 +27590,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26924,7 +27611,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26944,7 +27632,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26964,7 +27653,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -26984,7 +27674,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27004,7 +27695,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27024,7 +27716,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27106,7 +27799,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27126,7 +27820,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27146,7 +27841,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27166,7 +27862,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27186,7 +27883,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27206,7 +27904,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27226,7 +27925,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27286,7 +27986,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27306,7 +28007,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27326,7 +28028,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27346,7 +28049,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27366,7 +28070,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27386,7 +28091,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27457,7 +28163,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27477,7 +28184,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27497,7 +28205,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27517,7 +28226,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27537,7 +28247,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27557,7 +28268,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27627,7 +28339,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27647,7 +28360,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27667,7 +28381,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27687,7 +28402,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27707,7 +28423,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27727,7 +28444,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27747,7 +28465,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27858,7 +28577,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27878,7 +28598,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27898,7 +28619,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27918,7 +28640,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27938,7 +28661,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27958,7 +28682,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27978,7 +28703,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -27998,7 +28724,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28018,7 +28745,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28098,7 +28826,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28118,7 +28847,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28138,7 +28868,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28158,7 +28889,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28178,7 +28910,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28245,7 +28978,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28265,7 +28999,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28285,7 +29020,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28305,7 +29041,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28325,7 +29062,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28345,7 +29083,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28414,7 +29153,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28434,7 +29174,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28454,7 +29195,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28474,7 +29216,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28494,7 +29237,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28700,7 +29444,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28720,7 +29465,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28740,7 +29486,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28760,7 +29507,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28780,7 +29528,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28800,7 +29549,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28869,7 +29619,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28889,7 +29640,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28909,7 +29661,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28929,7 +29682,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28949,7 +29703,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -28969,7 +29724,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29019,7 +29775,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29039,7 +29796,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29059,7 +29817,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29079,7 +29838,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29099,7 +29859,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29119,7 +29880,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29358,7 +30120,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29378,7 +30141,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29398,7 +30162,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29418,7 +30183,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29438,7 +30204,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29458,7 +30225,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29478,7 +30246,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29498,7 +30267,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29518,7 +30288,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29594,7 +30365,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29614,7 +30386,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29634,7 +30407,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29654,7 +30428,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29674,7 +30449,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29694,7 +30470,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29750,7 +30527,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29770,7 +30548,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29790,7 +30569,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29810,7 +30590,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29830,7 +30611,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29850,7 +30632,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29893,7 +30676,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29913,7 +30697,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29933,7 +30718,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29953,7 +30739,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29973,7 +30760,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -29993,7 +30781,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30058,7 +30847,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30078,7 +30868,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30098,7 +30889,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30118,7 +30910,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30138,7 +30931,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30384,7 +31178,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30404,7 +31199,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30424,7 +31220,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30444,7 +31241,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30464,7 +31262,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30484,7 +31283,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30596,7 +31396,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30616,7 +31417,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30636,7 +31438,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30656,7 +31459,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30676,7 +31480,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30696,7 +31501,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30817,7 +31623,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30837,7 +31644,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30857,7 +31665,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30877,7 +31686,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30897,7 +31707,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -30917,7 +31728,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31041,7 +31853,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31061,7 +31874,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31081,7 +31895,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31101,7 +31916,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31121,7 +31937,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31141,7 +31958,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31260,7 +32078,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31280,7 +32099,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31300,7 +32120,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31320,7 +32141,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31340,7 +32162,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31411,7 +32234,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31431,7 +32255,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31451,7 +32276,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31471,7 +32297,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31491,7 +32318,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31562,7 +32390,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31582,7 +32411,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31602,7 +32432,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31622,7 +32453,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31642,7 +32474,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31662,7 +32495,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31682,7 +32516,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31702,7 +32537,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31722,7 +32558,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31762,7 +32599,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31782,7 +32620,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31802,7 +32641,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31822,7 +32662,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31842,7 +32683,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31862,7 +32704,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -31882,7 +32725,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32026,7 +32870,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32046,7 +32891,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32066,7 +32912,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32086,7 +32933,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32106,7 +32954,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32126,7 +32975,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32258,7 +33108,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32278,7 +33129,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32298,7 +33150,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32318,7 +33171,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32338,7 +33192,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32358,7 +33213,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32447,7 +33303,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32467,7 +33324,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32487,7 +33345,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32507,7 +33366,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32527,7 +33387,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32547,7 +33408,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32641,7 +33503,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32661,7 +33524,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32681,7 +33545,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32701,7 +33566,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32721,7 +33587,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32741,7 +33608,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32838,7 +33706,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32858,7 +33727,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32878,7 +33748,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32898,7 +33769,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32918,7 +33790,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -32938,7 +33811,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33082,7 +33956,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33102,7 +33977,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33122,7 +33998,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33142,7 +34019,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33162,7 +34040,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33385,7 +34264,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33405,7 +34285,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33425,7 +34306,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33445,7 +34327,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33465,7 +34348,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33485,7 +34369,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33721,7 +34606,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33741,7 +34627,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33761,7 +34648,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33781,7 +34669,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33801,7 +34690,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33821,7 +34711,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33841,7 +34732,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33861,7 +34753,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -33881,7 +34774,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34113,7 +35007,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34133,7 +35028,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34153,7 +35049,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34173,7 +35070,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34193,7 +35091,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34213,7 +35112,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34233,7 +35133,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34253,7 +35154,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34273,7 +35175,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34348,7 +35251,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34368,7 +35272,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34388,7 +35293,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34408,7 +35314,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34428,7 +35335,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34513,7 +35421,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34533,7 +35442,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34553,7 +35463,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34573,7 +35484,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34593,7 +35505,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34613,7 +35526,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34633,7 +35547,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34653,7 +35568,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34673,7 +35589,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34739,7 +35656,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34759,7 +35677,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34779,7 +35698,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34799,7 +35719,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34819,7 +35740,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34839,7 +35761,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34926,7 +35849,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34946,7 +35870,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34966,7 +35891,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -34986,7 +35912,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35006,7 +35933,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35026,7 +35954,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35046,7 +35975,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35066,7 +35996,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35086,7 +36017,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35133,7 +36065,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35153,7 +36086,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35173,7 +36107,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35193,7 +36128,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35213,7 +36149,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35233,7 +36170,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35253,7 +36191,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35362,7 +36301,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35382,7 +36322,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35402,7 +36343,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35422,7 +36364,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35442,7 +36385,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35506,7 +36450,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35526,7 +36471,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35546,7 +36492,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35566,7 +36513,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35586,7 +36534,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35644,7 +36593,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35664,7 +36614,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35684,7 +36635,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35704,7 +36656,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35724,7 +36677,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35776,7 +36730,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35796,7 +36751,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35816,7 +36772,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35836,7 +36793,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35856,7 +36814,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35914,7 +36873,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35934,7 +36894,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35954,7 +36915,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35974,7 +36936,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -35994,7 +36957,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36014,7 +36978,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36034,7 +36999,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36054,7 +37020,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36114,7 +37081,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36134,7 +37102,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36154,7 +37123,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36174,7 +37144,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36194,7 +37165,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36214,7 +37186,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36234,7 +37207,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36254,7 +37228,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36274,7 +37249,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36314,7 +37290,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36334,7 +37311,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36354,7 +37332,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36374,7 +37353,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36394,7 +37374,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36414,7 +37395,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36434,7 +37416,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36544,7 +37527,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36564,7 +37548,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36584,7 +37569,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36604,7 +37590,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36624,7 +37611,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36711,7 +37699,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36731,7 +37720,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36751,7 +37741,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36771,7 +37762,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36791,7 +37783,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36898,7 +37891,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36918,7 +37912,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36938,7 +37933,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36958,7 +37954,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36978,7 +37975,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -36998,7 +37996,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37018,7 +38017,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37038,7 +38038,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37058,7 +38059,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37135,7 +38137,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37155,7 +38158,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37175,7 +38179,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37195,7 +38200,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37215,7 +38221,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37235,7 +38242,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37343,7 +38351,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37363,7 +38372,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37383,7 +38393,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37403,7 +38414,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37423,7 +38435,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37443,7 +38456,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37463,7 +38477,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37483,7 +38498,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37503,7 +38519,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37543,7 +38560,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37563,7 +38581,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37583,7 +38602,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37603,7 +38623,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37623,7 +38644,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37643,7 +38665,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37663,7 +38686,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37735,7 +38759,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37755,7 +38780,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37775,7 +38801,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37795,7 +38822,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37815,7 +38843,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37835,7 +38864,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37883,7 +38913,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37903,7 +38934,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37923,7 +38955,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37943,7 +38976,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37963,7 +38997,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -37983,7 +39018,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38003,7 +39039,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38086,7 +39123,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38106,7 +39144,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38126,7 +39165,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38146,7 +39186,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38166,7 +39207,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38217,7 +39259,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38237,7 +39280,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38257,7 +39301,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38277,7 +39322,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38297,7 +39343,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38363,7 +39410,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38383,7 +39431,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38403,7 +39452,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38423,7 +39473,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38443,7 +39494,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38483,7 +39535,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38503,7 +39556,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38632,7 +39686,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38652,7 +39707,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38672,7 +39728,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38692,7 +39749,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38712,7 +39770,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38732,7 +39791,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38752,7 +39812,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38772,7 +39833,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38859,7 +39921,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38879,7 +39942,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38899,7 +39963,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38919,7 +39984,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38939,7 +40005,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38959,7 +40026,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38979,7 +40047,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -38999,7 +40068,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39019,7 +40089,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39060,7 +40131,8 @@ export interface operations {
                  *           },
                  *           "go_heard": "2026-11-21T10:00:00Z"
                  *         }
-                 *       ]
+                 *       ],
+                 *       "spool_bytes": 0
                  *     }
                  */
                 "application/json": components["schemas"]["BeatRequest"];
@@ -39113,7 +40185,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39133,7 +40206,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39153,7 +40227,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39173,7 +40248,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39193,7 +40269,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39213,7 +40290,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39233,7 +40311,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39253,7 +40332,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39349,7 +40429,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39369,7 +40450,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39389,7 +40471,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39409,7 +40492,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39429,7 +40513,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39449,7 +40534,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39469,7 +40555,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39489,7 +40576,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39540,7 +40628,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39560,7 +40649,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39580,7 +40670,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39600,7 +40691,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39620,7 +40712,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39640,7 +40733,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39660,7 +40754,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39680,7 +40775,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39700,7 +40796,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39848,7 +40945,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39868,7 +40966,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39888,7 +40987,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39908,7 +41008,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "body_too_large",
                      *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once"
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39928,7 +41029,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it"
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39948,7 +41050,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39968,7 +41071,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39988,7 +41092,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */

@@ -21,6 +21,8 @@ function Remedy({ error }: { error: ApiError }) {
     <Group gap="xs">
       {error.remedy && <Text size="sm">{error.remedy}</Text>}
       <Code>{error.code}</Code>
+      {/* A fault of the server: whoever is asked for help finds its lines of log by this. */}
+      {error.status >= 500 && error.requestId && <Code>{t`request ${error.requestId}`}</Code>}
     </Group>
   );
 }

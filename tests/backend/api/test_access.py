@@ -23,6 +23,7 @@ NOWHERE = SecretStr("postgresql://nowhere/none")
 Headers = dict[str, str] | dict[bytes, bytes]
 ROUTES = declared_routes(create_app(Settings(database_url=NOWHERE, redis_url=SecretStr("redis://nowhere"))))
 PUBLIC = {
+    f"GET {API}/alive",
     f"GET {API}/health",
     f"GET {API}/ready",
     f"GET {API}/session/ways",

@@ -5,17 +5,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from factories.announced import NOW
 from factories.people import Person
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from pydantic import SecretStr
 from services import free_port
+from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Database, Json
 from iotide_server.kit.guard import JSON_BODY_LIMIT_BYTES
+from iotide_server.kit.pulse import want_pulse
+from iotide_server.kit.wake import SCHEDULER_LOCK
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
 
@@ -26,7 +31,7 @@ def error(response: Response) -> Json:
     assert response.headers["content-type"] == "application/json"
     body: Json = response.json()
     assert list(body) == ["error"]
-    assert set(body["error"]) == {"code", "field", "value", "message", "remedy"}
+    assert set(body["error"]) == {"code", "field", "value", "message", "remedy", "request_id"}
     refusal: Json = body["error"]
     return refusal
 
@@ -169,18 +174,54 @@ def test_a_database_that_is_away_is_503_and_health_says_so(app_without_database:
         assert (ready.status_code, error(ready)["code"]) == (503, "database_unavailable")
         assert ready.headers["retry-after"]
         health = client.get("/api/v1/health")
+        assert client.get("/api/v1/alive").json() == {"status": "alive"}, "nobody shall restart it for that"
     assert health.status_code == 200
     assert health.json() | {"version": ""} == {
         "status": "degraded",
         "database": "down",
         "redis": "down",
         "scheduler": "unknown",
+        "worker": "unknown",
         "version": "",
     }
 
 
 def test_ready_needs_nobody_to_sign_in(client: TestClient) -> None:
     assert client.get("/api/v1/ready").json() == {"status": "ready"}
+
+
+@pytest.mark.parametrize(("revision", "status"), [("0001", 503), ("9999", 200)])
+def test_a_schema_that_is_behind_is_not_ready_and_one_of_the_next_release_is(
+    client: TestClient, database: Database, revision: str, status: int
+) -> None:
+    with database.transaction() as session:
+        newest = session.scalar(text("SELECT version_num FROM alembic_version"))
+        session.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
+    try:
+        answer = client.get("/api/v1/ready")
+    finally:
+        with database.transaction() as session:
+            session.execute(text("UPDATE alembic_version SET version_num = :newest"), {"newest": newest})
+    assert answer.status_code == status
+    if status == 503:
+        refusal = error(answer)
+        assert (refusal["code"], refusal["value"]) == ("schema_not_ready", revision)
+        assert "iotide-server migrate" in refusal["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("due", "worker"), [("+ interval '20 s'", "ok"), ("- interval '50 s'", "ok"), ("- interval '70 s'", "down")]
+)
+def test_a_worker_is_well_while_its_pulse_is_not_late(
+    client: TestClient, database: Database, database_url: str, due: str, worker: str
+) -> None:
+    with database.transaction() as session:
+        want_pulse(session, NOW)
+        session.execute(text(f"UPDATE work SET due_at = now() {due}"))  # noqa: S608 - of this test
+    with psycopg.connect(database_url) as held:
+        held.execute("SELECT pg_advisory_lock(%s)", (SCHEDULER_LOCK,))
+        assert client.get("/api/v1/health").json()["worker"] == worker
+    assert client.get("/api/v1/health").json()["worker"] == "unknown", "nobody asks for work then"
 
 
 @pytest.fixture

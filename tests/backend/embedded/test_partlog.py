@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -49,3 +50,12 @@ def test_a_full_disk_loses_lines_and_stops_nothing(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(log, "path", Path("/dev/full"))
     log.write(b"lost\n")
     assert list(log.last_lines) == ["lost"]
+
+
+def test_as_json_every_line_is_an_object_and_one_that_is_stays_as_it_is(tmp_path: Path) -> None:
+    moment = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+    log = PartLog(tmp_path / "redis.log", "redis", clock=lambda: moment, as_json=True)
+    log.write(b'{"event": "elected", "time": "t"}\n1:M * Ready "to" accept\n')
+    own, wrapped = map(json.loads, log.path.read_text().splitlines())
+    assert own == {"event": "elected", "time": "t"}
+    assert wrapped == {"time": "2026-11-21T10:00:00.000+00:00", "part": "redis", "event": '1:M * Ready "to" accept'}

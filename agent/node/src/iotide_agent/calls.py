@@ -1,7 +1,8 @@
 """Talks to the server for the driver, off its thread: each call gives back the event that its answer amounts to."""
 
 import logging
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
@@ -35,6 +36,25 @@ _RESULT_REFUSED: Final = "result_refused"
 _logger = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
+class Contact:
+    """How it stands with the server.
+
+    Attributes:
+        is_answered: whether it answered when it was last spoken to, be it with a refusal.
+        last_seconds: when it last did, of the node's clock since 1970.
+    """
+
+    is_answered: bool = False
+    last_seconds: float | None = None
+
+    def note(self, *, is_answered: bool) -> None:
+        """It did or did not answer now."""
+        self.is_answered = is_answered
+        if is_answered:
+            self.last_seconds = time.time()
+
+
 @dataclass(frozen=True, slots=True)
 class Speaker:
     """This agent process, as the server knows it."""
@@ -44,6 +64,7 @@ class Speaker:
     clock: ServerClock
     instance: str
     boot_id: str
+    contact: Contact = field(default_factory=Contact)
 
     def greet(self, inventory: Inventory, look: int | None, holds: tuple[tuple[int, int], ...]) -> Event:
         """Says hello; the server's acceptance is noted, so that the next agent process can succeed this one.
@@ -69,11 +90,14 @@ class Speaker:
         try:
             reply = self.transport.hello(request)
         except Unreachable as error:
+            self.contact.note(is_answered=False)
             _logger.warning("hello_unanswered error=%s", error)
             return GreetingUnanswered()
         except Refusal as error:
+            self.contact.note(is_answered=True)
             _logger.warning("hello_refused code=%s error=%s", error.code, error)
             return GreetingRefused(error.code, error.sentence)
+        self.contact.note(is_answered=True)
         self.clock.learn(reply.server_time, sent_at, boottime())
         self.spool.keep_instance(self.instance)
         _logger.info("greeted node_id=%d node=%s", reply.node_id, reply.node_name)
@@ -83,16 +107,23 @@ class Speaker:
         """Sends a beat."""
         sent_at = boottime()
         request = BeatRequest(
-            agent_instance=self.instance, boot_id=self.boot_id, sent_at=datetime.now(UTC), orders=orders
+            agent_instance=self.instance,
+            boot_id=self.boot_id,
+            sent_at=datetime.now(UTC),
+            orders=orders,
+            spool_bytes=self.spool.used_bytes(),
         )
         try:
             reply = self.transport.beat(request)
         except Unreachable as error:
+            self.contact.note(is_answered=False)
             _logger.warning("beat_unanswered error=%s", error)
             return BeatUnanswered(number)
         except Refusal as error:
+            self.contact.note(is_answered=True)
             _logger.warning("beat_refused code=%s error=%s", error.code, error)
             return BeatRefused(number, error.code, error.sentence)
+        self.contact.note(is_answered=True)
         self.clock.learn(reply.server_time, sent_at, boottime())
         return Beaten(number, reply)
 

@@ -23,3 +23,11 @@ class ServerClock:
     def here(self, server_time: datetime) -> float | None:
         """That moment on CLOCK_BOOTTIME, in seconds; None while nothing was heard of the server."""
         return server_time.timestamp() - min(self._seen)[1] if self._seen else None
+
+    def offset_seconds(self, wall_seconds: float, boottime_seconds: float) -> float | None:
+        """How far the server's clock is ahead of the node's wall clock; None while nothing was heard of the server.
+
+        Args:
+            wall_seconds, boottime_seconds: both clocks of the node at one moment, the first since 1970.
+        """
+        return boottime_seconds + min(self._seen)[1] - wall_seconds if self._seen else None

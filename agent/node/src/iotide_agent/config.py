@@ -44,6 +44,12 @@ def _check_state(path: Path) -> Path:
     return path
 
 
+def _check_textfile(path: Path) -> Path:
+    if not path.is_absolute() or path.suffix != ".prom":
+        raise ValueError("write an absolute path that ends in .prom, for instance /run/node-exporter/iotide.prom")
+    return path
+
+
 def _check_data_address(text: str) -> str:
     return text if text == AUTOMATIC else check_data_address(text)
 
@@ -135,6 +141,7 @@ class AgentConfig(BaseModel):
         data_address: where the node listens, while a run lasts, for what another node of the run sends: an address of
             one of its interfaces, or `auto` for that by which it reaches its server. By default no other machine can
             reach it.
+        metrics_textfile: for node_exporter's textfile collector, what the agent tells Prometheus; None: nothing.
         spool_limit_bytes: unsent results above this make the node decline further orders.
         workloads: by name, what a workload lets a node decide, for instance `[workloads.command]`.
         quiet: above what the idle node is not quiet.
@@ -161,6 +168,7 @@ class AgentConfig(BaseModel):
         default_factory=dict
     )
     data_address: Annotated[str, AfterValidator(_check_data_address)] = LOOPBACK
+    metrics_textfile: Annotated[Path, AfterValidator(_check_textfile)] | None = None
     spool_limit_bytes: Annotated[int, Field(ge=1024**2)] = 1024**3
     workloads: dict[WorkloadName, dict[str, Any]] = Field(default_factory=dict)
     quiet: QuietLimits = Field(default_factory=QuietLimits)

@@ -9,6 +9,7 @@ import queue
 import select
 import signal
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from iotide_agent.calls import Speaker
 from iotide_agent.config import AgentConfig
 from iotide_agent.executor import Executor
 from iotide_agent.host import node_name
-from iotide_agent.inventory import Inventory, Looks, take_inventory
+from iotide_agent.inventory import AGENT_VERSION, Inventory, Looks, take_inventory
 from iotide_agent.listener import Listener
 from iotide_agent.probes.mounts import MountinfoError
 from iotide_agent.probes.reader import SystemReader
@@ -63,6 +64,7 @@ from iotide_agent.runner.processes import boottime
 from iotide_agent.runs import Runs
 from iotide_agent.session import Session
 from iotide_agent.spool import Offer, Spool
+from iotide_agent.textfile import AgentFacts, Textfile
 from iotide_wire.messages import OrderBeat, OrderRole, Outcome
 
 INVENTORY_SECONDS: Final = 600.0
@@ -121,6 +123,9 @@ class Driver:
         self._sent: dict[int, tuple[OrderBeat, ...]] = {}
         self._signal: signal.Signals | None = None
         self._ending: AgentEnding | None = None
+        self._textfile = Textfile(config.metrics_textfile) if config.metrics_textfile else None
+        self._started_at = time.time()
+        self._worker_starts = 0
 
     def run(self) -> AgentEnding:
         """Works until it is told to stop, or the server says that this agent must not go on."""
@@ -134,10 +139,13 @@ class Driver:
             while self._goes_on():
                 self._take_events()
                 self._renew_inventory_if_due()
+                self._tell_prometheus(is_up=True)
                 self._loop.turn(self._next_at())
             self._loop.ignore(mountinfo.fileno())
         self._listener.stop()
-        return self._finish()
+        ending = self._finish()
+        self._tell_prometheus(is_up=False)
+        return ending
 
     def _goes_on(self) -> bool:
         return not self._session.is_stopped and self._signal is None
@@ -168,6 +176,7 @@ class Driver:
             case DropOffer(order_id=order_id, fence=fence):
                 self._spool.drop_offer(Offer(order_id, fence))
             case StartWorker():
+                self._worker_starts += 1
                 self._listener.start()
             case Stop(code=code, message=message, end_loads=end_loads):
                 self._ending = AgentEnding(code, message)
@@ -268,6 +277,26 @@ class Driver:
 
     def _keep_inventory(self, found: Inventory) -> None:
         self._executor.inventory = found
+
+    def _tell_prometheus(self, *, is_up: bool) -> None:
+        held, now = self._session.stages(), boottime()
+        if self._textfile is None or (is_up and not self._textfile.is_due(now, held)):
+            return
+        contact = self._speaker.contact
+        facts = AgentFacts(
+            node=self._config.node_name,
+            version=AGENT_VERSION,
+            is_up=is_up,
+            started_seconds=self._started_at,
+            is_connected=contact.is_answered,
+            last_contact_seconds=contact.last_seconds,
+            clock_offset_seconds=self._speaker.clock.offset_seconds(time.time(), now),
+            stages=[stage for _, stage in held],
+            spool_bytes=self._spool.used_bytes(),
+            worker_starts=self._worker_starts,
+            deaf_restarts=self._session.deaf_restarts,
+        )
+        self._textfile.write(facts, now, held)
 
     def _finish(self) -> AgentEnding:
         if self._ending is not None:

@@ -76,7 +76,7 @@ class Leftovers:
         order_id = directory.name.partition("-")[0]
         if (self._spool.held / order_id).exists():
             # A server set up anew counts from 1 again, and the order's own directory may bear the very same mark.
-            _logger.info("leftovers_wait directory=%s because=an order of this number is held", directory)
+            _logger.info("leftovers_wait directory=%s because=%s", directory, "an order of this number is held")
             return
         try:
             if _is_torn(directory / "card.json"):

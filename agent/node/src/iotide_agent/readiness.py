@@ -64,6 +64,7 @@ def examine(config: AgentConfig) -> list[Finding]:
         *_devices(config),
         *_budgets(config, inventory),
         _receiving(config),
+        *_metrics(config),
         *_tools(inventory),
     ]
 
@@ -220,6 +221,17 @@ def _budgets(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]:
             continue
         told = f"{format_bytes(spent_bytes)} of {format_bytes(limit_bytes)} a day were written below {directory}"
         yield Finding("budget", State.READY, told)
+
+
+def _metrics(config: AgentConfig) -> Iterator[Finding]:
+    if config.metrics_textfile is None:
+        return
+    directory = config.metrics_textfile.parent
+    if os.access(directory, os.W_OK | os.X_OK):
+        yield Finding("metrics", State.READY, f"written to {config.metrics_textfile}")
+    else:
+        remedy = f"make {directory} and let this user write there, and have node_exporter read it"
+        yield Finding("metrics", State.LIMITED, f"{directory} is no directory that this user may write to", remedy)
 
 
 def _receiving(config: AgentConfig) -> Finding:

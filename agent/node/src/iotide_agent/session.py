@@ -108,11 +108,13 @@ class Session:
 
     Attributes:
         is_stopped: nothing more will be asked for.
+        deaf_restarts: how often the worker was restarted because it did not hear of an offer.
     """
 
     def __init__(self, recovered: Iterable[Recovered] = ()) -> None:
         """Begins with the orders that an earlier agent process left."""
         self.is_stopped = False
+        self.deaf_restarts = 0
         self._hello = _Retry(10.0)
         self._is_hello_wanted = False
         self._look: int | None = None
@@ -144,6 +146,10 @@ class Session:
     def holds(self) -> tuple[tuple[int, int], ...]:
         """Orders and fences on our disk."""
         return tuple((order_id, held.fence) for order_id, held in self._held.items())
+
+    def stages(self) -> tuple[tuple[int, Stage], ...]:
+        """The orders on our disk and how far each is."""
+        return tuple((order_id, held.stage) for order_id, held in self._held.items())
 
     def _react(self, event: Event, now: float) -> Iterator[Action]:
         match event:
@@ -212,6 +218,7 @@ class Session:
         self._look = reply.look
         is_deaf = (reply.oldest_offer_seconds or 0.0) > DEAF_SECONDS and not self._offers
         if is_deaf and now - self._worker_started_at > WORKER_CHANCE_SECONDS:
+            self.deaf_restarts += 1
             self._worker.succeed(now)
 
     def _on_word(self, word: OrderWord) -> Iterator[Action]:

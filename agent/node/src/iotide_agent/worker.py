@@ -3,6 +3,7 @@
 A process of its own below the supervisor, which restarts it whenever it has gone deaf; runs never depend on it.
 """
 
+import logging
 import os
 import ssl
 import sys
@@ -11,8 +12,10 @@ from pathlib import Path
 from typing import Any, Final, TypeGuard
 
 from celery import Celery
+from celery.signals import setup_logging
 
 from iotide_agent.identity import Identity, load_identity
+from iotide_agent.logs import log_to_stderr
 from iotide_agent.runner.files import replace_file
 from iotide_agent.runner.processes import die_with_parent
 from iotide_agent.spool import Offer, Spool
@@ -82,10 +85,18 @@ def main(state_directory: Path, supervisor_pid: int) -> None:
         return  # it died before the kernel was asked to tell us
     # The agent may be root on purpose, to empty caches; messages are JSON, so none of them can make it run code.
     warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
+    log_to_stderr("worker")
+    # Where somebody is connected here, Celery sets up no log of its own.
+    setup_logging.connect(_log_as_configured)
     identity = load_identity(state_directory)
     app = celery_app(identity, Spool(state_directory))
     queue = identity.broker.queue
     app.worker_main(["--quiet", "worker", f"--queues={queue}", f"--hostname={queue}@%h", *_FLAGS])
+
+
+def _log_as_configured(**_: object) -> None:
+    for library in ("celery", "kombu", "amqp"):
+        logging.getLogger(library).setLevel(logging.WARNING)
 
 
 def _tls(identity: Identity, state_directory: Path) -> dict[str, Any] | None:

@@ -231,12 +231,17 @@ class OrderBeat(Message):
 
 
 class BeatRequest(Message):
-    """The agent's pulse, with the state of everything it holds."""
+    """The agent's pulse, with the state of everything it holds.
+
+    Attributes:
+        spool_bytes: what orders and unsent results take on the node's disk.
+    """
 
     agent_instance: Instance
     boot_id: BootId
     sent_at: UtcTime
     orders: Annotated[tuple[OrderBeat, ...], Field(max_length=1000)]
+    spool_bytes: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
 
 
 class Word(StrEnum):

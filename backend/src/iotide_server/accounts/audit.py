@@ -1,12 +1,15 @@
-"""Every change leaves a row: who, what, before, after, from where."""
+"""Every change leaves a row: who, what, before, after, from where; and, once it is committed, a line of log."""
 
 from dataclasses import dataclass
 
+import structlog
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import AuditEntry
 from iotide_server.accounts.principal import Principal
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, after_commit
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +64,5 @@ def record_refusal(session: Session, principal: Principal, user_id: int | None, 
             after=after,
         )
     )
+    subject = {f"{action.subject_kind}_id": action.subject_id, "cluster_id": action.cluster_id, "by": principal.name}
+    after_commit(session, lambda: _log.info(action.name, **subject))

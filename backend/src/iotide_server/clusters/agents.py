@@ -70,11 +70,20 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     return node
 
 
-def beat(session: Session, node_id: int, agent_instance: str, now: datetime, *, is_idle: bool = True) -> Wanted:
+def beat(  # noqa: PLR0913 - all of one beat
+    session: Session,
+    node_id: int,
+    agent_instance: str,
+    now: datetime,
+    *,
+    is_idle: bool = True,
+    spool_bytes: int | None = None,
+) -> Wanted:
     """Take down that the node was heard of.
 
     Args:
         is_idle: the agent holds no order, so looking around would disturb nothing.
+        spool_bytes: what unsent results take on its disk.
 
     Returns:
         What the server wants to hear.
@@ -82,7 +91,7 @@ def beat(session: Session, node_id: int, agent_instance: str, now: datetime, *, 
     Raises:
         AgentSupersededError: another agent has taken over.
     """
-    known = repository.beat(session, node_id, agent_instance, now)
+    known = repository.beat(session, node_id, agent_instance, now, spool_bytes)
     idle_seconds = idle_beat_seconds(known.node_count)
     if known.agent_instance is None:
         return Wanted(hello=True, look=None, idle_seconds=idle_seconds)

@@ -103,7 +103,11 @@ class Node(Identified, Leasable, Base):
 
 
 class NodeBeat(Base):
-    """When a node was last heard of; a table of its own without an index on time, so that updates stay in place."""
+    """When a node was last heard of; a table of its own without an index on time, so that updates stay in place.
+
+    Attributes:
+        spool_bytes: what unsent results took on the node's disk then, by its word; None from agents that do not say.
+    """
 
     __tablename__ = "node_beat"
 
@@ -111,6 +115,7 @@ class NodeBeat(Base):
         ForeignKey("node.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
     seen_at: Mapped[datetime]
+    spool_bytes: Mapped[int | None]
 
     __table_args__ = ({"postgresql_with": {"fillfactor": "50"}},)
 

@@ -174,7 +174,7 @@ class KnownAgent:
     node_count: float
 
 
-def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> KnownAgent:
+def beat(session: Session, node_id: int, agent_instance: str, now: datetime, spool_bytes: int | None) -> KnownAgent:
     """Write down that the node was heard of, if this is its current agent; one statement, because it is frequent."""
     row = session.execute(
         text(
@@ -183,12 +183,13 @@ def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> 
             # Counting them with each beat would cost more than the beat.
             " (SELECT reltuples FROM pg_class WHERE oid = CAST('node_beat' AS regclass)) AS node_count"
             " FROM node n LEFT JOIN node_beat b ON b.node_id = n.id WHERE n.id = :node_id),"
-            " heard AS (INSERT INTO node_beat (node_id, seen_at)"
-            " SELECT id, :now FROM known WHERE agent_instance = :agent_instance"
-            " ON CONFLICT (node_id) DO UPDATE SET seen_at = GREATEST(node_beat.seen_at, excluded.seen_at))"
+            " heard AS (INSERT INTO node_beat (node_id, seen_at, spool_bytes)"
+            " SELECT id, :now, CAST(:spool_bytes AS bigint) FROM known WHERE agent_instance = :agent_instance"
+            " ON CONFLICT (node_id) DO UPDATE SET seen_at = GREATEST(node_beat.seen_at, excluded.seen_at),"
+            " spool_bytes = excluded.spool_bytes)"
             " SELECT agent_instance, cluster_id, seen_at, look, node_count FROM known"
         ),
-        {"node_id": node_id, "agent_instance": agent_instance, "now": now},
+        {"node_id": node_id, "agent_instance": agent_instance, "now": now, "spool_bytes": spool_bytes},
     ).one()
     return KnownAgent(*row)
 

@@ -48,6 +48,11 @@ def node_username(node_id: int) -> str:
     return f"{_NODE_USER_PREFIX}{node_id}"
 
 
+def is_node_username(name: str) -> bool:
+    """Whether a Redis user of that name is a node's."""
+    return name.startswith(_NODE_USER_PREFIX)
+
+
 def node_queue(node_id: int) -> str:
     """The Celery queue that only this node reads."""
     return f"node.{node_id}"

@@ -1,5 +1,6 @@
 """A part's output on disk: one line each with time and name, in files that cannot fill the disk."""
 
+import json
 from collections import deque
 from itertools import pairwise
 from pathlib import Path
@@ -15,15 +16,26 @@ _LINES_REMEMBERED = 15
 class PartLog:
     """Appends to `path`; at the cap the file becomes `path`.1, that one `path`.2, and older ones are dropped.
 
+    Where `as_json`, each line is a JSON object: one that is none yet becomes one, and the others carry their own time.
+
     A full or broken disk loses log lines and nothing else: a part must never stop because nobody reads its output.
     """
 
-    def __init__(self, path: Path, name: str, *, cap_bytes: int = _CAP_BYTES, clock: Clock = system_clock) -> None:
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        *,
+        cap_bytes: int = _CAP_BYTES,
+        clock: Clock = system_clock,
+        as_json: bool = False,
+    ) -> None:
         self.path = path
         self.last_lines: deque[str] = deque(maxlen=_LINES_REMEMBERED)
         self._name = name
         self._cap_bytes = cap_bytes
         self._clock = clock
+        self._as_json = as_json
         self._rest = b""
 
     def write(self, chunk: bytes) -> None:
@@ -42,13 +54,18 @@ class PartLog:
     def _append(self, lines: list[str]) -> None:
         self.last_lines.extend(lines)
         stamp = self._clock().isoformat(timespec="milliseconds")
-        text = "".join(f"{stamp} {self._name} | {line}\n" for line in lines)
+        text = "".join(f"{self._shaped(line, stamp)}\n" for line in lines)
         try:
             self._make_room(len(text))
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(text)
         except OSError:
             return
+
+    def _shaped(self, line: str, stamp: str) -> str:
+        if not self._as_json:
+            return f"{stamp} {self._name} | {line}"
+        return line if line.startswith('{"') else json.dumps({"time": stamp, "part": self._name, "event": line})
 
     def _make_room(self, wanted_bytes: int) -> None:
         if not self.path.exists() or self.path.stat().st_size + wanted_bytes <= self._cap_bytes:

@@ -65,10 +65,14 @@ class Supervisor:
         logs: directory of the parts' log files.
         lock_descriptor: inherited by every child, see `state.hold`.
         say: takes one line for the person at the terminal.
+        log_as_json: the form of the log files.
     """
 
-    def __init__(self, *, logs: Path, lock_descriptor: int, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, *, logs: Path, lock_descriptor: int, say: Callable[[str], None], log_as_json: bool = False
+    ) -> None:
         self._logs = logs
+        self._log_as_json = log_as_json
         self._lock_descriptor = lock_descriptor
         self._say = say
         self._stopping = asyncio.Event()
@@ -108,7 +112,7 @@ class Supervisor:
         self._running.clear()
 
     async def _launch(self, part: Part) -> "_Running":
-        output = _Output(PartLog(self._logs / f"{part.name}.log", part.name))
+        output = _Output(PartLog(self._logs / f"{part.name}.log", part.name, as_json=self._log_as_json))
         running = _Running(part, output, await self._spawn(part, output))
         self._running.append(running)
         return running

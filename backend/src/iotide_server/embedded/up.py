@@ -26,6 +26,7 @@ from iotide_server.embedded.supervise import Part, StoppedError, Supervisor
 from iotide_server.embedded.tls import Certificates, prepare_certificates
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import open_engine
+from iotide_server.kit.logs import LogFormat
 from iotide_server.kit.migrations import migrate
 
 _LOOPBACK = "127.0.0.1"
@@ -45,6 +46,7 @@ class UpOptions:
         redis_port: of the private Redis on loopback.
         redis_tls_port: of Redis for other hosts.
         database_url, redis_url: external services; None: private ones.
+        log_format: of all parts, and of their files.
     """
 
     state: Path
@@ -55,6 +57,7 @@ class UpOptions:
     redis_tls_port: int
     database_url: str | None
     redis_url: str | None
+    log_format: LogFormat = LogFormat.PLAIN
 
     @property
     def host(self) -> str:
@@ -132,8 +135,13 @@ class _Services:
         self._options = options
         self._state = state
         self._say = say
-        self._supervisor = Supervisor(logs=state.directory("log"), lock_descriptor=lock_descriptor, say=say)
-        self._settings: dict[str, str] = {}
+        self._supervisor = Supervisor(
+            logs=state.directory("log"),
+            lock_descriptor=lock_descriptor,
+            say=say,
+            log_as_json=options.log_format is LogFormat.JSON,
+        )
+        self._settings = {"LOG_FORMAT": options.log_format.value}
         self._certificates: Certificates | None = None
 
     async def run(self, welcome: Callable[[str, str], None]) -> None:

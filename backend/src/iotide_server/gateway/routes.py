@@ -14,6 +14,9 @@ from iotide_server.clusters.errors import JoinTokenRefusedError
 from iotide_server.clusters.rules import NodeAgent
 from iotide_server.gateway import batch, beats, service
 from iotide_server.gateway.service import RawOutput
+from iotide_server.kit.db import after_commit
+from iotide_server.kit.errors import IotideError
+from iotide_server.kit.meters import CLAIMS, GRANTED, HEARTBEATS, REFUSED
 from iotide_server.kit.web import Id, Now, Tx, errors, refusal
 from iotide_wire.base import Fence
 from iotide_wire.batch import BatchReply, BatchReport
@@ -72,13 +75,20 @@ def greet_agent(node_id: NodeId, session: Tx, now: Now, body: HelloRequest) -> H
 @router.post("/orders/{order_id}/claim", summary="Claim an order", response_model=Order, responses=errors(404, 409))
 def claim_order(node_id: NodeId, session: Tx, now: Now, order_id: Id, body: ClaimRequest) -> Order | JSONResponse:
     """Makes an offered order this agent process's; of all that try one succeeds, and it may ask again."""
-    claimed = service.claim(session, node_id, order_id, body, now)
+    try:
+        claimed = service.claim(session, node_id, order_id, body, now)
+    except IotideError:
+        CLAIMS.labels(REFUSED).inc()
+        raise
+    is_granted = isinstance(claimed, Order)
+    after_commit(session, CLAIMS.labels(GRANTED if is_granted else REFUSED).inc)
     return claimed if isinstance(claimed, Order) else refusal(claimed)
 
 
 @router.post("/beat", summary="Send a beat", responses=errors(409))
 def take_beat(node_id: NodeId, session: Tx, now: Now, body: BeatRequest) -> BeatReply:
     """Says where the node's orders are; the answer holds a word on each."""
+    after_commit(session, HEARTBEATS.inc)
     return beats.beat(session, node_id, body, now)
 
 

@@ -1,9 +1,11 @@
 """What agents ask for besides their beats: to be known, to have an order, to hand in a result."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+import structlog
 from sqlalchemy import Row
 from sqlalchemy.exc import DataError
 from sqlalchemy.orm import Session
@@ -21,7 +23,9 @@ from iotide_server.gateway.errors import (
     StaleFenceError,
 )
 from iotide_server.gateway.times import put_off, with_plausible_times
+from iotide_server.kit.db import after_commit
 from iotide_server.kit.errors import ConflictError, InvalidInputError
+from iotide_server.kit.meters import INGEST_BYTES, INGEST_SECONDS, LATE, RESULTS, SAMPLES
 from iotide_server.live import service as live
 from iotide_server.results import service as results
 from iotide_server.runs import service as runs
@@ -48,6 +52,7 @@ from iotide_wire.plan import Exclusivity
 OBSERVER_SECONDS: Final = 600.0
 """More than a load has an observer, which begins before it and ends once told: so long may a gang take to come together
 and a target to be cleaned."""
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,8 @@ def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, 
             raise AgentSupersededError(f"node {node_id}")
         repository.log_states(session, [order_id], now)
         live.publish(session, "run", found.run_id, found.cluster_id)
+        subject = {"run_id": found.run_id, "attempt": found.attempt, "order_id": order_id, "node_id": node_id}
+        after_commit(session, lambda: _log.info("order_claimed", **subject))
     else:
         found = _order(session, node_id, order_id, now)
         if found.state == OrderState.ENDED:
@@ -123,8 +130,13 @@ def finish(session: Session, node_id: int, order_id: int, request: FinishRequest
         words = f"a result came too late and changed nothing: {request.outcome}, {len(request.samples)} samples"
         evidence = RunEvent(run_id=locked.run.id, order_id=order_id, at=now, kind="stale_result", text=words)
         session.add(evidence)
+        after_commit(session, RESULTS.labels(LATE).inc)
         return FinishReply(accepted=False, duplicate=False)
-    runs.end_order(session, locked.run, locked.order, _store(session, locked, request, now))
+    with INGEST_SECONDS.time():
+        ending = _store(session, locked, request, now)
+    runs.end_order(session, locked.run, locked.order, ending)
+    subject = {"run_id": locked.run.id, "attempt_id": locked.order.attempt_id, "order_id": order_id, "node_id": node_id}
+    after_commit(session, lambda: _note(ending, len(request.samples), subject))
     return FinishReply(accepted=True, duplicate=False)
 
 
@@ -141,6 +153,13 @@ def store_artefact(session: Session, node_id: int, order_id: int, fence: int, ra
     if locked.fence != fence:
         raise StaleFenceError(order_id)
     results.store_artefact(session, locked.order, raw.name, raw.sha256, raw.content)
+    after_commit(session, lambda: INGEST_BYTES.inc(len(raw.content)))
+
+
+def _note(ending: Ending, sample_count: int, subject: Mapping[str, int]) -> None:
+    _log.info("result_taken", **subject, outcome=ending.end.value, samples=sample_count)
+    RESULTS.labels(ending.end.value).inc()
+    SAMPLES.inc(sample_count)
 
 
 def _order(session: Session, node_id: int, order_id: int, now: datetime) -> Row[Any]:

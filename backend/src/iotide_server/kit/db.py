@@ -57,6 +57,7 @@ def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:
         pool_size=pool_size,
         max_overflow=pool_size // 2,
         pool_pre_ping=True,
+        hide_parameters=True,  # an error's text goes into logs, and digests and sealed secrets are parameters
         connect_args={"options": "-c timezone=UTC -c jit=off"},
     )
 

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from iotide_server.kit.request_context import REQUEST_ID_HEADER, MakeId, new_request_id, request_context
 from iotide_server.kit.web import BODY_TOO_LARGE_REMEDY, error_response
 
 API_PREFIX: Final = "/api/"
@@ -42,19 +43,30 @@ class Guard:
     Args:
         body_limits: limit in bytes by pattern of the path; where none matches, JSON_BODY_LIMIT_BYTES.
         raw_paths: where a body is a file as it stands and may have any content type.
+        make_id: of requests that bring none of their own.
     """
 
-    def __init__(self, app: ASGIApp, body_limits: Mapping[Pattern[str], int], raw_paths: Pattern[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        body_limits: Mapping[Pattern[str], int],
+        raw_paths: Pattern[str],
+        make_id: MakeId = new_request_id,
+    ) -> None:
         self._app = app
         self._body_limits = body_limits
         self._raw_paths = raw_paths
+        self._make_id = make_id
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Answer(scope, send)
+        with request_context(scope, self._make_id) as request_id:
+            await self._serve(scope, receive, _Answer(scope, request_id, send))
+
+    async def _serve(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         limit_bytes = next(
             (limit for pattern, limit in self._body_limits.items() if pattern.fullmatch(scope["path"])),
             JSON_BODY_LIMIT_BYTES,
@@ -98,9 +110,10 @@ class Guard:
 class _Answer:
     """The response on its way out, with the headers that all have."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
+    def __init__(self, scope: Scope, request_id: str, send: Send) -> None:
         self._scope = scope
         self._path: str = scope["path"]
+        self._request_id = request_id
         self._send = send
         self.has_started = False
 
@@ -113,6 +126,7 @@ class _Answer:
             headers.setdefault("Cache-Control", self._caching())
             for name, value in self._scope.get("state", {}).get(_ADDED_HEADERS, ()):
                 headers.append(name, value)
+            headers[REQUEST_ID_HEADER] = self._request_id
         await self._send(message)
 
     def _caching(self) -> str:
@@ -151,5 +165,5 @@ def _fault() -> JSONResponse:
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "internal_error",
         "the server failed; this is a fault of iotide",
-        remedy="look into the server's log for what happened at this moment",
+        remedy="look into the server's log for the lines with this request_id",
     )

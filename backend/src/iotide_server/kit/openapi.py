@@ -12,6 +12,7 @@ _JSON: Final = "application/json"
 _DEEPEST: Final = 8
 _BY_FORMAT: Final = {"date-time": "2026-11-21T10:00:00Z"}
 _BY_TYPE: Final[dict[str, Any]] = {"integer": 1, "number": 1.0, "boolean": True, "string": "text", "null": None}
+_REQUEST_ID: Final = "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
 _REFUSALS: Final[dict[int, dict[str, str]]] = {
     401: {"code": "not_authenticated", "message": "nobody is signed in", "remedy": "sign in"},
     403: {"code": "not_allowed", "message": "you are not operator in this cluster", "remedy": "ask an administrator"},
@@ -61,7 +62,7 @@ def _add_example(part: Schema, schemas: Schema, refusal: dict[str, str] | None) 
     if media is None or "example" in media or "schema" not in media:
         return
     if refusal:
-        media["example"] = {"error": {"field": None, "value": None, **refusal}}
+        media["example"] = {"error": {"field": None, "value": None, **refusal, "request_id": _REQUEST_ID}}
     else:
         media["example"] = _example(media["schema"], schemas)
 

@@ -1,5 +1,7 @@
 """How anything tells the scheduler that there may be something to do: a notification, delivered when it commits."""
 
+from typing import Final
+
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
@@ -16,3 +18,15 @@ DRAIN_LOCK = 0x647261696E
 def wake_scheduler(session: Session, reason: str) -> None:
     """Wake the scheduler after this transaction; several calls in one transaction are one wake-up each reason."""
     session.execute(text("SELECT pg_notify(:channel, :reason)"), {"channel": WAKE_CHANNEL, "reason": reason})
+
+
+_SCHEDULERS: Final = text(
+    "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = pg_locks.database"
+    " WHERE locktype = 'advisory' AND granted AND d.datname = current_database()"
+    " AND (CAST(classid AS bigint) << 32 | CAST(objid AS bigint)) = :lock"
+)
+
+
+def is_scheduled(session: Session) -> bool:
+    """Whether a scheduler works."""
+    return bool(session.scalars(_SCHEDULERS, {"lock": SCHEDULER_LOCK}).one())

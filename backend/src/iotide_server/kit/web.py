@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import CONNECTIONS, Database
 from iotide_server.kit.errors import IotideError, TooManyRequestsError
+from iotide_server.kit.request_context import current_request_id
 from iotide_wire.base import NAME_PATTERN
 
 _LONGEST_ECHO = 200
@@ -62,6 +63,10 @@ class ErrorDetail(Output):
     value: Annotated[Any, Field(description="What was given there", examples=["nfs9"])]
     message: Annotated[str, Field(description="What is wrong, for a person", examples=["there is no target nfs9"])]
     remedy: Annotated[str | None, Field(description="What to do about it", examples=["choose one of nfs0, nfs1"])]
+    request_id: Annotated[
+        str | None,
+        Field(description="By which the server's log knows the request", examples=["0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"]),
+    ]
 
 
 class ErrorBody(Output):
@@ -113,6 +118,7 @@ def error_response(status: int, code: str, message: str, **detail: Unpack[_Detai
         "value": _shown(detail.get("field"), detail.get("value")),
         "message": _storable(message),
         "remedy": detail.get("remedy"),
+        "request_id": current_request_id(),
     }
     headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else None
     return JSONResponse({"error": body}, status, headers)

@@ -10,6 +10,7 @@ from sqlalchemy import Index, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from iotide_server.kit.db import Base, Database
+from iotide_server.kit.meters import WORK_FAILURES, WORK_SECONDS
 
 Handler = Callable[[Session, int], datetime | None]
 """Does the work of one kind on the row with that key, in a transaction that it is given; harmless to do twice.
@@ -168,8 +169,10 @@ def _complete(session: Session, kind: str, key: int, version: int, again_at: dat
 @contextmanager
 def _failure_noted(database: Database, kind: str, key: int) -> Iterator[None]:
     try:
-        yield
+        with WORK_SECONDS.labels(kind).time():
+            yield
     except Exception as error:
+        WORK_FAILURES.labels(kind).inc()
         with database.transaction() as session:
             session.execute(
                 text("UPDATE work SET failure = :failure, held_until = NULL WHERE kind = :kind AND key = :key"),

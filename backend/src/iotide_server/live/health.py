@@ -1,17 +1,20 @@
 """Whether the parts of the service answer, for supervisors, load balancers and the person who wonders."""
 
+from datetime import timedelta
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import Field
 from redis import Redis, RedisError
-from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from iotide_server.accounts.rules import Anyone
 from iotide_server.kit.db import Database
-from iotide_server.kit.wake import SCHEDULER_LOCK
-from iotide_server.kit.web import Output, Tx
+from iotide_server.kit.errors import IotideError
+from iotide_server.kit.pulse import WORKER_LATE_AFTER, pulse_lateness
+from iotide_server.kit.schema import Standing, schema_state
+from iotide_server.kit.wake import is_scheduled
+from iotide_server.kit.web import Output, Tx, errors
 
 router = APIRouter(tags=["health"])
 
@@ -25,7 +28,25 @@ class Health(Output):
     database: PartState
     redis: PartState
     scheduler: Annotated[PartState, Field(description="`unknown` while the database is down")]
+    worker: Annotated[
+        PartState,
+        Field(description="`down` when its work has been due for a minute; `unknown` while no scheduler asks for any"),
+    ]
     version: Annotated[str, Field(examples=["0.1.0"])]
+
+
+class Alive(Output):
+    """The process answers."""
+
+    status: Literal["alive"]
+
+
+class SchemaNotReadyError(IotideError):
+    """The database is not at the schema that this release was written for."""
+
+    status = 503
+    code = "schema_not_ready"
+    usual_remedy = "run `iotide-server migrate` of this release, or start the release that made the schema"
 
 
 class Ready(Output):
@@ -37,39 +58,51 @@ class Ready(Output):
 @router.get("/health", summary="Show the service's health")
 def get_health(_: Anyone, request: Request) -> Health:
     """Always answers with status 200; what is down stands in the body."""
-    database, scheduler = _look_at_database(request.app.state.database)
+    database, scheduler, worker = _look_at_database(request.app.state.database)
     redis = _look_at_redis(request.app.state.redis)
-    is_well = (database, scheduler, redis) == ("ok", "ok", "ok")
+    is_well = {database, scheduler, worker, redis} == {"ok"}
     return Health(
         status="ok" if is_well else "degraded",
         database=database,
         redis=redis,
         scheduler=scheduler,
+        worker=worker,
         version=request.app.version,
     )
 
 
-@router.get("/ready", summary="Ask whether requests can be served")
+@router.get("/alive", summary="Ask whether the process answers")
+async def get_alive(_: Anyone) -> Alive:
+    """Needs nothing but the process: whoever restarts what is not alive must not do so because the database is away."""
+    return Alive(status="alive")
+
+
+@router.get("/ready", summary="Ask whether requests can be served", responses=errors(503))
 def get_ready(_: Anyone, session: Tx) -> Ready:
-    """Status 503 while the database does not answer."""
-    session.execute(text("SELECT 1"))
+    """Status 503 while the database does not answer, or has a schema that is older than this release.
+
+    A newer one is taken: each release works on the schema of the next.
+    """
+    schema = schema_state(session)
+    if schema.standing in {Standing.BEHIND, Standing.EMPTY}:
+        raise SchemaNotReadyError(schema.words, value=schema.found)
     return Ready(status="ready")
 
 
-def _look_at_database(database: Database) -> tuple[PartState, PartState]:
+def _look_at_database(database: Database) -> tuple[PartState, PartState, PartState]:
     try:
         with database.transaction() as session:
-            schedulers = session.scalars(
-                text(
-                    "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = pg_locks.database"
-                    " WHERE locktype = 'advisory' AND granted AND d.datname = current_database()"
-                    " AND (CAST(classid AS bigint) << 32 | CAST(objid AS bigint)) = :lock"
-                ),
-                {"lock": SCHEDULER_LOCK},
-            ).one()
+            is_there = is_scheduled(session)
+            worker = _worker(pulse_lateness(session), has_scheduler=is_there)
     except SQLAlchemyError:
-        return "down", "unknown"
-    return "ok", "ok" if schedulers else "down"
+        return "down", "unknown", "unknown"
+    return "ok", "ok" if is_there else "down", worker
+
+
+def _worker(lateness: timedelta | None, *, has_scheduler: bool) -> PartState:
+    if lateness is None or not has_scheduler:
+        return "unknown"
+    return "ok" if lateness < WORKER_LATE_AFTER else "down"
 
 
 def _look_at_redis(redis: Redis) -> PartState:

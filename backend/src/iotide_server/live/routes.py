@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from iotide_server.accounts.rules import Reader
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.meters import EVENT_STREAMS
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.suggest import choose_from
 from iotide_server.live import service
@@ -63,7 +64,7 @@ async def stream_events(
     def is_for_caller(news: News) -> bool:
         return news.kind in topics and (visible is None or news.cluster_id is None or news.cluster_id in visible)
 
-    with feed.subscribe() as subscription:
+    with EVENT_STREAMS.track_inprogress(), feed.subscribe() as subscription:
         latest, missed = await run_in_threadpool(_catch_up, request.app.state.database, last_event_id)
         # A stream that begins here can be resumed before its first news.
         yield ServerSentEvent(comment="open", id=None if last_event_id else str(latest), retry=_RETRY_MILLISECONDS)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import structlog
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import audit
@@ -11,6 +12,7 @@ from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import service as clusters
+from iotide_server.kit.db import after_commit
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.runs import repository
@@ -35,6 +37,8 @@ from iotide_server.runs.lifecycle import (
 )
 from iotide_server.runs.models import Attempt, Order, Run, RunEvent
 from iotide_wire.messages import HelloRequest, OrderRole, OrderState
+
+_log = structlog.get_logger(__name__)
 
 CANCELLED_BY_PERSON = "cancelled_by_person"
 """Reason code of an open attempt that a person wants to end."""
@@ -154,6 +158,8 @@ def _move(session: Session, run: Run, following: NextOfRun, now: datetime) -> No
         run.ended_at, run.not_before = now, None
     live.publish(session, "run", run.id, run.cluster_id)
     live.publish(session, "campaign", run.campaign_id, run.cluster_id)
+    subject = {"run_id": run.id, "campaign_id": run.campaign_id, "state": run.state, "reason_code": run.reason_code}
+    after_commit(session, lambda: _log.info("run_moved", **subject))
 
 
 def lock_runs_on(session: Session, node_id: int) -> None:

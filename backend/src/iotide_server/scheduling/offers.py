@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters import agents
 from iotide_server.embedded.acl import node_queue
-from iotide_server.kit.db import Database
+from iotide_server.kit.db import Database, after_commit
+from iotide_server.kit.meters import AGAIN, FIRST, OFFERS, OFFERS_WITHDRAWN
 from iotide_server.kit.queue import Broker, BrokerAwayError
 from iotide_server.runs import service as runs
 from iotide_server.runs.endings import Ending
@@ -29,13 +30,19 @@ T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 
 
-def send_offers(database: Database, broker: Broker, offers: Sequence[Offer], now: datetime) -> bool:
+def send_offers(
+    database: Database, broker: Broker, offers: Sequence[Offer], now: datetime, *, kind: str = FIRST
+) -> bool:
     """Wake the nodes of offers that are committed; what Redis does not take stays due and does not count as offered.
+
+    Args:
+        kind: as what they are counted.
 
     Returns:
         Whether Redis took them all.
     """
     unsent = _unsent(offers, lambda offer: broker.send_wake(_queue_of(offer), offer.order_id, offer.fence))
+    OFFERS.labels(kind).inc(len(offers) - len(unsent))
     # A gateway asks again by itself.
     due_again = [offer for offer in unsent if offer.gateway_id is None]
     if due_again:
@@ -56,7 +63,7 @@ def send_due_offers(database: Database, broker: Broker, now: datetime) -> bool:
     """
     with database.transaction() as session:
         offers = due.take_offers(session, MOST_OFFERS, now)
-    return send_offers(database, broker, offers, now)
+    return send_offers(database, broker, offers, now, kind=AGAIN)
 
 
 def send_due_work(database: Database, broker: Broker, now: datetime) -> bool:
@@ -94,6 +101,7 @@ def _withdraw(session: Session, order_id: int, now: datetime) -> None:
     # A node that only observes takes no part in a run: its silence says nothing of the loads that it is given.
     if found.order.role == OrderRole.LOAD:
         agents.suspect(session, found.order.node_id, words)
+    after_commit(session, OFFERS_WITHDRAWN.inc)
     _log.warning("order_withdrawn", run_id=found.run.id, order_id=order_id, node_id=found.order.node_id)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
+from iotide_server.kit.meters import PASS_SECONDS
 from iotide_server.kit.queue import Broker
 from iotide_server.schedules.firing import fire_due
 from iotide_server.scheduling import due, offers, watch
@@ -78,11 +79,15 @@ class Scheduler:
 
     def _pass(self, now: datetime) -> None:
         self._pass_wanted = False
-        for started in start_what_can(self._database, self._lines, now):
-            offers.send_offers(self._database, self._broker, started, now)
+        with PASS_SECONDS.time():
+            self._start(now)
         ended_at = self._clock()
         # Under a storm of news, half of the time at most is spent on passes; the news is read together.
         self._pass_after = ended_at + (ended_at - now)
+
+    def _start(self, now: datetime) -> None:
+        for started in start_what_can(self._database, self._lines, now):
+            offers.send_offers(self._database, self._broker, started, now)
 
     def _watch(self, now: datetime) -> None:
         self._watched_at = now

@@ -2,7 +2,7 @@
 
 import gc
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
@@ -11,7 +11,8 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from iotide_server.campaigns import stages, windows
 from iotide_server.clusters import drains
-from iotide_server.kit.db import Database
+from iotide_server.kit.db import Database, after_commit
+from iotide_server.kit.meters import RUNS_STARTED
 from iotide_server.scheduling import repository
 from iotide_server.scheduling.handover import hand_over
 from iotide_server.scheduling.lines import Lines, occupancy
@@ -72,7 +73,10 @@ def _start(database: Database, runs: Sequence[Waiting], now: datetime) -> list[O
     try:
         with database.transaction() as session:
             offers = repository.start(session, runs, fences, now)
-            return hand_over(session, [run.run_id for run in runs], offers) if offers else []
+            if not offers:
+                return []
+            after_commit(session, lambda: _note(runs, fences, offers))
+            return hand_over(session, [run.run_id for run in runs], offers)
     except (IntegrityError, OperationalError) as error:
         if isinstance(error, OperationalError) and error.connection_invalidated:
             raise
@@ -80,3 +84,11 @@ def _start(database: Database, runs: Sequence[Waiting], now: datetime) -> list[O
             _log.info("start_refused", run_id=runs[0].run_id, reason=str(error.orig).splitlines()[0])
             return []
     return [offer for run in runs for offer in _start(database, [run], now)]
+
+
+def _note(runs: Sequence[Waiting], fences: Mapping[int, int], offers: Sequence[Offer]) -> None:
+    RUNS_STARTED.inc(len({offer.fence for offer in offers}))
+    for run in runs:
+        order_ids = [offer.order_id for offer in offers if offer.fence == fences[run.run_id]]
+        if order_ids:
+            _log.info("run_offered", run_id=run.run_id, order_ids=order_ids)

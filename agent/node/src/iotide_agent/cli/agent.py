@@ -18,6 +18,7 @@ from iotide_agent.config import AgentConfig, ConfigError, load_config
 from iotide_agent.driver import AgentEnding, Driver
 from iotide_agent.enrolment import enroll
 from iotide_agent.identity import NotEnrolledError, load_identity
+from iotide_agent.logs import log_to_stderr
 from iotide_agent.own_files import StateOpenError, close_state
 from iotide_agent.pinning import PinError
 from iotide_agent.readiness import State, examine
@@ -61,8 +62,8 @@ def enroll_command(
 @app.command("run")
 def run_command(config: ConfigOption = None) -> None:
     """Run the agent until it is stopped; a load that runs meanwhile goes on and is adopted at the next start."""
-    batch.log_to_stderr()
     with _explained():
+        log_to_stderr("agent")
         ending = _run(load_config(config))
     logging.getLogger(__name__).info("agent_ended code=%s reason=%s", ending.code, ending.sentence)
     _exit_if_refused(ending)
@@ -71,8 +72,8 @@ def run_command(config: ConfigOption = None) -> None:
 @app.command("gateway")
 def gateway_command(config: ConfigOption = None) -> None:
     """Submit a cluster's runs to its batch system; on a login node, as a user who may submit jobs."""
-    batch.log_to_stderr()
     with _explained():
+        log_to_stderr("gateway")
         ending = batch.work_as_gateway(load_config(config))
     _exit_if_refused(ending)
 
@@ -111,8 +112,8 @@ def check_command(config: ConfigOption = None, *, as_json: JsonOption = False) -
 
 
 def _work_as_job(config: AgentConfig, offer: Offer | None) -> None:
-    batch.log_to_stderr()
     with _explained():
+        log_to_stderr("job")
         ending = batch.work_as_job(config, offer)
     _exit_if_refused(ending)
     typer.echo(f"iotide-agent: {ending.sentence}")

@@ -1,6 +1,5 @@
 """Commands of `iotide-agent` for clusters whose runs are jobs of a batch system."""
 
-import logging
 import os
 from contextlib import closing
 from pathlib import Path
@@ -87,9 +86,3 @@ def offer_of(config: AgentConfig, fence: int, orders: list[str]) -> Offer:
 
 Fence = Annotated[int, typer.Argument(metavar="FENCE", help="Names the attempt.")]
 Orders = Annotated[list[str], typer.Argument(metavar="NODE=ORDER...", help="Which order is for which node.")]
-
-
-def log_to_stderr() -> None:
-    """As the agent logs."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)

@@ -1,0 +1,67 @@
+"""How the agent's processes log: lines for people, or JSON objects for programs where IOTIDE_LOG_FORMAT says `json`.
+
+Each message is an event and its fields, `claimed order_id=%d run_id=%d`; the objects have the same fields, by name.
+"""
+
+import json
+import logging
+import os
+import re
+import sys
+from datetime import UTC, datetime
+from typing import Final
+
+from iotide_agent.config import ConfigError
+
+FORMAT_VARIABLE: Final = "IOTIDE_LOG_FORMAT"
+_FORMATS: Final = ("plain", "json")
+_PLAIN: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
+_FIELD: Final = re.compile(r"(\w+)=%[sdr]")
+
+
+class JsonLines(logging.Formatter):
+    """One object a line: `time` (UTC), `level`, `part`, `logger`, `event` and the message's own fields."""
+
+    def __init__(self, part: str) -> None:
+        super().__init__()
+        self._part = part
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds"),
+            "level": record.levelname.lower(),
+            "part": self._part,
+            "logger": record.name,
+            **_event_of(record),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+def _event_of(record: logging.LogRecord) -> dict[str, object]:
+    """By the template, so that no value, whatever is in it, is taken for a field; a library's message is an event."""
+    event, _, _ = str(record.msg).partition(" ")
+    names = _FIELD.findall(str(record.msg))
+    if isinstance(record.args, tuple) and names and len(names) == len(record.args):
+        return {"event": event, **dict(zip(names, record.args, strict=True))}
+    return {"event": record.getMessage()}
+
+
+def log_to_stderr(part: str) -> None:
+    """Have all that this process logs written to standard error.
+
+    Args:
+        part: which of the agent's processes it is, for instance `worker`.
+
+    Raises:
+        ConfigError: IOTIDE_LOG_FORMAT is neither `plain` nor `json`.
+    """
+    form = os.environ.get(FORMAT_VARIABLE, _FORMATS[0])
+    if form not in _FORMATS:
+        raise ConfigError(FORMAT_VARIABLE, form, f"set it to {' or '.join(_FORMATS)}")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines(part) if form == "json" else logging.Formatter(_PLAIN))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logging.getLogger("httpx").setLevel(logging.WARNING)

@@ -1,0 +1,35 @@
+"""Addresses to listen on, as an administrator writes them: `127.0.0.1:9470`, `[::1]:9470`."""
+
+from typing import Final, NamedTuple
+
+_PORTS: Final = range(1, 65_534)
+
+
+class Address(NamedTuple):
+    """A host's name or address, and a port."""
+
+    host: str
+    port: int
+
+
+def parse_listen(text: str) -> Address:
+    """The two parts.
+
+    Raises:
+        ValueError: with what to write instead.
+    """
+    host, _, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isdecimal() or int(port) not in _PORTS:
+        raise ValueError(f"write ADDRESS:PORT with a port up to {_PORTS[-1]}, for instance 127.0.0.1:9470")
+    return Address(host, int(port))
+
+
+def check_listen(text: str) -> str:
+    """The text, if it can be parsed.
+
+    Raises:
+        ValueError: as `parse_listen`.
+    """
+    parse_listen(text)
+    return text

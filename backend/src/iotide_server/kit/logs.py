@@ -1,0 +1,73 @@
+"""The one way of every line of log: ours by structlog, those of libraries by the standard module, all in one form."""
+
+import logging
+import re
+import sys
+from enum import StrEnum
+from typing import Final, TextIO
+
+import structlog
+from structlog.types import EventDict, Processor, WrappedLogger
+
+
+class LogFormat(StrEnum):
+    """PLAIN: `level=info event=elected`, for people. JSON: an object a line, with time and part, for programs."""
+
+    PLAIN = "plain"
+    JSON = "json"
+
+
+OUR_LOGGERS: Final = ("iotide_server", "uvicorn.error", "alembic")
+"""What tells of its usual work; of other libraries only what is odd is wanted."""
+
+_SECRETS: Final = re.compile(r"\b(io[tn]_)[A-Za-z0-9_-]{16,}|(://[^\s:/@]*:)[^\s/@]+(?=@)|(\bBearer )\S+")
+"""API and node tokens, passwords in URLs and headers. No line of ours has one: this is for those of libraries."""
+_HIDDEN: Final = r"\1\2\3***"
+
+
+def configure_logs(part: str, form: LogFormat, stream: TextIO | None = None) -> None:
+    """Have all that this process logs written in that form.
+
+    Args:
+        part: which process it is, for instance `api`.
+        stream: standard output by default.
+    """
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.format_exc_info,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.stdlib.LoggerFactory(),
+    )
+    handler = logging.StreamHandler(stream or sys.stdout)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_endings(part, form)],
+        )
+    )
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.captureWarnings(capture=True)
+    for name in OUR_LOGGERS:
+        logging.getLogger(name).setLevel(logging.INFO)
+
+
+def _endings(part: str, form: LogFormat) -> list[Processor]:
+    if form is LogFormat.PLAIN:
+        plain = structlog.processors.LogfmtRenderer(key_order=["level", "event"], drop_missing=True)
+        return [hide_secrets, plain]
+
+    def add_part(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
+        line["part"] = part
+        return line
+
+    stamp = structlog.processors.TimeStamper(fmt="iso", utc=True, key="time")
+    return [stamp, add_part, hide_secrets, structlog.processors.JSONRenderer(default=str)]
+
+
+def hide_secrets(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
+    """The line with stars for every secret that has the form of one."""
+    return {key: _SECRETS.sub(_HIDDEN, value) if isinstance(value, str) else value for key, value in line.items()}

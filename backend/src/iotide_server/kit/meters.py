@@ -1,0 +1,58 @@
+"""What one process counts of its own work, in Prometheus' terms; `operations` shows it beside what PostgreSQL knows.
+
+Each process counts from nought when it starts, and what a transaction that is rolled back did is not counted: whoever
+counts inside one does so by `kit.db.after_commit`.
+"""
+
+from typing import Final
+
+from prometheus_client import Counter, Gauge, Histogram
+
+_REQUEST_BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_WORK_BUCKETS: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0)
+
+HTTP_REQUESTS: Final = Counter(
+    "iotide_http_requests", "Requests answered, by route as its template.", ["method", "route", "status"]
+)
+HTTP_SECONDS: Final = Histogram(
+    "iotide_http_request_duration_seconds",
+    "Time from a request to the beginning of its answer.",
+    ["method", "route"],
+    buckets=_REQUEST_BUCKETS,
+)
+EVENT_STREAMS: Final = Gauge("iotide_event_streams", "Streams of news to browsers that are open.")
+
+HEARTBEATS: Final = Counter("iotide_heartbeats", "Beats of agents that were taken.")
+CLAIMS: Final = Counter("iotide_claims", "Claims of orders, granted or refused.", ["outcome"])
+RESULTS: Final = Counter(
+    "iotide_results", "Results that agents handed in, by outcome; late ones changed nothing.", ["outcome"]
+)
+SAMPLES: Final = Counter("iotide_samples", "Samples of results that were stored.")
+INGEST_BYTES: Final = Counter("iotide_ingest_bytes", "Bytes of raw output that agents sent and that were stored.")
+INGEST_SECONDS: Final = Histogram(
+    "iotide_ingest_duration_seconds", "Time to check and store one result.", buckets=_REQUEST_BUCKETS
+)
+
+OFFERS: Final = Counter("iotide_offers", "Wake-ups sent to nodes: the first of an order, or one again.", ["kind"])
+OFFERS_WITHDRAWN: Final = Counter("iotide_offers_withdrawn", "Orders taken back because no agent claimed them.")
+RUNS_STARTED: Final = Counter("iotide_runs_started", "Attempts that the scheduler opened.")
+PASS_SECONDS: Final = Histogram(
+    "iotide_scheduler_pass_duration_seconds", "Time of one pass of the scheduler.", buckets=_REQUEST_BUCKETS
+)
+
+WORK_SECONDS: Final = Histogram(
+    "iotide_work_duration_seconds", "Time of one piece of server work.", ["kind"], buckets=_WORK_BUCKETS
+)
+WORK_FAILURES: Final = Counter("iotide_work_failures", "Pieces of server work that failed by a fault.", ["kind"])
+
+FIRST: Final = "first"
+AGAIN: Final = "again"
+GRANTED: Final = "granted"
+REFUSED: Final = "refused"
+LATE: Final = "late"
+"""Values of the labels above."""
+
+for _kind in (FIRST, AGAIN):
+    OFFERS.labels(_kind)
+for _outcome in (GRANTED, REFUSED):
+    CLAIMS.labels(_outcome)

@@ -1,0 +1,69 @@
+"""How the database's schema stands to this release: what it has, what the code was written for."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from iotide_server.kit.migrations import migrations_directory
+
+
+class Standing(StrEnum):
+    """AHEAD: a revision that this release does not know, made by a newer one."""
+
+    CURRENT = "current"
+    BEHIND = "behind"
+    AHEAD = "ahead"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaState:
+    """Revisions as Alembic names them; `found` is None in a database that was never migrated."""
+
+    found: str | None
+    expected: str
+    standing: Standing
+
+    @property
+    def words(self) -> str:
+        """For a person."""
+        match self.standing:
+            case Standing.CURRENT:
+                return f"the schema is at revision {self.found}"
+            case Standing.BEHIND:
+                return f"the schema is at revision {self.found}, and this release was written for {self.expected}"
+            case Standing.AHEAD:
+                return f"the schema is at revision {self.found}, which a newer release made"
+            case Standing.EMPTY:
+                return "the database has no schema yet"
+
+
+@cache
+def known_revisions() -> tuple[str, ...]:
+    """All that this release has scripts for, the newest first."""
+    config = Config()
+    config.set_main_option("script_location", str(migrations_directory()))
+    return tuple(script.revision for script in ScriptDirectory.from_config(config).walk_revisions())
+
+
+def schema_state(session: Session) -> SchemaState:
+    """Compare the revision in the database with those of this release."""
+    is_there = session.scalar(text("SELECT to_regclass('alembic_version') IS NOT NULL"))
+    found = session.scalar(text("SELECT version_num FROM alembic_version")) if is_there else None
+    return judge(found, known_revisions())
+
+
+def judge(found: str | None, known: tuple[str, ...]) -> SchemaState:
+    """How a database at the revision `found` stands to a release that knows these, the newest first."""
+    if found is None:
+        standing = Standing.EMPTY
+    elif found == known[0]:
+        standing = Standing.CURRENT
+    else:
+        standing = Standing.BEHIND if found in known else Standing.AHEAD
+    return SchemaState(found, known[0], standing)

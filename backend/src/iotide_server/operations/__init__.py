@@ -1,0 +1,1 @@
+"""What tells how the service itself is: metrics for Prometheus and the doctor's findings."""

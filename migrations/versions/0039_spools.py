@@ -1,0 +1,20 @@
+"""what agents say of their spools
+
+The previous release goes on: it leaves the column empty.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0039"
+down_revision = "0032"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("node_beat", sa.Column("spool_bytes", sa.BigInteger(), nullable=True))
+
+
+def downgrade() -> None:
+    op.drop_column("node_beat", "spool_bytes")

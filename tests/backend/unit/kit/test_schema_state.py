@@ -1,0 +1,23 @@
+import pytest
+
+from iotide_server.kit.schema import Standing, judge, known_revisions
+
+KNOWN = ("0003", "0002", "0001")
+
+
+@pytest.mark.parametrize(
+    ("found", "standing"),
+    [
+        ("0003", Standing.CURRENT),
+        ("0001", Standing.BEHIND),
+        ("0004", Standing.AHEAD),
+        (None, Standing.EMPTY),
+    ],
+)
+def test_how_a_database_stands_to_a_release(found: str | None, standing: Standing) -> None:
+    assert judge(found, KNOWN).standing is standing
+
+
+def test_this_release_knows_its_scripts_newest_first() -> None:
+    assert known_revisions()[-1] == "0001"
+    assert len(set(known_revisions())) == len(known_revisions()) > 30

@@ -1,0 +1,45 @@
+"""What a scrape says, read by Prometheus' own parsers."""
+
+from collections.abc import Iterable, Mapping
+
+from prometheus_client import Metric
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as parse_text
+
+OPENMETRICS = "application/openmetrics-text; version=1.0.0"
+
+
+class Scraped:
+    """All samples of a scrape; a name or a set of labels that stands there twice is an error."""
+
+    def __init__(self, text: str, content_type: str = "text/plain") -> None:
+        parse = parse_openmetrics if content_type.startswith("application/openmetrics") else parse_text
+        self.families: list[Metric] = list(parse(text))
+        names = [family.name for family in self.families]
+        assert len(names) == len(set(names)), "each family once"
+        samples = [(sample.name, tuple(sorted(sample.labels.items()))) for sample in self._samples()]
+        assert len(samples) == len(set(samples)), "each series once"
+        self.names = {sample.name for sample in self._samples()}
+
+    def value(self, name: str, **labels: str) -> float:
+        """Of the one series with exactly these labels."""
+        value: float
+        (value,) = [sample.value for sample in self._samples() if (sample.name, sample.labels) == (name, labels)]
+        return value
+
+    def by(self, label: str, name: str, **labels: str) -> Mapping[str, float]:
+        """The series of that name with these labels at least, by one label more."""
+        return {
+            sample.labels[label]: sample.value
+            for sample in self._samples()
+            if sample.name == name and labels.items() <= sample.labels.items()
+        }
+
+    def labels(self, name: str) -> Mapping[str, str]:
+        """Of the one series of that name."""
+        labels: Mapping[str, str]
+        (labels,) = [sample.labels for sample in self._samples() if sample.name == name]
+        return labels
+
+    def _samples(self) -> Iterable:  # type: ignore[type-arg]  # the library names its tuple in no public place
+        return (sample for family in self.families for sample in family.samples)
