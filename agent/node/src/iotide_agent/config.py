@@ -135,6 +135,8 @@ class AgentConfig(BaseModel):
         data_address: where the node listens, while a run lasts, for what another node of the run sends: an address of
             one of its interfaces, or `auto` for that by which it reaches its server. By default no other machine can
             reach it.
+        broker_address: where this node reaches the broker, `host:port`, when that is another way than the server names:
+            out of a container, or through a forwarded port. By default the server's.
         spool_limit_bytes: unsent results above this make the node decline further orders.
         workloads: by name, what a workload lets a node decide, for instance `[workloads.command]`.
         quiet: above what the idle node is not quiet.
@@ -161,6 +163,7 @@ class AgentConfig(BaseModel):
         default_factory=dict
     )
     data_address: Annotated[str, AfterValidator(_check_data_address)] = LOOPBACK
+    broker_address: Annotated[str, Field(pattern=r"^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$")] | None = None
     spool_limit_bytes: Annotated[int, Field(ge=1024**2)] = 1024**3
     workloads: dict[WorkloadName, dict[str, Any]] = Field(default_factory=dict)
     quiet: QuietLimits = Field(default_factory=QuietLimits)

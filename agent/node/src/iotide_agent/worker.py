@@ -9,6 +9,7 @@ import sys
 import warnings
 from pathlib import Path
 from typing import Any, Final, TypeGuard
+from urllib.parse import urlsplit
 
 from celery import Celery
 
@@ -29,13 +30,17 @@ _FLAGS: Final = (
 )
 
 
-def celery_app(identity: Identity, spool: Spool) -> Celery:
-    """The Celery app of a node, reading that node's queue alone."""
+def celery_app(identity: Identity, spool: Spool, broker_address: str | None = None) -> Celery:
+    """The Celery app of a node, reading that node's queue alone.
+
+    Args:
+        broker_address: `host:port` that leads to the broker from here, when not the one that the server named.
+    """
     broker = identity.broker
     suffix = broker.queue.removeprefix("node.")
     app = Celery(
         "iotide_agent",
-        broker=broker.url,
+        broker=_reached_at(broker.url, broker_address),
         task_ignore_result=True,
         task_serializer="json",
         accept_content=["json"],
@@ -75,7 +80,7 @@ def celery_app(identity: Identity, spool: Spool) -> Celery:
     return app
 
 
-def main(state_directory: Path, supervisor_pid: int) -> None:
+def main(state_directory: Path, supervisor_pid: int, broker_address: str | None = None) -> None:
     """Works on the node's queue until the supervisor ends it, or ends itself."""
     die_with_parent()
     if os.getppid() != supervisor_pid:
@@ -83,9 +88,14 @@ def main(state_directory: Path, supervisor_pid: int) -> None:
     # The agent may be root on purpose, to empty caches; messages are JSON, so none of them can make it run code.
     warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
     identity = load_identity(state_directory)
-    app = celery_app(identity, Spool(state_directory))
+    app = celery_app(identity, Spool(state_directory), broker_address)
     queue = identity.broker.queue
     app.worker_main(["--quiet", "worker", f"--queues={queue}", f"--hostname={queue}@%h", *_FLAGS])
+
+
+def _reached_at(url: str, address: str | None) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{parts.netloc.rpartition('@')[0]}@{address}").geturl() if address else url
 
 
 def _tls(identity: Identity, state_directory: Path) -> dict[str, Any] | None:
@@ -105,4 +115,4 @@ def _is_id(value: object) -> TypeGuard[int]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:4])
