@@ -1,7 +1,7 @@
 """Brings docker-compose.yml up with no image present, uses it from inside and outside, breaks it, takes it down.
 
-Usage: python tests/compose/campaign.py, with tests on PYTHONPATH. Needs docker with compose; some minutes. Exit status 0
-when all was as promised, 1 when it was not, 2 when docker cannot be used.
+Usage: python tests/compose/campaign.py, with tests on PYTHONPATH. Needs docker with compose; some minutes. Exit status
+0 when all was as promised, 1 when it was not, 2 when docker cannot be used.
 """
 
 import shutil

@@ -5,10 +5,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from kombu import Connection
+from make_secrets import OwnCertificateError, main
 from redis import Redis
 from redis.connection import SSLConnection
 
-from deploy.make_secrets import OwnCertificateError, main
 from iotide_server.settings import Settings
 
 PARTS = ("server", "postgres", "redis-files", "proxy")
