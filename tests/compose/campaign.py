@@ -52,7 +52,7 @@ class Campaigns:
         Raises:
             SystemExit: it did not finish well.
         """
-        plan = {"name": f"compose {self.count}", "cluster": "compose", "nodes": [node], "targets": [node]}
+        plan = {"name": f"compose-{self.count}", "cluster": "compose", "nodes": [node], "targets": [node]}
         made = self.api.call("POST", "/campaigns", {**plan, "repeats": repeats, "workloads": workloads})
 
         def ended() -> Any:  # noqa: ANN401 - the campaign as the route answers
