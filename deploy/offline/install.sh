@@ -4,7 +4,7 @@
 #
 #   ./install.sh [--prefix DIRECTORY] [--only-programs]
 #
-# --prefix          where the programs go; /opt/iotide-agent, a link to one directory for each version
+# --prefix          where the programs go; /opt/iotide-agent, a link to the newest of the two that are kept
 # --only-programs   no user, no unit, no /etc/iotide: for an agent that a user or a batch system starts
 # PYTHON            the interpreter, by default the newest of the bundle's versions that is there
 set -eu
@@ -43,10 +43,11 @@ version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])') || r
 grep -qx "$version" "$here/pythons" ||
   refuse "$python is Python $version and the bundle is for $(xargs <"$here/pythons"): make one with --python $version"
 
-directory=$prefix-$(cat "$here/version")-$(sha256sum "$here/SHA256SUMS" | cut -c1-8)
-rm -rf "$directory"
-trap 'rm -rf "$directory"' EXIT
 mkdir -p "$(dirname "$prefix")"
+before=$(readlink "$prefix" || true)
+directory=$(mktemp -d "$prefix-$(cat "$here/version")-XXXXXX")
+trap 'rm -rf "$directory"' EXIT
+chmod 755 "$directory"
 "$python" -m venv --without-pip "$directory"
 pip() { "$directory/bin/python" "$here"/wheels/pip-*.whl/pip --disable-pip-version-check --isolated --no-cache-dir "$@"; }
 pip install --quiet --no-index --no-deps --require-hashes --find-links "$here/wheels" --requirement "$here/requirements.txt"
@@ -55,6 +56,10 @@ pip install --quiet --no-index --no-deps "$here"/wheels/iotide_wire-*.whl "$here
 ln -s "$directory" "$prefix.new"
 mv -T "$prefix.new" "$prefix"
 trap - EXIT
+# The one before stays, since an agent and its runners may still work with it.
+for old in "$prefix"-[0-9]*-??????; do
+  [ "$old" = "$directory" ] || [ "$old" = "$before" ] || rm -rf "$old"
+done
 
 if [ "$is_system" = yes ]; then
   id iotide-agent >/dev/null 2>&1 || useradd --system --home-dir /nonexistent --shell /usr/sbin/nologin iotide-agent
