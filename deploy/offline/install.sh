@@ -49,7 +49,8 @@ directory=$(mktemp -d "$prefix-$(cat "$here/version")-XXXXXX")
 trap 'rm -rf "$directory"' EXIT
 chmod 755 "$directory"
 "$python" -m venv --without-pip "$directory"
-pip() { "$directory/bin/python" "$here"/wheels/pip-*.whl/pip --disable-pip-version-check --isolated --no-cache-dir "$@"; }
+pip_wheel=$(find "$here/wheels" -name 'pip-*.whl')
+pip() { "$directory/bin/python" "$pip_wheel/pip" --disable-pip-version-check --isolated --no-cache-dir "$@"; }
 pip install --quiet --no-index --no-deps --require-hashes --find-links "$here/wheels" --requirement "$here/requirements.txt"
 pip install --quiet --no-index --no-deps "$here"/wheels/iotide_wire-*.whl "$here"/wheels/iotide_agent-*.whl
 "$directory/bin/iotide-agent" --help >/dev/null
