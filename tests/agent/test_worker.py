@@ -50,6 +50,16 @@ def test_tls_believes_the_given_authority_alone(tmp_path: Path) -> None:
     assert settings["ssl_cert_reqs"].name == "CERT_REQUIRED"
 
 
+def test_the_broker_is_reached_where_the_node_says_with_the_servers_credentials(tmp_path: Path) -> None:
+    broker = BrokerAccess(url="rediss://iotide-node-7:secret@bench:8472/0", queue="node.7", ca_pem=None)
+    identity = Identity(
+        server_url="https://bench", node_id=7, node_name="n", node_token="t", broker=broker, ca_pem=None
+    )
+    moved = celery_app(identity, Spool(tmp_path), "redis:6379")
+    assert moved.conf.broker_url == "rediss://iotide-node-7:secret@redis:6379/0"
+    assert celery_app(identity, Spool(tmp_path)).conf.broker_url == broker.url
+
+
 def test_the_one_task_keeps_an_offer(tmp_path: Path) -> None:
     worker, spool = app(tmp_path)
     worker.tasks[TASK_NAME](3, 30)

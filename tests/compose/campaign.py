@@ -1,128 +1,197 @@
-"""Brings docker-compose.yml up under a name of its own, runs a campaign through the published port, takes it down.
+"""Brings docker-compose.yml up with no image present, uses it from inside and outside, breaks it, takes it down.
 
-Usage: python tests/compose/campaign.py. Needs docker with compose and nothing else; exit status 0 when the campaign
-finished with its numbers, 1 when it did not, 2 when docker cannot be used.
+Usage: python tests/compose/campaign.py, with tests on PYTHONPATH. Needs docker with compose; some minutes. Exit status
+0 when all was as promised, 1 when it was not, 2 when docker cannot be used.
 """
 
-import json
-import os
 import shutil
 import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-ROOT = Path(__file__).resolve().parents[2]
-PROJECT = "iotide-test"
-PLAN = {
-    "name": "compose",
-    "cluster": "compose",
-    "nodes": ["compose-node"],
-    "targets": ["data"],
-    "repeats": 2,
-    "workloads": [
-        {"workload": "dd", "options": {"file_size_bytes": "16 MiB", "block_size_bytes": "1 MiB"}},
-        {"workload": "create", "options": {"file_count": 1000}},
-        {"workload": "fio", "options": {"file_size_bytes": "16 MiB"}},
-    ],
-}
+from compose.outside import NODE, outside_agent
+from compose.stack import IMAGES, LOOPBACK, PROJECT, Api, Stack, docker, wait_for
+
+WORKS_AGAIN_SECONDS: Final = 30.0
+"""After Redis came back empty."""
+NEWS_SECONDS: Final = 5.0
+LONG_RUNNING: Final = {"postgres", "redis", "api", "scheduler", "worker", "proxy", "agent"}
+WORKLOADS: Final = [
+    {"workload": "dd", "options": {"file_size_bytes": "16 MiB", "block_size_bytes": "1 MiB"}},
+    {"workload": "create", "options": {"file_count": 1000}},
+    {"workload": "fio", "options": {"file_size_bytes": "16 MiB"}},
+]
 
 
-class Api:
-    """The service through its published port, by the standard library alone."""
+class Campaigns:
+    """Campaigns through the proxy, counted."""
 
-    def __init__(self, port: int) -> None:
-        self.url = f"http://127.0.0.1:{port}/api/v1"
-        self.headers = {"Content-Type": "application/json", "X-Iotide-Csrf": "1"}
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self.count = 0
+        self.runs = 0
 
-    def call(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - whatever the route answers
-        """The JSON that the route answers.
+    def target(self, node: str, path: str) -> None:
+        """Wait for a node and make a target on it, which has the node's name."""
+
+        def online() -> Any:  # noqa: ANN401 - the node as the route answers
+            found = self.api.call("GET", "/nodes?state=online")["items"]
+            return next((item for item in found if item["name"] == node), None)
+
+        seen = wait_for(f"the agent of {node}", online, 120)
+        target = {"cluster_id": seen["cluster_id"], "name": node, "path": path, "scope": "node"}
+        self.api.call("POST", "/targets", {**target, "nodes": [seen["id"]], "reserve_bytes": None})
+
+    def run(self, node: str, workloads: list[dict[str, Any]], repeats: int) -> None:
+        """Run one to its end.
 
         Raises:
-            SystemExit: the route refused; its words are printed.
+            SystemExit: it did not finish well.
         """
-        data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(self.url + path, data, self.headers, method=method)  # noqa: S310 - our own
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - our own
-                cookie = answer.headers.get("Set-Cookie")
-                if cookie:
-                    self.headers["Cookie"] = cookie.partition(";")[0]
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            raise SystemExit(f"{method} {path}: {error.code} {error.read().decode()}") from error
+        plan = {"name": f"compose-{self.count}", "cluster": "compose", "nodes": [node], "targets": [node]}
+        made = self.api.call("POST", "/campaigns", {**plan, "repeats": repeats, "workloads": workloads})
+
+        def ended() -> Any:  # noqa: ANN401 - the campaign as the route answers
+            found = self.api.call("GET", f"/campaigns/{made['id']}")
+            return found if found["state"] in {"finished", "failed", "cancelled"} else None
+
+        found = wait_for(f"campaign {made['id']} on {node}", ended, 300)
+        if found["state"] != "finished" or found["counts"]["failed"]:
+            raise SystemExit(f"campaign {made['id']} on {node}: {found['state']}, {found['counts']}")
+        self.count += 1
+        self.runs += found["counts"]["finished"]
+
+    def samples(self) -> int:
+        """How many there are, up to the page's size."""
+        return len(self.api.call("GET", "/samples?limit=500")["items"])
 
 
-def compose(*arguments: str, port: int, capture: bool = False) -> str:
-    """Run docker compose on our project; its output where it is captured."""
-    done = subprocess.run(
-        ["docker", "compose", "--project-name", PROJECT, *arguments],
-        cwd=ROOT,
-        env={**os.environ, "IOTIDE_PORT": str(port)},
-        check=True,
-        text=True,
-        stdout=subprocess.PIPE if capture else None,
+def check_confinement(stack: Stack) -> int:
+    """What the kernel says of each container's first process, and where ports are; the number of containers.
+
+    Raises:
+        SystemExit: naming what is not as promised.
+    """
+    found = stack.containers()
+    services = {container["Config"]["Labels"]["com.docker.compose.service"] for container in found}
+    if services != LONG_RUNNING:
+        raise SystemExit(f"these run: {sorted(services)}")
+    for container in found:
+        name = container["Name"]
+        status = dict(
+            line.split(":\t", 1)
+            for line in Path(f"/proc/{container['State']['Pid']}/status").read_text().splitlines()
+            if ":\t" in line
+        )
+        uids, capabilities = status["Uid"].split(), int(status["CapBnd"], 16) | int(status["CapEff"], 16)
+        if "0" in uids or capabilities or status["NoNewPrivs"] != "1":
+            raise SystemExit(f"{name}: users {uids}, capabilities {capabilities:x}")
+        if not container["HostConfig"]["ReadonlyRootfs"]:
+            raise SystemExit(f"{name}: its root can be written")
+        for bindings in container["NetworkSettings"]["Ports"].values():
+            if any(binding["HostIp"] != LOOPBACK for binding in bindings or ()):
+                raise SystemExit(f"{name}: published beyond loopback: {bindings}")
+    return len(found)
+
+
+def wipe_redis(stack: Stack) -> None:
+    """Have Redis come back with neither messages nor users of nodes."""
+    stack.compose("rm", "--stop", "--force", "redis")
+    docker("volume", "rm", f"{PROJECT}_redis")
+    stack.compose("up", "--detach", "--wait", "redis")
+
+
+def walk(stack: Stack) -> dict[str, Any]:
+    """All that is promised, from no image to a restarted database; the numbers to print."""
+    present = docker(
+        "image", "ls", "--quiet", *(word for image in IMAGES for word in ("--filter", f"reference={image}"))
     )
-    return done.stdout or ""
+    if present.split():
+        docker("image", "rm", "--force", *set(present.split()))
+    began_at = time.monotonic()
+    stack.compose("up", "--detach", "--wait", "--quiet-pull")
+    up_seconds = time.monotonic() - began_at
+    checked = check_confinement(stack)
+    api = Api(stack.port, stack.authority())
+    page, content_type = api.page("/")
+    if "<title>" not in page or not content_type.startswith("text/html"):
+        raise SystemExit(f"the proxy shows {content_type}: {page[:200]}")
+    link = stack.compose("exec", "-T", "api", "iotide-server", "admin-link").strip()
+    api.call("POST", "/session/link", {"token": urlsplit(link).fragment.removeprefix("token=")})
+    news_seconds = api.seconds_to_first_news()
+    if news_seconds > NEWS_SECONDS:
+        raise SystemExit(f"the first line of news took {news_seconds:.1f} s: the proxy holds it back")
+    campaigns = Campaigns(api)
+    campaigns.target("compose-node", "/data")
+    campaigns.run("compose-node", WORKLOADS, repeats=2)
+    with outside_agent(stack, api.url) as data:
+        campaigns.target(NODE, str(data))
+        campaigns.run(NODE, WORKLOADS[:2], repeats=2)
+        wipe_redis(stack)
+        back_at = time.monotonic()
+        campaigns.run(NODE, WORKLOADS[:1], repeats=1)
+        works_again_seconds = time.monotonic() - back_at
+        if works_again_seconds > WORKS_AGAIN_SECONDS:
+            raise SystemExit(f"after Redis was wiped the agent outside took {works_again_seconds:.0f} s")
+        before = campaigns.samples()
+        stack.compose("restart", "postgres")
+        wait_for("the API after PostgreSQL's restart", lambda: _is_ready(api), 60)
+        if campaigns.samples() != before:
+            raise SystemExit("samples are missing after PostgreSQL's restart")
+        campaigns.run(NODE, WORKLOADS[:1], repeats=1)
+        campaigns.run("compose-node", WORKLOADS[:1], repeats=1)
+    return {
+        "containers": checked,
+        "campaigns": campaigns.count,
+        "runs": campaigns.runs,
+        "samples": campaigns.samples(),
+        "up_seconds": round(up_seconds),
+        "news_seconds": round(news_seconds, 2),
+        "after_redis_wiped_seconds": round(works_again_seconds, 1),
+    }
 
 
-def wait_for(what: str, probe: Callable[[], Any], seconds: float) -> Any:  # noqa: ANN401 - whatever the probe finds
-    """The first true value of `probe`, which is asked once a second."""
-    deadline = time.monotonic() + seconds
-    while not (value := probe()):
-        if time.monotonic() > deadline:
-            raise SystemExit(f"{what}: not within {seconds:g} s")
-        time.sleep(1)  # between two looks at something that other programs do
-    return value
-
-
-def run_campaign(api: Api, login_link: str) -> int:
-    """Sign in, make a target, submit and wait; the exit status."""
-    api.call("POST", "/session/link", {"token": urlsplit(login_link).fragment.removeprefix("token=")})
-    node = wait_for("the agent", lambda: next(iter(api.call("GET", "/nodes?state=online")["items"]), None), 60)
-    target = {"cluster_id": node["cluster_id"], "name": "data", "path": "/data", "scope": "node"}
-    api.call("POST", "/targets", {**target, "nodes": [node["id"]], "reserve_bytes": None})
-    campaign = api.call("POST", "/campaigns", PLAN)
-
-    def ended() -> Any:  # noqa: ANN401 - the campaign as the route answers
-        found = api.call("GET", f"/campaigns/{campaign['id']}")
-        return found if found["state"] in {"finished", "failed", "cancelled"} else None
-
-    ended_campaign = wait_for("the campaign", ended, 180)
-    samples = api.call("GET", "/samples?limit=500")["items"]
-    counts = ended_campaign["counts"]
-    print(f"test-compose: {counts['finished']} runs finished, {counts['failed']} failed, {len(samples)} samples")
-    return 0 if ended_campaign["state"] == "finished" and samples else 1
+def _is_ready(api: Api) -> bool:
+    try:
+        api.call("GET", "/ready")
+    except (SystemExit, OSError):
+        return False
+    return True
 
 
 def main() -> int:
-    """Build, up, campaign, down."""
+    """Walk through all of it, and leave nothing."""
     if (
         shutil.which("docker") is None
         or subprocess.run(["docker", "info"], capture_output=True, check=False).returncode
     ):
         print("test-compose: no Docker engine answers; install docker with compose and start it", file=sys.stderr)
         return 2
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    began_at = time.monotonic()
+    stack = Stack(*_free_ports())
     try:
-        compose("build", port=port)
-        compose("up", "--detach", "--wait", port=port)
-        link = compose("exec", "-T", "api", "iotide-server", "admin-link", port=port, capture=True)
-        return run_campaign(Api(port), link.strip())
-    except (subprocess.CalledProcessError, SystemExit) as error:
+        numbers = walk(stack)
+    except (subprocess.CalledProcessError, SystemExit, OSError) as error:
         print(f"test-compose: {error}", file=sys.stderr)
-        compose("logs", "--tail", "40", port=port)
+        print(stack.compose("ps", "--all", check=False), stack.compose("logs", "--tail", "40", check=False))
         return 1
     finally:
-        compose("down", "--volumes", "--timeout", "10", port=port)
+        stack.compose("down", "--volumes", "--timeout", "20", check=False)
+    left = stack.left()
+    numbers |= {"left": len(left), "seconds": round(time.monotonic() - began_at)}
+    print("test-compose:", " ".join(f"{name}={value}" for name, value in numbers.items()))
+    return 1 if left else 0
+
+
+def _free_ports() -> tuple[int, int]:
+    with socket.socket() as one, socket.socket() as other:
+        for probe in (one, other):
+            probe.bind((LOOPBACK, 0))
+        return one.getsockname()[1], other.getsockname()[1]
 
 
 if __name__ == "__main__":

@@ -143,10 +143,11 @@ def agent_access(settings: Settings) -> AgentAccess:
     own = settings.redis_url.get_secret_value()
     admin = settings.redis_acl_url
     ca_pem = settings.ca_certificate.read_text() if settings.ca_certificate else None
+    broker_ca_pem = settings.broker_ca_certificate.read_text() if settings.broker_ca_certificate else ca_pem
     return AgentAccess(
         public_url=settings.public_url.rstrip("/"),
         broker_url=settings.agent_broker_url or _without_credentials(own),
-        ca_pem=ca_pem,
+        broker_ca_pem=broker_ca_pem,
         ca_fingerprint=fingerprint(ca_pem) if ca_pem else None,
         redis_admin=Redis.from_url(admin, socket_timeout=_REDIS_SECONDS, socket_connect_timeout=_REDIS_SECONDS),
     )

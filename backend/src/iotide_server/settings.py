@@ -50,6 +50,7 @@ class Settings(BaseSettings):
         agent_broker_url: the broker as agents reach it, without user and password; None: as `redis_url`.
         public_url: where browsers and agents reach the API; it stands in join commands and sign-in links.
         ca_certificate: the CA that agents must trust for API and broker; None: the system's.
+        broker_ca_certificate: the one for the broker, where that is another; None: as `ca_certificate`.
         fair_share_hours: so far do the runs of an owner who used all nodes of a cluster all the time stand back behind
             those of others, and in proportion where less was used; 0: the order of submission alone counts.
         fair_share_half_life_hours: what was used so long ago counts half.
@@ -78,6 +79,7 @@ class Settings(BaseSettings):
     agent_broker_url: str | None = None
     public_url: str = f"http://127.0.0.1:{API_PORT}"
     ca_certificate: Path | None = None
+    broker_ca_certificate: Path | None = None
     fair_share_hours: float = Field(default=24.0, ge=0)
     fair_share_half_life_hours: float = Field(default=24.0, gt=0)
     vault_key: Annotated[SecretStr, AfterValidator(_check_key)] | None = None

@@ -1,6 +1,7 @@
 """What the node's administrator decides in agent.toml: where runs may write, and how the agent keeps its own state."""
 
 import os
+import re
 import tomllib
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final, Literal
@@ -16,6 +17,7 @@ from iotide_wire.messages import NodeRole
 
 SYSTEM_CONFIG: Final = Path("/etc/iotide/agent.toml")
 SYSTEM_STATE: Final = Path("/var/lib/iotide-agent")
+_MOST_PORT: Final = 65535
 
 
 class ConfigError(ValueError):
@@ -52,6 +54,15 @@ def _check_textfile(path: Path) -> Path:
 
 def _check_data_address(text: str) -> str:
     return text if text == AUTOMATIC else check_data_address(text)
+
+
+def _check_broker_address(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if not re.fullmatch(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]", host) or not (
+        port.isdecimal() and 1 <= int(port) <= _MOST_PORT
+    ):
+        raise ValueError("write host:port, for instance gateway:8472 or [2001:db8::7]:8472")
+    return text
 
 
 def default_state() -> Path:
@@ -142,6 +153,8 @@ class AgentConfig(BaseModel):
             one of its interfaces, or `auto` for that by which it reaches its server. By default no other machine can
             reach it.
         metrics_textfile: for node_exporter's textfile collector, what the agent tells Prometheus; None: nothing.
+        broker_address: where this node reaches the broker, `host:port`, when that is another way than the server names:
+            out of a container, or through a forwarded port. By default the server's.
         spool_limit_bytes: unsent results above this make the node decline further orders.
         workloads: by name, what a workload lets a node decide, for instance `[workloads.command]`.
         quiet: above what the idle node is not quiet.
@@ -169,6 +182,7 @@ class AgentConfig(BaseModel):
     )
     data_address: Annotated[str, AfterValidator(_check_data_address)] = LOOPBACK
     metrics_textfile: Annotated[Path, AfterValidator(_check_textfile)] | None = None
+    broker_address: Annotated[str, AfterValidator(_check_broker_address)] | None = None
     spool_limit_bytes: Annotated[int, Field(ge=1024**2)] = 1024**3
     workloads: dict[WorkloadName, dict[str, Any]] = Field(default_factory=dict)
     quiet: QuietLimits = Field(default_factory=QuietLimits)

@@ -110,7 +110,9 @@ class Driver:
         self._executor = Executor(config, agent, spool, self._announced)
         self._looks = Looks(lambda: take_inventory(config), self._keep_inventory)
         self._runs = Runs(spool, self._executor, speaker.instance, self._loop, self._events.put)
-        self._listener = Listener(spool.state_directory, self._loop, lambda: self._events.put(WorkerEnded()))
+        self._listener = Listener(
+            spool.state_directory, config.broker_address, self._loop, lambda: self._events.put(WorkerEnded())
+        )
         ask = partial(
             look_around,
             SystemReader(command_seconds=COMMAND_SECONDS),

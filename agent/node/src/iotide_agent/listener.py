@@ -15,13 +15,17 @@ _STOP_SECONDS: Final = 5.0
 class Listener:
     """At most one worker process."""
 
-    def __init__(self, state_directory: Path, loop: Loop, tell_end: Callable[[], None]) -> None:
+    def __init__(
+        self, state_directory: Path, broker_address: str | None, loop: Loop, tell_end: Callable[[], None]
+    ) -> None:
         """Starts nothing yet.
 
         Args:
+            broker_address: where the broker is reached, when not where the server says.
             tell_end: called when a worker ended that nobody had asked to.
         """
         self._state_directory = state_directory
+        self._broker_address = broker_address
         self._loop = loop
         self._tell_end = tell_end
         self._child: subprocess.Popen[bytes] | None = None
@@ -31,6 +35,7 @@ class Listener:
         """Starts a worker in the place of the one that runs, if any."""
         self.stop()
         argv = [sys.executable, "-m", "iotide_agent.worker", str(self._state_directory), str(os.getpid())]
+        argv += [self._broker_address] if self._broker_address else []
         self._child = subprocess.Popen(argv, stdin=subprocess.DEVNULL)
         self._pidfd = os.pidfd_open(self._child.pid)
         self._loop.watch(self._pidfd, self._take_end)

@@ -23,7 +23,7 @@ from iotide_wire.messages import (
 )
 
 _TIMEOUT: Final = httpx.Timeout(10.0, connect=3.0)
-_UPLOAD_TIMEOUT: Final = httpx.Timeout(120.0, connect=3.0)
+_PATIENT_TIMEOUT: Final = httpx.Timeout(120.0, connect=3.0)
 _BUSY: Final = frozenset({408, 425, 429})
 """Refusals of the moment: the same request may be answered later."""
 _ReplyT = TypeVar("_ReplyT", bound=BaseModel)
@@ -69,8 +69,8 @@ class Transport:
         self._client.close()
 
     def enroll(self, request: EnrollRequest) -> EnrollReply:
-        """Trades a join token for an identity."""
-        return self._post("/enroll", request, EnrollReply)
+        """Trades a join token for an identity; an answer that is given up is lost, and a use of the token with it."""
+        return self._post("/enroll", request, EnrollReply, _PATIENT_TIMEOUT)
 
     def hello(self, request: HelloRequest) -> HelloReply:
         """Announces the agent; 409 `agent_already_running` while another one beats."""
@@ -90,7 +90,7 @@ class Transport:
 
     def finish(self, order_id: int, request: FinishRequest) -> FinishReply:
         """Hands in a result; the same one twice counts once."""
-        return self._post(f"/orders/{order_id}/finish", request, FinishReply, _UPLOAD_TIMEOUT)
+        return self._post(f"/orders/{order_id}/finish", request, FinishReply, _PATIENT_TIMEOUT)
 
     def put_artefact(self, order_id: int, fence: int, name: str, content: bytes) -> None:
         """Uploads a piece of raw output; the same one twice counts once."""
@@ -101,7 +101,7 @@ class Transport:
                 params={"sha256": hashlib.sha256(content).hexdigest()},
                 headers={"X-Iotide-Fence": str(fence), "Content-Type": "application/octet-stream"},
                 content=content,
-                timeout=_UPLOAD_TIMEOUT,
+                timeout=_PATIENT_TIMEOUT,
             )
         )
 

@@ -10,6 +10,7 @@ import sys
 import warnings
 from pathlib import Path
 from typing import Any, Final, TypeGuard
+from urllib.parse import urlsplit
 
 from celery import Celery
 from celery.signals import setup_logging
@@ -32,13 +33,17 @@ _FLAGS: Final = (
 )
 
 
-def celery_app(identity: Identity, spool: Spool) -> Celery:
-    """The Celery app of a node, reading that node's queue alone."""
+def celery_app(identity: Identity, spool: Spool, broker_address: str | None = None) -> Celery:
+    """The Celery app of a node, reading that node's queue alone.
+
+    Args:
+        broker_address: `host:port` that leads to the broker from here, when not the one that the server named.
+    """
     broker = identity.broker
     suffix = broker.queue.removeprefix("node.")
     app = Celery(
         "iotide_agent",
-        broker=broker.url,
+        broker=_reached_at(broker.url, broker_address),
         task_ignore_result=True,
         task_serializer="json",
         accept_content=["json"],
@@ -78,7 +83,7 @@ def celery_app(identity: Identity, spool: Spool) -> Celery:
     return app
 
 
-def main(state_directory: Path, supervisor_pid: int) -> None:
+def main(state_directory: Path, supervisor_pid: int, broker_address: str | None = None) -> None:
     """Works on the node's queue until the supervisor ends it, or ends itself."""
     die_with_parent()
     if os.getppid() != supervisor_pid:
@@ -89,7 +94,7 @@ def main(state_directory: Path, supervisor_pid: int) -> None:
     # Where somebody is connected here, Celery sets up no log of its own.
     setup_logging.connect(_log_as_configured)
     identity = load_identity(state_directory)
-    app = celery_app(identity, Spool(state_directory))
+    app = celery_app(identity, Spool(state_directory), broker_address)
     queue = identity.broker.queue
     app.worker_main(["--quiet", "worker", f"--queues={queue}", f"--hostname={queue}@%h", *_FLAGS])
 
@@ -97,6 +102,11 @@ def main(state_directory: Path, supervisor_pid: int) -> None:
 def _log_as_configured(**_: object) -> None:
     for library in ("celery", "kombu", "amqp"):
         logging.getLogger(library).setLevel(logging.WARNING)
+
+
+def _reached_at(url: str, address: str | None) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{parts.netloc.rpartition('@')[0]}@{address}").geturl() if address else url
 
 
 def _tls(identity: Identity, state_directory: Path) -> dict[str, Any] | None:
@@ -116,4 +126,4 @@ def _is_id(value: object) -> TypeGuard[int]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:4])

@@ -46,6 +46,8 @@ def record(session: Session, principal: Principal, action: Action) -> None:
             after=action.after,
         )
     )
+    subject = {f"{action.subject_kind}_id": action.subject_id, "cluster_id": action.cluster_id, "by": principal.name}
+    after_commit(session, lambda: _log.info(action.name, **subject))
 
 
 def record_refusal(session: Session, principal: Principal, user_id: int | None, after: Json) -> None:
@@ -64,5 +66,3 @@ def record_refusal(session: Session, principal: Principal, user_id: int | None, 
             after=after,
         )
     )
-    subject = {f"{action.subject_kind}_id": action.subject_id, "cluster_id": action.cluster_id, "by": principal.name}
-    after_commit(session, lambda: _log.info(action.name, **subject))

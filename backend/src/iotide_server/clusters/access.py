@@ -20,14 +20,15 @@ class AgentAccess:
     Attributes:
         public_url: of the API, without a slash at the end.
         broker_url: of Redis as agents reach it, without user and password.
-        ca_pem: the authority to trust for both; None: the system's.
-        ca_fingerprint: SHA-256 of its certificate in DER, hexadecimal.
+        broker_ca_pem: the authority to trust for the broker; None: the system's.
+        ca_fingerprint: SHA-256, hexadecimal, of the certificate in DER of the authority for the API; None: the
+            system's authorities are trusted.
         redis_admin: a connection with the right to `ACL`.
     """
 
     public_url: str
     broker_url: str
-    ca_pem: str | None
+    broker_ca_pem: str | None
     ca_fingerprint: str | None
     redis_admin: Redis
 
@@ -35,7 +36,7 @@ class AgentAccess:
         """The node's own way to its own queue."""
         parts = urlsplit(self.broker_url)
         url = parts._replace(netloc=f"{node_username(node_id)}:{password}@{parts.netloc.rpartition('@')[2]}").geturl()
-        return BrokerAccess(url=url, queue=node_queue(node_id), ca_pem=self.ca_pem)
+        return BrokerAccess(url=url, queue=node_queue(node_id), ca_pem=self.broker_ca_pem)
 
     def join_token(self, secret: str) -> str:
         """What a person copies to the node."""

@@ -43,6 +43,18 @@ class NodeAccess:
             raise ValueError(f"node {self.node_id}: password_sha256 must be 64 lower-case hexadecimal digits")
 
 
+def own_users(*, server_password: str, admin_password: str) -> tuple[str, ...]:
+    """Lines of redis.conf or of an ACL file: the server's own two users, and nobody else.
+
+    Only digests of the passwords stand in them.
+    """
+    return (
+        "user default off",
+        _user_line(ADMIN_USER, admin_password, "~*", "&*", "+@all"),
+        _user_line(SERVER_USER, server_password, "~*", "resetchannels", "-@all", *CELERY_COMMANDS),
+    )
+
+
 def node_username(node_id: int) -> str:
     """The Redis user of a node."""
     return f"{_NODE_USER_PREFIX}{node_id}"
@@ -107,6 +119,10 @@ def grant_node(admin: Redis, node: NodeAccess) -> None:
         _set_node(pipe, node)
         pipe.acl_deluser(_MARKER_USER)
         pipe.execute()
+
+
+def _user_line(name: str, password: str, *rules: str) -> str:
+    return " ".join(["user", name, "on", f"#{hashlib.sha256(password.encode()).hexdigest()}", *rules])
 
 
 def _node_keys(node_id: int) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """A private Redis in the state directory: found, configured with our own users, described as a part to keep running."""
 
-import hashlib
 import re
 import shutil
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from redis import Redis, RedisError
 
-from iotide_server.embedded.acl import ADMIN_USER, CELERY_COMMANDS, SERVER_USER
+from iotide_server.embedded.acl import ADMIN_USER, SERVER_USER, own_users
 from iotide_server.embedded.problems import StartError
 from iotide_server.embedded.state import StateDirectory
 from iotide_server.embedded.supervise import Part
@@ -124,9 +123,6 @@ def _identify(server: Path) -> Iterator[RedisProgram]:
 
 
 def _configuration(redis: PrivateRedis, data: Path) -> str:
-    def user(name: str, password: str, *rules: str) -> str:
-        return " ".join(["user", name, "on", f"#{hashlib.sha256(password.encode()).hexdigest()}", *rules])
-
     lines = (
         f"port {redis.port}",
         f"bind {_HOST}",
@@ -135,8 +131,6 @@ def _configuration(redis: PrivateRedis, data: Path) -> str:
         "appendfsync everysec",
         'save ""',
         "maxmemory-policy noeviction",
-        "user default off",
-        user(ADMIN_USER, redis.admin_password, "~*", "&*", "+@all"),
-        user(SERVER_USER, redis.server_password, "~*", "resetchannels", "-@all", *CELERY_COMMANDS),
+        *own_users(server_password=redis.server_password, admin_password=redis.admin_password),
     )
     return "\n".join(lines) + "\n"

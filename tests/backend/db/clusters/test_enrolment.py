@@ -34,7 +34,7 @@ def access(redis_url: str, ca_fingerprint: str | None = None) -> AgentAccess:
     return AgentAccess(
         public_url="https://iotide.example.org",
         broker_url="rediss://redis.example.org:6380/0",
-        ca_pem=None,
+        broker_ca_pem=None,
         ca_fingerprint=ca_fingerprint,
         redis_admin=Redis.from_url(redis_url, socket_connect_timeout=1),
     )

@@ -1,0 +1,92 @@
+"""What the systemd units promise, read from the files; systemd itself looks at them in `./dev test-deploy`."""
+
+import re
+from typing import Final
+
+import pytest
+from deployment.units import ROOT, SERVER_PARTS, UNITS, read_unit
+from typer.main import get_command
+
+from iotide_agent.cli.agent import BAD_INPUT_STATUS, OTHER_AGENT_STATUS
+from iotide_agent.cli.agent import app as agent_app
+from iotide_agent.config import SYSTEM_CONFIG, SYSTEM_STATE
+from iotide_server.cli import app as server_app
+
+NEVER_GIVEN_UP: Final = {
+    "NoNewPrivileges": "yes",
+    "ProtectSystem": "strict",
+    "ProtectHome": "yes",
+    "PrivateTmp": "yes",
+    "DevicePolicy": "closed",
+    "CapabilityBoundingSet": "",
+    "ProtectKernelTunables": "yes",
+    "RestrictNamespaces": "yes",
+    "RestrictSUIDSGID": "yes",
+    "SystemCallArchitectures": "native",
+    "UMask": "0077",
+}
+SANDBOX: Final = re.compile(r"(?s)# What it may do beside its work.*?\n\n")
+COMMANDS: Final = {
+    "/opt/iotide/bin/iotide-server": server_app,
+    "/opt/iotide-agent/bin/iotide-agent": agent_app,
+}
+
+
+@pytest.mark.parametrize("name", [*(f"iotide-{part}.service" for part in SERVER_PARTS), "iotide-agent.service"])
+def test_a_unit_is_an_ordinary_user_in_a_sandbox(name: str) -> None:
+    unit = read_unit(name)
+    assert unit["User"][0] not in {"", "root"}
+    assert {key: unit[key][0] for key in NEVER_GIVEN_UP} == NEVER_GIVEN_UP
+    assert unit["SystemCallFilter"][0] == "@system-service"
+    assert "@privileged" in unit["SystemCallFilter"][1]
+
+
+def test_the_servers_units_have_one_sandbox() -> None:
+    texts = {SANDBOX.findall((UNITS / f"iotide-{part}.service").read_text())[0] for part in SERVER_PARTS}
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("name", [*(f"iotide-{part}.service" for part in SERVER_PARTS), "iotide-agent.service"])
+def test_a_unit_starts_a_command_that_there_is(name: str) -> None:
+    program, subcommand, *_ = read_unit(name)["ExecStart"][0].split()
+    assert subcommand in get_command(COMMANDS[program]).commands  # type: ignore[attr-defined]
+
+
+def test_a_load_and_its_lock_outlive_the_agents_unit() -> None:
+    unit = read_unit("iotide-agent.service")
+    assert unit["KillMode"] == ["process"]
+    assert unit["OOMPolicy"] == ["continue"]
+    assert not {"MemoryMax", "MemoryHigh", "CPUQuota", "IOWeight", "RuntimeMaxSec"} & unit.keys()
+
+
+def test_the_agents_unit_and_the_agent_agree_on_paths_and_exit_statuses() -> None:
+    unit = read_unit("iotide-agent.service")
+    assert f"IOTIDE_AGENT_CONFIG={SYSTEM_CONFIG} IOTIDE_AGENT_STATE={SYSTEM_STATE}" in unit["Environment"][0]
+    assert unit["StateDirectory"] == [SYSTEM_STATE.name]
+    assert unit["StateDirectoryMode"] == ["0700"]
+    assert unit["RestartPreventExitStatus"] == [f"{BAD_INPUT_STATUS} {OTHER_AGENT_STATUS}"]
+
+
+def test_where_sudo_is_wanted_each_setting_goes_that_would_keep_it_from_working() -> None:
+    """systemd.exec(5): these imply NoNewPrivileges= in the unit of an ordinary user."""
+    unit, dropped = read_unit("iotide-agent.service"), read_unit("iotide-agent.sudo.conf")
+    implying = {
+        *("SystemCallFilter", "SystemCallArchitectures", "RestrictAddressFamilies", "RestrictNamespaces"),
+        *("PrivateDevices", "ProtectKernelTunables", "ProtectKernelModules", "ProtectKernelLogs", "ProtectClock"),
+        *("MemoryDenyWriteExecute", "RestrictRealtime", "RestrictSUIDSGID", "LockPersonality", "ProtectHostname"),
+    }
+    given_up = {"", "no"}
+    assert dropped["NoNewPrivileges"] == ["no"]
+    assert {key for key in implying & unit.keys() if set(dropped.get(key, ["kept"])) - given_up} == set()
+
+
+def test_redis_listens_on_loopback_by_tls_alone_and_knows_no_default_user() -> None:
+    lines = set((UNITS / "redis-iotide.conf").read_text().splitlines())
+    assert {"bind 127.0.0.1 -::1", "port 0", "aclfile /etc/redis/iotide/users.acl", "appendonly yes"} <= lines
+    assert not [line for line in lines if line.startswith(("user ", "requirepass"))]
+
+
+def test_the_api_listens_on_loopback_where_the_proxies_of_the_examples_look() -> None:
+    assert read_unit("iotide-api.service")["ExecStart"][0].endswith("api --host 127.0.0.1 --port 8470")
+    for example in ("nginx.conf", "Caddyfile"):
+        assert "127.0.0.1:8470" in (ROOT / "deploy/proxy" / example).read_text()

@@ -1,0 +1,26 @@
+"""Reads systemd units, which name one setting several times."""
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+UNITS: Final = ROOT / "deploy/systemd"
+SERVER_PARTS: Final = ("migrate", "api", "scheduler", "worker")
+
+
+def read_unit(name: str) -> dict[str, list[str]]:
+    """The values of each setting, in their order, whatever the section.
+
+    Raises:
+        AssertionError: a line is no setting, no section, no comment.
+    """
+    settings: dict[str, list[str]] = defaultdict(list)
+    for line in (UNITS / name).read_text().splitlines():
+        if not line or line.startswith(("#", "[")):
+            continue
+        key, equals, value = line.partition("=")
+        assert equals, line
+        assert key.isalnum(), line
+        settings[key].append(value)
+    return settings

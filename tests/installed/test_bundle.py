@@ -1,0 +1,109 @@
+"""The bundle for nodes without internet: made here, installed where there is no network at all, by a bare Python."""
+
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+OFFLINE: Final = Path(__file__).resolve().parents[2] / "deploy/offline"
+PYTHON: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
+NO_NETWORK: Final = ("unshare", "--net")
+BAD_INPUT: Final = 2
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The unpacked bundle."""
+    directory = tmp_path_factory.mktemp("bundle")
+    subprocess.run(
+        [OFFLINE / "make-bundle.sh", "--python", PYTHON, "--arch", os.uname().machine, directory / "agent.tar"],
+        check=True,
+    )
+    with tarfile.open(directory / "agent.tar") as tar:
+        tar.extractall(directory, filter="data")
+    return next(path for path in directory.iterdir() if path.is_dir())
+
+
+def install(bundle: Path, prefix: Path, *more: str, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
+    """Run the installer where there is no network, with the interpreter named."""
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHON": python, "HOME": "/nonexistent"}
+    command = [*NO_NETWORK, bundle / "install.sh", "--only-programs", "--prefix", prefix, *more]
+    return subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def installed(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    prefix = tmp_path_factory.mktemp("node") / "agent"
+    done = install(bundle, prefix)
+    assert done.returncode == 0, done.stderr
+    return prefix
+
+
+def test_the_installed_agent_works_without_network(installed: Path) -> None:
+    command = [*NO_NETWORK, installed / "bin/iotide-agent", "check", "--json"]
+    checked = subprocess.run(command, check=False, capture_output=True, text=True, env={"HOME": "/nonexistent"})
+    assert '"identity"' in checked.stdout, checked.stderr
+    worker = [*NO_NETWORK, installed / "bin/python", "-c", "import iotide_agent.worker, redis, pydantic_core"]
+    subprocess.run(worker, check=True)
+
+
+def test_it_stands_on_its_own_files_alone(installed: Path) -> None:
+    asked = "import iotide_agent, sys; print(iotide_agent.__file__); print(*sys.path, sep='\\n')"
+    told = subprocess.run([installed / "bin/python", "-P", "-c", asked], check=True, capture_output=True, text=True)
+    own = str(installed.resolve())
+    assert told.stdout.splitlines()[0].startswith(own)
+    assert [path for path in told.stdout.splitlines()[1:] if "site-packages" in path and not path.startswith(own)] == []
+
+
+def test_a_second_installation_takes_the_place_of_the_first_in_one_step(bundle: Path, installed: Path) -> None:
+    assert install(bundle, installed).returncode == 0
+    assert installed.is_symlink()
+    subprocess.run([installed / "bin/iotide-agent", "--help"], check=True, capture_output=True)
+
+
+def test_a_bundle_that_was_changed_is_refused_and_installs_nothing(bundle: Path, tmp_path: Path) -> None:
+    wheel = next((bundle / "wheels").glob("click-*.whl"))
+    whole = wheel.read_bytes()
+    try:
+        wheel.write_bytes(whole[:-1])
+        refused = install(bundle, tmp_path / "agent")
+    finally:
+        wheel.write_bytes(whole)
+    assert (refused.returncode, list(tmp_path.iterdir())) == (BAD_INPUT, [])
+    assert "the bundle is not whole; copy it again" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "python", "sentence"),
+    [
+        (("--pefix", "/x"), sys.executable, "no option --pefix; --help lists them"),
+        ((), "/nonexistent/python", "/nonexistent/python does not run"),
+        (("--prefix", "relative"), sys.executable, "--prefix relative: write an absolute path"),
+        (("--prefix", "/etc"), sys.executable, "/etc is there and not an agent that this installed"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_remedy(
+    bundle: Path, tmp_path: Path, more: tuple[str, ...], python: str, sentence: str
+) -> None:
+    refused = install(bundle, tmp_path / "agent", *more, python=python)
+    assert refused.returncode == BAD_INPUT
+    assert sentence in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("agent.zip",), "name the file to write, ending with .tar"),
+        (("--python", "four", "agent.tar"), "--python four: write a version such as 3.11"),
+        (("--arch", "m68k", "agent.tar"), "--arch m68k: x86_64 or aarch64"),
+    ],
+)
+def test_a_bundle_that_cannot_be_made_is_refused(arguments: tuple[str, ...], sentence: str) -> None:
+    refused = subprocess.run([OFFLINE / "make-bundle.sh", *arguments], check=False, capture_output=True, text=True)
+    assert refused.returncode == BAD_INPUT
+    assert sentence in refused.stderr
