@@ -32,6 +32,7 @@ from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.migrations import migrate as migrate_database
 from iotide_server.main import agent_access, create_app, openapi_document
+from iotide_server.people_commands import OpenServer, StateOption, add_people_commands
 from iotide_server.published.sources import read_edition
 from iotide_server.scheduler import run as run_scheduler
 from iotide_server.settings import API_PORT, Settings
@@ -41,14 +42,6 @@ _OPEN_REQUESTS_SECONDS = 5
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
-StateOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--state",
-        envvar="IOTIDE_STATE",
-        help="Directory of the private services; by default ~/.local/share/iotide, for root /var/lib/iotide.",
-    ),
-]
 PortOption = Annotated[int, typer.Option(min=1, max=65533, help="Port of the API and the browser pages.")]
 
 
@@ -320,6 +313,13 @@ def _settings_of(state: Path | None) -> Settings:
 
 
 @contextlib.contextmanager
+def _opened(state: Path | None) -> Iterator[OpenServer]:
+    settings = _settings_of(state)
+    with _transaction(settings.database_url.get_secret_value()) as session:
+        yield OpenServer(session, settings.public_url)
+
+
+@contextlib.contextmanager
 def _transaction(database_url: str) -> Iterator[Session]:
     engine = open_engine(database_url, pool_size=1)
     with Database(engine).transaction() as session:
@@ -351,6 +351,8 @@ def _refuse(text: str) -> None:
     typer.echo(text, err=True)
     sys.exit(_BAD_INPUT)
 
+
+add_people_commands(app, _opened)
 
 if __name__ == "__main__":
     main()

@@ -17,6 +17,7 @@ from redis import Redis
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import PlainTextResponse
 
+from iotide_server.accounts.audit_routes import router as audit
 from iotide_server.accounts.routes import router as accounts
 from iotide_server.advice.routes import router as advice
 from iotide_server.alerts.routes import router as alerts
@@ -46,6 +47,7 @@ from iotide_server.results.routes import router as results
 from iotide_server.results.surface_routes import router as surfaces
 from iotide_server.runs.routes import router as runs
 from iotide_server.schedules.routes import router as schedules
+from iotide_server.schedules.service import pause_all_of
 from iotide_server.settings import Settings
 from iotide_server.targets.routes import router as targets
 from iotide_server.templates.routes import router as templates
@@ -54,7 +56,7 @@ from iotide_server.workloads.routes import router as workloads
 
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
-    *(health, accounts, clusters, targets, workloads),
+    *(health, accounts, audit, clusters, targets, workloads),
     *(campaigns, campaign_results, schedules, templates, runs, results, surfaces),
     *(trends, advice, alerts, explorer, board, notifications, published, live, gateway),
 )
@@ -103,6 +105,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.feed = feed
     app.state.agent_access = access
     app.state.public_url = settings.public_url
+    app.state.ends_with_user = pause_all_of
     app.state.vault = settings.vault
     app.state.reach = Reach(loopback=settings.notify_loopback)
     app.state.office = Office(settings.vault, Courier(app.state.reach), settings.public_url, clock)
