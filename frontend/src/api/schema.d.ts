@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * List API tokens
-         * @description Your own tokens, newest first.
+         * @description Your own tokens or everybody's that were not revoked, expired ones too, newest first.
          */
         get: operations["list_tokens"];
         put?: never;
@@ -148,7 +148,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API token
-         * @description The token opens nothing from now on.
+         * @description The token opens nothing from now on; one of somebody else's is revoked by an administrator of all clusters.
          */
         delete: operations["revoke_token"];
         options?: never;
@@ -191,6 +191,8 @@ export interface paths {
         /**
          * Change a user
          * @description Replace the roles, disable or enable; for administrators of all clusters, not for their own account.
+         *
+         *     Who is disabled loses sessions, sign-in links and API tokens for good, and their schedules pause.
          */
         put: operations["change_user"];
         post?: never;
@@ -228,10 +230,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List changes
+         * List what was done
          * @description Who changed what in the clusters that you administer, newest first.
          */
         get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export what was done
+         * @description All that the same search finds, newest first; as CSV, `before` and `after` are JSON.
+         */
+        get: operations["export_audit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2831,7 +2853,10 @@ export interface components {
             principal_id: number | null;
             /** Principal Name */
             principal_name: string;
-            /** Address */
+            /**
+             * Address
+             * @description Null for what the server did itself or by its commands
+             */
             address: string | null;
             /**
              * Action
@@ -2856,6 +2881,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /**
+         * AuditFile
+         * @description What the audit may be written as.
+         * @enum {string}
+         */
+        AuditFile: "csv" | "jsonl";
         /**
          * BackingInput
          * @description What a target stands on from now on.
@@ -8427,6 +8458,10 @@ export interface components {
         Token: {
             /** Id */
             id: number;
+            /** User Id */
+            user_id: number;
+            /** User Name */
+            user_name: string;
             /** Name */
             name: string;
             /** Scopes */
@@ -8443,6 +8478,12 @@ export interface components {
              * @description To the minute
              */
             last_used_at: string | null;
+            /**
+             * Last Used Address
+             * @description From where that was
+             * @example 10.0.0.7
+             */
+            last_used_address: string | null;
         };
         /**
          * TokenCreated
@@ -8451,6 +8492,10 @@ export interface components {
         TokenCreated: {
             /** Id */
             id: number;
+            /** User Id */
+            user_id: number;
+            /** User Name */
+            user_name: string;
             /** Name */
             name: string;
             /** Scopes */
@@ -8467,6 +8512,12 @@ export interface components {
              * @description To the minute
              */
             last_used_at: string | null;
+            /**
+             * Last Used Address
+             * @description From where that was
+             * @example 10.0.0.7
+             */
+            last_used_address: string | null;
             /**
              * Token
              * @example iot_kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ
@@ -8492,7 +8543,11 @@ export interface components {
              *     ]
              */
             scopes: ("read" | "operate" | "admin")[];
-            /** Expires At */
+            /**
+             * Expires At
+             * @description Left out: in 90 days; null: never
+             * @example 2999-01-01T00:00:00Z
+             */
             expires_at?: string | null;
         };
         /**
@@ -8548,6 +8603,26 @@ export interface components {
             created_at: string;
             /** Disabled At */
             disabled_at: string | null;
+            /**
+             * Last Seen At
+             * @description When a session or a token of theirs was last used
+             */
+            last_seen_at: string | null;
+            /**
+             * Session Count
+             * @description Browsers in which they are signed in
+             */
+            session_count: number;
+            /**
+             * Token Count
+             * @description API tokens that open something
+             */
+            token_count: number;
+            /**
+             * Schedule Count
+             * @description Schedules that fire in their name
+             */
+            schedule_count: number;
             /** Roles */
             roles: components["schemas"]["RoleGrant"][];
         };
@@ -8560,7 +8635,7 @@ export interface components {
             roles: components["schemas"]["RoleGrant"][];
             /**
              * Disabled
-             * @description Whether sessions and tokens are refused
+             * @description True ends sessions, sign-in links and tokens, and pauses schedules; false lets in again
              */
             disabled: boolean;
         };
@@ -9892,6 +9967,8 @@ export interface operations {
     list_tokens: {
         parameters: {
             query?: {
+                /** @description `all`: for administrators of all clusters */
+                whose?: "mine" | "all";
                 /** @description Rows on the page */
                 limit?: number;
                 /** @description `next_cursor` of the page before */
@@ -9914,13 +9991,16 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "id": 1,
+                     *           "user_id": 1,
+                     *           "user_name": "text",
                      *           "name": "text",
                      *           "scopes": [
                      *             "read"
                      *           ],
                      *           "created_at": "2026-11-21T10:00:00Z",
                      *           "expires_at": "2026-11-21T10:00:00Z",
-                     *           "last_used_at": "2026-11-21T10:00:00Z"
+                     *           "last_used_at": "2026-11-21T10:00:00Z",
+                     *           "last_used_address": "10.0.0.7"
                      *         }
                      *       ],
                      *       "next_cursor": "text"
@@ -10047,7 +10127,7 @@ export interface operations {
                  *         "read",
                  *         "operate"
                  *       ],
-                 *       "expires_at": "2026-11-21T10:00:00Z"
+                 *       "expires_at": "2999-01-01T00:00:00Z"
                  *     }
                  */
                 "application/json": components["schemas"]["TokenInput"];
@@ -10063,6 +10143,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": 1,
+                     *       "user_id": 1,
+                     *       "user_name": "text",
                      *       "name": "text",
                      *       "scopes": [
                      *         "read"
@@ -10070,6 +10152,7 @@ export interface operations {
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "expires_at": "2026-11-21T10:00:00Z",
                      *       "last_used_at": "2026-11-21T10:00:00Z",
+                     *       "last_used_address": "10.0.0.7",
                      *       "token": "iot_kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ"
                      *     }
                      */
@@ -10427,6 +10510,10 @@ export interface operations {
                      *           "has_password": true,
                      *           "created_at": "2026-11-21T10:00:00Z",
                      *           "disabled_at": "2026-11-21T10:00:00Z",
+                     *           "last_seen_at": "2026-11-21T10:00:00Z",
+                     *           "session_count": 1,
+                     *           "token_count": 1,
+                     *           "schedule_count": 1,
                      *           "roles": [
                      *             {
                      *               "cluster_id": 1,
@@ -10580,6 +10667,10 @@ export interface operations {
                      *       "has_password": true,
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "disabled_at": "2026-11-21T10:00:00Z",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "session_count": 1,
+                     *       "token_count": 1,
+                     *       "schedule_count": 1,
                      *       "roles": [
                      *         {
                      *           "cluster_id": 1,
@@ -10812,6 +10903,10 @@ export interface operations {
                      *       "has_password": true,
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "disabled_at": "2026-11-21T10:00:00Z",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "session_count": 1,
+                     *       "token_count": 1,
+                     *       "schedule_count": 1,
                      *       "roles": [
                      *         {
                      *           "cluster_id": 1,
@@ -11175,8 +11270,21 @@ export interface operations {
     list_audit: {
         parameters: {
             query?: {
+                /** @description Name of who did it, also by a token or a schedule */
+                actor?: string | null;
+                action?: string | null;
+                subject_kind?: string | null;
+                subject_id?: number | null;
                 /** @description Only changes in this cluster */
                 cluster_id?: number | null;
+                /** @description Where it came from */
+                address?: string | null;
+                /** @description Done then or later */
+                from?: string | null;
+                /** @description Done then or earlier */
+                to?: string | null;
+                /** @description Words, or their beginnings, in action, actor, subject, address or what was before and after */
+                text?: string | null;
                 /** @description Rows on the page */
                 limit?: number;
                 /** @description `next_cursor` of the page before */
@@ -11216,6 +11324,170 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Page_AuditEntry_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_audit: {
+        parameters: {
+            query?: {
+                /** @description CSV, or one JSON object a line */
+                format?: components["schemas"]["AuditFile"];
+                /** @description Name of who did it, also by a token or a schedule */
+                actor?: string | null;
+                action?: string | null;
+                subject_kind?: string | null;
+                subject_id?: number | null;
+                /** @description Only changes in this cluster */
+                cluster_id?: number | null;
+                /** @description Where it came from */
+                address?: string | null;
+                /** @description Done then or later */
+                from?: string | null;
+                /** @description Done then or earlier */
+                to?: string | null;
+                /** @description Words, or their beginnings, in action, actor, subject, address or what was before and after */
+                text?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example id,at,principal_kind
+                     *     7,2026-11-21T10:00:00+00:00,user
+                     */
+                    "text/csv": string;
+                    /** @example {"id": 7} */
+                    "application/jsonl": string;
                 };
             };
             /** @description Unauthorized */

@@ -1,0 +1,87 @@
+/** What an entry of the audit says in words, and what differs between before and after; pure. */
+
+import { t } from "@lingui/core/macro";
+import type { AuditEntry } from "@/api/types";
+
+/** What of the audit is shown, as the page's address has it; days as 2026-11-21. */
+export interface AuditView {
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly id?: number | undefined;
+  readonly cluster?: number | undefined;
+  readonly address?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly text?: string | undefined;
+}
+
+export const NO_FILTER: AuditView = {
+  actor: undefined,
+  action: undefined,
+  kind: undefined,
+  id: undefined,
+  cluster: undefined,
+  address: undefined,
+  from: undefined,
+  to: undefined,
+  text: undefined,
+};
+
+/** Actions whose name is no sentence by itself. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  signed_in: t`logged in`,
+  signed_out: t`logged out`,
+  sessions_ended: t`ended all sessions`,
+  password_changed: t`set another password`,
+  link_made: t`made a sign-in link`,
+  node_enrolled: t`joined`,
+  node_declared_dead: t`called the node dead`,
+  schedule_run: t`ran the schedule by hand`,
+  stage_confirmed: t`confirmed the stage`,
+  run_read_again: t`had the run read by another parser`,
+  campaign_priority_changed: t`changed the priority`,
+  campaign_repeats_added: t`added repeats`,
+  event_told: t`told of an event`,
+  series_muted: t`muted the series`,
+  demo_history_loaded: t`loaded a made-up history`,
+  published_results_loaded: t`loaded published results`,
+};
+
+/** `target_changed` as “changed”: what it was done to stands beside it. */
+export function actionWords(action: string, subjectKind: string): string {
+  const known = SENTENCES[action];
+  if (known !== undefined) return known;
+  const verb = action.startsWith(`${subjectKind}_`) ? action.slice(subjectKind.length + 1) : action;
+  return verb.replaceAll("_", " ");
+}
+
+/** The name that the subject had then, where before or after has it. */
+export function subjectName({ before, after }: Pick<AuditEntry, "before" | "after">): string | null {
+  const name = after?.name ?? before?.name;
+  return typeof name === "string" ? name : null;
+}
+
+export interface FieldDifference {
+  readonly field: string;
+  /** Null where it was not there. */
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly isChanged: boolean;
+}
+
+/** Field by field, what changed first. */
+export function differences({ before, after }: Pick<AuditEntry, "before" | "after">): FieldDifference[] {
+  const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const all = fields.map((field) => {
+    const [was, is] = [shown(before, field), shown(after, field)];
+    return { field, before: was, after: is, isChanged: was !== is };
+  });
+  return all.sort((a, b) => Number(b.isChanged) - Number(a.isChanged));
+}
+
+function shown(values: AuditEntry["before"], field: string): string | null {
+  if (values === null || !(field in values)) return null;
+  const value: unknown = values[field];
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
