@@ -130,8 +130,9 @@ def cluster(site: ChangedSite) -> None:
     site.change("removed", "DELETE /nodes/{node_id}", node_id=site.ids["n2"])
 
 
-def agent_says_hello(site: ChangedSite) -> None:
-    said = hello("instance-n1").model_copy(update={"workloads": (workload("dd"),), "mounts": (mount("/scratch"),)})
+def agent_says_hello(site: ChangedSite, look: int | None = None) -> None:
+    has = {"workloads": (workload("dd"),), "mounts": (mount("/scratch"),), "look": look}
+    said = hello("instance-n1").model_copy(update=has)
     agent(site, "/hello", said.model_dump(mode="json"))
 
 
@@ -196,6 +197,8 @@ def staged_campaign(site: ChangedSite) -> None:
     result |= {name: [] for name in ("steps", "samples", "flags", "artefacts", "curves")}
     agent(site, f"/orders/{offer.order_id}/finish", result)
     assert not any(start_what_can(site.database, Lines(), site.clock()))
+    beat = {"agent_instance": "instance-n1", "boot_id": hello().boot_id, "sent_at": at, "orders": []}
+    agent_says_hello(site, agent(site, "/beat", beat)["look"])
     seen = site.read(f"/campaigns/{campaign}/pause")["found_sha256"]
     site.change("changed", "POST /campaigns/{campaign_id}/confirm", {"found_sha256": seen}, campaign_id=campaign)
     site.change("changed", "POST /campaigns/{campaign_id}/cancel", campaign_id=campaign)
@@ -208,7 +211,7 @@ def findings(site: ChangedSite) -> None:
         series = history(measured, levels((12, 100.0)))
         order = session.scalars(select(Order).order_by(Order.id.desc()).limit(1)).one()
         reading = {"order_id": order.id, "samples": [], "flags": []}
-        series_id, run_id, measured.workload.revision = series.id, order.run_id, 1
+        series_id, run_id = series.id, order.run_id
     told = site.change("made", "POST /trend-events", {"cluster": "lake", "text": "RAID set 2 rebuilt"})
     site.change("removed", "DELETE /trend-events/{event_id}", event_id=told["id"])
     rule = {"name": "slower", "cluster": "lake", "directions": "both"}

@@ -9,8 +9,8 @@ import { Page, Section } from "@/components/Page";
 import { ShowMore } from "@/components/ShowMore";
 import { AuditFilters } from "./AuditFilters";
 import { AuditTable } from "./AuditTable";
-import type { AuditView } from "./audit";
-import { auditQuery, exportAddress, listAddress } from "./auditQueries";
+import { type AuditView, exportAddress, listAddress } from "./audit";
+import { auditQuery } from "./auditQueries";
 import type { NamedCluster } from "./roles";
 import { SettingsTabs } from "./SettingsTabs";
 

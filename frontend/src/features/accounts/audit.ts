@@ -1,4 +1,4 @@
-/** What an entry of the audit says in words, and what differs between before and after; pure. */
+/** What is asked of the audit, what an entry says in words, and what differs between before and after; pure. */
 
 import { t } from "@lingui/core/macro";
 import type { AuditEntry } from "@/api/types";
@@ -27,6 +27,36 @@ export const NO_FILTER: AuditView = {
   to: undefined,
   text: undefined,
 };
+
+/** The query of the API for what the page's address asks; a day is one of UTC, as the API's days are. */
+export function asked({ actor, action, kind, id, cluster, address, from, to, text }: AuditView) {
+  const given = {
+    actor,
+    action,
+    subject_kind: kind,
+    subject_id: id,
+    cluster_id: cluster,
+    address,
+    from: from && `${from}T00:00:00Z`,
+    to: to && `${to}T23:59:59.999999Z`,
+    text,
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
+}
+
+/** The request behind the list. */
+export function listAddress(view: AuditView): string {
+  return `/api/v1/audit?${parameters(view)}`;
+}
+
+export function exportAddress(view: AuditView, format: "csv" | "jsonl"): string {
+  return `/api/v1/audit/export?${parameters(view, { format })}`;
+}
+
+function parameters(view: AuditView, more: Record<string, string> = {}): string {
+  const wanted = Object.entries(asked(view)).map(([name, value]) => [name, String(value)]);
+  return new URLSearchParams([...wanted, ...Object.entries(more)]).toString();
+}
 
 /** Actions whose name is no sentence by itself. */
 const SENTENCES: Readonly<Record<string, string>> = {
