@@ -132,7 +132,7 @@ def cluster(site: ChangedSite) -> None:
 
 def agent_says_hello(site: ChangedSite, look: int | None = None) -> None:
     has = {"workloads": (workload("dd"),), "mounts": (mount("/scratch"),), "look": look}
-    said = hello("instance-n1").model_copy(update=has)
+    said = hello("instance-n1", previous="instance-n1").model_copy(update=has)
     agent(site, "/hello", said.model_dump(mode="json"))
 
 
@@ -197,6 +197,8 @@ def staged_campaign(site: ChangedSite) -> None:
     result |= {name: [] for name in ("steps", "samples", "flags", "artefacts", "curves")}
     agent(site, f"/orders/{offer.order_id}/finish", result)
     assert not any(start_what_can(site.database, Lines(), site.clock()))
+    answer = site.client.post(f"{API}/campaigns/{campaign}/pause/look", headers=CSRF)
+    assert answer.is_success, answer.text
     beat = {"agent_instance": "instance-n1", "boot_id": hello().boot_id, "sent_at": at, "orders": []}
     agent_says_hello(site, agent(site, "/beat", beat)["look"])
     seen = site.read(f"/campaigns/{campaign}/pause")["found_sha256"]

@@ -122,6 +122,12 @@ def test_all_that_matches_is_exported_in_pieces(
     assert [json.loads(line) for line in answer.text.splitlines()] == listed
 
 
+def test_what_no_entry_can_hold_is_refused_before_the_file_begins(client: TestClient, admin: Person) -> None:
+    for field in ("actor", "text"):
+        refused = client.get(f"{URL}/export", params={field: "a\0b"}, headers=admin.headers)
+        assert (refused.status_code, refused.json()["error"]["field"]) == (422, field)
+
+
 def test_a_cluster_s_administrator_exports_that_cluster_s_changes_alone(
     client: TestClient, admin: Person, make_person: Callable[..., Person]
 ) -> None:

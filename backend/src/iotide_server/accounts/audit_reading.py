@@ -11,12 +11,13 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts import audit_queries
 from iotide_server.accounts.audit_schemas import AuditEntry, AuditFile, AuditFilter
-from iotide_server.accounts.errors import CursorOfNothingError, NoWordError
+from iotide_server.accounts.errors import CursorOfNothingError, NoWordError, UnstorableFilterError
 from iotide_server.accounts.models import AuditEntry as AuditRow
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.kit.db import Database
 from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.web import is_storable
 from iotide_server.kit.words import query_of
 
 _PIECE_ENTRIES: Final = 1000
@@ -29,7 +30,11 @@ def readable(principal: Principal, wanted: AuditFilter) -> Clusters:
     Raises:
         NotFoundError, NotAllowedError: the filter names a cluster that the caller does not administer.
         NoWordError: the text to look for has no word.
+        UnstorableFilterError: a value that no entry can have, of which PostgreSQL would say so once the file has begun.
     """
+    for field in ("actor", "action", "subject_kind", "address", "text"):
+        if not is_storable(getattr(wanted, field) or ""):
+            raise UnstorableFilterError(field)
     if wanted.text is not None and query_of(wanted.text) is None:
         raise NoWordError(wanted.text)
     if wanted.cluster_id is not None:

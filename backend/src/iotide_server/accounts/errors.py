@@ -12,6 +12,7 @@ from iotide_server.kit.errors import (
     NotFoundError,
 )
 from iotide_server.kit.suggest import choose_from
+from iotide_server.kit.web import STORABLE_REMEDY
 
 
 class ClusterPublishedError(ConflictError):
@@ -160,6 +161,13 @@ class NoWordError(InvalidInputError):
         super().__init__(
             "text: there is no word in it", field="text", value=text, remedy="give a letter or a digit at least"
         )
+
+
+class UnstorableFilterError(InvalidInputError):
+    """A filter that nothing which was stored can match."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(f"{field}: nothing stored holds such characters", field=field, remedy=STORABLE_REMEDY)
 
 
 class GrantOfUnknownClusterError(NotFoundError):
