@@ -7,7 +7,7 @@ import type { AuditEntry } from "@/api/types";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { AuditDifference } from "./AuditDifference";
-import { actionWords } from "./audit";
+import { actionWords, auditTable } from "./audit";
 import { type NamedCluster, placeName } from "./roles";
 import { SubjectLink } from "./SubjectLink";
 
@@ -28,7 +28,7 @@ export function AuditTable({ entries, clusters, path }: AuditTableProps) {
     setOpen(next);
   }
   return (
-    <ScrollTable exported={{ path }} head={HEAD} label={t`Audit`}>
+    <ScrollTable exported={{ path, table: () => auditTable(entries) }} head={HEAD} label={t`Audit`}>
       {entries.map((entry) => (
         <EntryRows
           clusters={clusters}

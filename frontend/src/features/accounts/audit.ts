@@ -2,6 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import type { AuditEntry } from "@/api/types";
+import type { ExportTable } from "@/lib/exported";
 
 /** What of the audit is shown, as the page's address has it; days as 2026-11-21. */
 export interface AuditView {
@@ -56,6 +57,20 @@ export function exportAddress(view: AuditView, format: "csv" | "jsonl"): string 
 function parameters(view: AuditView, more: Record<string, string> = {}): string {
   const wanted = Object.entries(asked(view)).map(([name, value]) => [name, String(value)]);
   return new URLSearchParams([...wanted, ...Object.entries(more)]).toString();
+}
+
+/** The entries as a table of a file, opened or not. */
+export function auditTable(entries: readonly AuditEntry[]): ExportTable {
+  const columns = ["at", "who", "action", "subject_kind", "subject_id", "cluster_id", "address"];
+  const rows = entries.map((entry) => [
+    ...[entry.at, entry.principal_name, entry.action, entry.subject_kind, entry.subject_id],
+    ...[entry.cluster_id, entry.address, json(entry.before), json(entry.after)],
+  ]);
+  return { columns: [...columns, "before", "after"], rows };
+}
+
+function json(values: AuditEntry["before"]): string | null {
+  return values && JSON.stringify(values);
 }
 
 /** Actions whose name is no sentence by itself. */
