@@ -21,6 +21,28 @@ const SETTINGS: Place = {
   act: async (page) => page.getByRole("button", { name: "Add a rule" }).click(),
 };
 
+/** What stands under the settings as pages of their own. */
+const OF_SETTINGS: Place[] = [
+  SETTINGS,
+  {
+    name: "people",
+    path: "/settings/people",
+    sign: shown((page) => page.getByRole("table", { name: "People" })),
+    act: async (page) => page.getByRole("button", { name: "Add a person" }).click(),
+  },
+  {
+    name: "tokens",
+    path: "/settings/tokens",
+    sign: shown((page) => page.getByRole("form", { name: "New token" })),
+  },
+  {
+    name: "audit",
+    path: "/settings/audit?action=cluster_created",
+    sign: shown((page) => page.getByRole("table", { name: "Audit" })),
+    act: async (page) => page.getByRole("button", { name: /^Before and after of/ }).first().click(),
+  },
+];
+
 /** Of a campaign with itself, so that all of it is alike. */
 function comparison(id: number | undefined): Place {
   const numbers = shown((page) => page.getByRole("table", { name: /^Numbers of/ }).first());
@@ -109,7 +131,7 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     },
     { name: "trend-empty", path: `/clusters/${empty}/trend`, sign: heading(`Trend of ${EMPTY_CLUSTER}`) },
     { name: "trends", path: "/trends", sign: heading("Trends") },
-    SETTINGS,
+    ...OF_SETTINGS,
     { name: "no-such-page", path: "/runs/abc", sign: heading("There is nothing here") },
     {
       name: "command-palette",

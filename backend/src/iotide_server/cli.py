@@ -38,6 +38,7 @@ from iotide_server.kit.migrations import require_schema
 from iotide_server.main import agent_access, create_app, openapi_document
 from iotide_server.operations.doctor.examination import Installation, examine
 from iotide_server.operations.doctor.findings import Standing, in_lines
+from iotide_server.people_commands import OpenServer, StateOption, add_people_commands
 from iotide_server.published.sources import read_edition
 from iotide_server.retention.commands import add_commands as add_retention
 from iotide_server.scheduler import run as run_scheduler
@@ -49,14 +50,6 @@ _OPEN_REQUESTS_SECONDS = 5
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
-StateOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--state",
-        envvar="IOTIDE_STATE",
-        help="Directory of the private services; by default ~/.local/share/iotide, for root /var/lib/iotide.",
-    ),
-]
 PortOption = Annotated[int, typer.Option(min=1, max=65533, help="Port of the API and the browser pages.")]
 
 
@@ -376,6 +369,13 @@ def _require_schema(settings: Settings) -> None:
 
 
 @contextlib.contextmanager
+def _opened(state: Path | None) -> Iterator[OpenServer]:
+    settings = _settings_of(state)
+    with _transaction(settings.database_url.get_secret_value()) as session:
+        yield OpenServer(session, settings.public_url)
+
+
+@contextlib.contextmanager
 def _transaction(database_url: str) -> Iterator[Session]:
     engine = open_engine(database_url, pool_size=1)
     with Database(engine).transaction() as session:
@@ -411,6 +411,7 @@ def _refuse(text: str) -> None:
 add_commands(app, _settings_of)
 add_retention(app, lambda state: _transaction(_settings_of(state).database_url.get_secret_value()))
 
+add_people_commands(app, _opened)
 
 if __name__ == "__main__":
     main()

@@ -17,6 +17,7 @@ from redis import Redis
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import PlainTextResponse
 
+from iotide_server.accounts.audit_routes import router as audit
 from iotide_server.accounts.oidc import Provider
 from iotide_server.accounts.oidc_routes import CALLBACK
 from iotide_server.accounts.oidc_routes import router as oidc
@@ -55,6 +56,7 @@ from iotide_server.results.routes import router as results
 from iotide_server.results.surface_routes import router as surfaces
 from iotide_server.runs.routes import router as runs
 from iotide_server.schedules.routes import router as schedules
+from iotide_server.schedules.service import pause_all_of
 from iotide_server.settings import Settings
 from iotide_server.targets.routes import router as targets
 from iotide_server.templates.routes import router as templates
@@ -63,7 +65,7 @@ from iotide_server.workloads.routes import router as workloads
 
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
-    *(health, sessions, oidc, accounts, clusters, targets, workloads),
+    *(health, sessions, oidc, accounts, audit, clusters, targets, workloads),
     *(campaigns, campaign_results, schedules, templates, runs, results, surfaces),
     *(trends, advice, alerts, explorer, board, notifications, published, live, gateway),
 )
@@ -116,6 +118,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.public_read = settings.public_read
     app.state.session_terms = settings.session_terms
     app.state.provider = _provider(settings)
+    app.state.ends_with_user = pause_all_of
     app.state.vault = settings.vault
     app.state.reach = Reach(loopback=settings.notify_loopback)
     app.state.office = Office(settings.vault, Courier(app.state.reach), settings.public_url, clock)

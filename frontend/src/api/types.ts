@@ -14,6 +14,7 @@ export type AlertDetail = Schemas["AlertDetail"];
 export type AlertRule = Schemas["AlertRule"];
 export type AlertRuleInput = Schemas["AlertRuleInput"];
 export type Artefact = Schemas["Artefact"];
+export type AuditEntry = Schemas["AuditEntry"];
 export type Blackout = Schemas["Blackout"];
 export type Board = Schemas["Board"];
 export type BoardCell = Schemas["BoardCell"];
@@ -95,4 +96,7 @@ export type Token = Schemas["Token"];
 export type TokenCreated = Schemas["TokenCreated"];
 /** `Event` is the browser's own. */
 export type TrendEvent = Schemas["Event"];
+export type User = Schemas["User"];
+export type UserChange = Schemas["UserChange"];
+export type UserInput = Schemas["UserInput"];
 export type Workload = Schemas["Workload"];

@@ -29,6 +29,7 @@ const PAGES = [
   ["Peers", "/peers"],
   [t`Published results`, "/published"],
   ["Settings", "/settings"],
+  [t`API tokens`, "/settings/tokens"],
 ] as const;
 
 interface CommandPaletteProps {

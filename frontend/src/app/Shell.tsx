@@ -35,7 +35,7 @@ const PLACES = [
   { to: "/surfaces", label: t`Surfaces`, icon: "surface", holds: null },
   { to: "/peers", label: t`Peers`, icon: "sweep", holds: null },
   { to: "/published", label: t`Published`, icon: "book", holds: null },
-  { to: "/settings", label: t`Settings`, icon: "settings", holds: null },
+  { to: "/settings", label: t`Settings`, icon: "settings", holds: /^\/settings\// },
 ] as const;
 
 const NONE = [] as const;

@@ -1,6 +1,6 @@
 /** Every address of the dashboard, put together; what its search parameters mean stands in routes/. */
 
-import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { createRouter } from "@tanstack/react-router";
 import { RouteError } from "./RouteError";
 import { builder, campaign, campaigns, report, run, runs, schedules } from "./routes/campaigns";
 import {
@@ -15,14 +15,8 @@ import {
   trends,
 } from "./routes/findings";
 import { cluster, node, overview, queue, target } from "./routes/places";
-import { type Context, login, requireLogin, root, shell } from "./routes/shell";
-
-const settings = createRoute({
-  getParentRoute: () => shell,
-  path: "settings",
-  beforeLoad: requireLogin,
-  component: lazyRouteComponent(() => import("./pages/SettingsRoute")),
-});
+import { audit, people, settings, tokens } from "./routes/settings";
+import { type Context, login, root, shell } from "./routes/shell";
 
 const pages = shell.addChildren([
   overview,
@@ -47,6 +41,9 @@ const pages = shell.addChildren([
   peers,
   published,
   settings,
+  people,
+  tokens,
+  audit,
 ]);
 
 export function createAppRouter(context: Context) {

@@ -133,11 +133,17 @@ def test_a_token_makes_and_revokes_no_tokens(client: TestClient, admin: Person) 
 
 
 def test_one_s_tokens_are_one_s_own(client: TestClient, database: Database, make_person: Callable[..., Person]) -> None:
-    make_person("grace", Role.VIEWER)
-    sign_in(client, database)
-    assert client.get("/api/v1/tokens").json()["items"] == []
-    for token_id in range(1, 5):
-        assert client.delete(f"/api/v1/tokens/{token_id}", headers=CSRF).status_code == 404
+    hers = make_person("grace", Role.VIEWER)
+    with database.transaction() as session:
+        cluster_id = make_cluster(session).id
+    other = make_person("hopper", Role.ADMIN, cluster_id)
+    with database.transaction() as session:
+        secret = sessions.make_link(session, other.principal.id or 0, "http://127.0.0.1", NOW).partition("#token=")[2]
+    client.post("/api/v1/session/link", json={"token": secret})
+    (own,) = client.get("/api/v1/tokens").json()["items"]
+    assert own["user_name"] == "hopper"
+    known = client.get("/api/v1/tokens", headers=hers.headers).json()["items"][0]["id"]
+    assert error(client.delete(f"/api/v1/tokens/{known}", headers=CSRF)) == (404, "token_not_found")
 
 
 def test_a_second_person_gets_in_by_a_link_with_the_roles_given(

@@ -6,7 +6,8 @@ from typing import Final, Literal
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import repository
+from iotide_server.accounts import repository, token_queries
+from iotide_server.accounts.errors import TokenExpiredError
 from iotide_server.accounts.models import Role, User
 from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.accounts.rotation import Browser, SessionTerms, recognise
@@ -31,18 +32,22 @@ def by_api_token(session: Session, secret: str, address: str | None, now: dateti
     """The principal of an API token, its roles cut down to the token's scopes.
 
     Raises:
-        NotAuthenticatedError: unknown, expired or revoked, or its user is disabled.
+        TokenExpiredError: its time is over.
+        NotAuthenticatedError: unknown or revoked, or its user is disabled.
     """
     found = repository.live_api_token(session, digest(secret), now)
     if found is None:
+        expired = token_queries.expired_token(session, digest(secret), now)
+        if expired is not None and expired.expires_at is not None:
+            raise TokenExpiredError(expired.name, expired.expires_at)
         is_node = secret.startswith(NODE_TOKEN_PREFIX)
         raise NotAuthenticatedError(
-            "a node token opens /api/v1/agent only" if is_node else "unknown, expired or revoked API token",
-            remedy="make a new token on the account page",
+            "a node token opens /api/v1/agent only" if is_node else "unknown or revoked API token",
+            remedy="make a new token on the page Tokens of the settings",
         )
     token, user = found
     if token.last_used_at is None or now - token.last_used_at > _TOUCH_EVERY:
-        token.last_used_at = now
+        token.last_used_at, token.last_used_address = now, address
     strongest = max((_SCOPE_ROLES[scope] for scope in token.scopes), key=lambda role: role.rank)
     grants = {
         cluster_id: min(role, strongest, key=lambda either: either.rank)

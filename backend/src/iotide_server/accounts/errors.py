@@ -1,7 +1,9 @@
 """What can go wrong with accounts."""
 
+from collections.abc import Collection
 from datetime import datetime
 
+from iotide_server.kit.clock import written
 from iotide_server.kit.errors import (
     ConflictError,
     InvalidInputError,
@@ -10,6 +12,8 @@ from iotide_server.kit.errors import (
     NotFoundError,
     TooManyRequestsError,
 )
+from iotide_server.kit.suggest import choose_from
+from iotide_server.kit.web import STORABLE_REMEDY
 
 
 class ClusterPublishedError(ConflictError):
@@ -91,12 +95,24 @@ class PasswordElsewhereError(ConflictError):
 
 
 class TokenNotFoundError(NotFoundError):
-    """No such API token of the caller's."""
+    """No such API token that the caller may revoke."""
 
     code = "token_not_found"
 
     def __init__(self, token_id: int) -> None:
         super().__init__(f"you have no API token {token_id}", field="token_id", value=token_id)
+
+
+class TokenExpiredError(NotAuthenticatedError):
+    """An API token whose time is over; said only to who holds it."""
+
+    code = "token_expired"
+
+    def __init__(self, name: str, expired_at: datetime) -> None:
+        super().__init__(
+            f"the API token {name} expired on {written(expired_at)}",
+            remedy="make a new one on the page Tokens of the settings",
+        )
 
 
 class UserNotFoundError(NotFoundError):
@@ -106,6 +122,29 @@ class UserNotFoundError(NotFoundError):
 
     def __init__(self, user_id: int) -> None:
         super().__init__(f"there is no user {user_id}", field="user_id", value=user_id)
+
+
+class UnknownUserNameError(NotFoundError):
+    """No user has the name."""
+
+    code = "user_not_found"
+
+    def __init__(self, name: str, known: Collection[str]) -> None:
+        super().__init__(f"there is no user {name}", field="name", value=name, remedy=choose_from(name, known))
+
+
+class UserDisabledError(ConflictError):
+    """A link would let nobody in."""
+
+    code = "user_disabled"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} is disabled and could not sign in",
+            field="user_id",
+            value=name,
+            remedy="have an administrator enable them on the page People first",
+        )
 
 
 class UserNameTakenError(ConflictError):
@@ -140,6 +179,30 @@ class ExpiryPassedError(InvalidInputError):
             value=expires_at,
             remedy="give a time to come, or null for a token that does not expire",
         )
+
+
+class CursorOfNothingError(InvalidInputError):
+    """A list is to go on after what is not there."""
+
+    def __init__(self, entry_id: int) -> None:
+        remedy = "give next_cursor of the page before as is"
+        super().__init__("cursor: not one of ours", field="cursor", value=entry_id, remedy=remedy)
+
+
+class NoWordError(InvalidInputError):
+    """A search for text in which there is no word."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(
+            "text: there is no word in it", field="text", value=text, remedy="give a letter or a digit at least"
+        )
+
+
+class UnstorableFilterError(InvalidInputError):
+    """A filter that nothing which was stored can match."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(f"{field}: nothing stored holds such characters", field=field, remedy=STORABLE_REMEDY)
 
 
 class GrantOfUnknownClusterError(NotFoundError):

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -9,6 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import Text
 
 from iotide_server.kit.db import Base, Identified, Json
+from iotide_server.kit.words import words_of
 
 
 class Role(StrEnum):
@@ -147,7 +149,15 @@ class ApiToken(Identified, Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
+    last_used_address: Mapped[str | None]
     revoked_at: Mapped[datetime | None]
+
+
+AUDIT_WORDS: Final = words_of(
+    "action || ' ' || principal_name || ' ' || subject_kind || ' ' || coalesce(subject_id::text, '') || ' ' ||"
+    " coalesce(address, '') || ' ' || coalesce(before::text, '') || ' ' || coalesce(after::text, '')"
+)
+"""All words of an entry, as its index has them and as a search compares them: the same SQL on both sides."""
 
 
 class AuditEntry(Identified, Base):
@@ -167,4 +177,19 @@ class AuditEntry(Identified, Base):
     before: Mapped[Json | None]
     after: Mapped[Json | None]
 
-    __table_args__ = (Index("ix_audit_entry_cluster_id_id", "cluster_id", text("id DESC")),)
+    # Each filter of the audit has one, which gives what it finds in the order in which it is shown.
+    __table_args__ = (
+        Index("ix_audit_entry_at_id", "at", "id"),
+        Index("ix_audit_entry_cluster_id_at_id", "cluster_id", "at", "id"),
+        Index("ix_audit_entry_action_at_id", "action", "at", "id"),
+        Index("ix_audit_entry_subject_kind_subject_id_at_id", "subject_kind", "subject_id", "at", "id"),
+        Index("ix_audit_entry_address_at_id", "address", "at", "id"),
+        Index(
+            "ix_audit_entry_principal_name",
+            "principal_name",
+            "at",
+            "id",
+            postgresql_ops={"principal_name": "text_pattern_ops"},
+        ),
+        Index("ix_audit_entry_words", text(AUDIT_WORDS), postgresql_using="gin"),
+    )

@@ -1,15 +1,16 @@
 """SQL of accounts."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import Row, delete, exists, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import (
     ApiToken,
-    AuditEntry,
     GrantSource,
     LoginLink,
     Role,
@@ -18,6 +19,40 @@ from iotide_server.accounts.models import (
     UserSession,
 )
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What of a user is open.
+
+    Attributes:
+        last_seen_at: when a session or a token of theirs was last used, to the minute; None: never.
+        session_count, token_count: those that open something now, were the user enabled.
+        schedule_count: schedules that fire in their name.
+    """
+
+    last_seen_at: datetime | None
+    session_count: int
+    token_count: int
+    schedule_count: int
+
+
+# Sessions are deleted when they end, and then the audit alone knows of them. Of schedules in SQL alone, because that
+# slice stands above this one.
+_STANDINGS: Final = text(
+    """
+    SELECT id,
+           greatest((SELECT max(last_seen_at) FROM user_session WHERE user_id = user_account.id),
+                    (SELECT max(last_used_at) FROM api_token WHERE user_id = user_account.id),
+                    (SELECT max(at) FROM audit_entry
+                     WHERE subject_kind = 'user' AND subject_id = user_account.id AND action = 'signed_in')),
+           (SELECT count(*) FROM user_session WHERE user_id = user_account.id AND expires_at > :now),
+           (SELECT count(*) FROM api_token WHERE user_id = user_account.id AND revoked_at IS NULL
+                                             AND (expires_at IS NULL OR expires_at > :now)),
+           (SELECT count(*) FROM schedule WHERE owner_id = user_account.id AND state = 'active')
+    FROM user_account WHERE id = ANY(:ids)
+    """
+)
 
 
 def live_api_token(session: Session, secret_sha256: str, now: datetime) -> Row[ApiToken, User] | None:
@@ -72,6 +107,11 @@ def user_by_name(session: Session, name: str) -> User | None:
     return session.scalar(select(User).where(User.name == name))
 
 
+def locked_user(session: Session, user_id: int) -> User | None:
+    """The user, so that two changes of one follow each other."""
+    return session.scalar(select(User).where(User.id == user_id).with_for_update())
+
+
 def free_name(session: Session, wanted: str) -> str:
     """`wanted`, with a number behind it where others have the name."""
     taken = set(session.scalars(select(User.name).where(User.name.startswith(wanted, autoescape=True))))
@@ -82,6 +122,16 @@ def free_name(session: Session, wanted: str) -> str:
 def users(session: Session, paging: PageRequest) -> Slice[User]:
     """All users, newest first."""
     return newest_first(session, select(User), User.id, paging)
+
+
+def all_users(session: Session) -> Sequence[User]:
+    """Everybody, by name."""
+    return session.scalars(select(User).order_by(User.name)).all()
+
+
+def user_names(session: Session) -> Sequence[str]:
+    """The names of all users."""
+    return session.scalars(select(User.name)).all()
 
 
 def grants(session: Session, user_id: int) -> list[RoleGrant]:
@@ -128,20 +178,25 @@ def user_of_provider(session: Session, issuer: str, subject: str) -> User | None
     return session.scalar(select(User).where(User.issuer == issuer, User.subject == subject))
 
 
+def cluster_names(session: Session) -> dict[int, str]:
+    """Names of all clusters by id; in SQL alone, as above."""
+    return dict(session.execute(text("SELECT id, name FROM cluster")).all())
+
+
 def published_clusters(session: Session) -> dict[int, str]:
     """Names by id of the clusters that hold published results; in SQL alone, as above."""
     return dict(session.execute(text("SELECT id, name FROM cluster WHERE origin = 'published'")).all())
 
 
-def tokens_of(session: Session, user_id: int | None, paging: PageRequest) -> Slice[ApiToken]:
-    """A user's tokens that were not revoked, newest first."""
-    statement = select(ApiToken).where(ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None))
-    return newest_first(session, statement, ApiToken.id, paging)
+def standings(session: Session, user_ids: Collection[int], now: datetime) -> Mapping[int, Standing]:
+    """When these users were last seen and what of theirs is open, by user."""
+    rows = session.execute(_STANDINGS, {"ids": list(user_ids), "now": now})
+    return {row.id: Standing(*row[1:]) for row in rows}
 
 
-def audit_entries(session: Session, cluster_ids: frozenset[int] | None, paging: PageRequest) -> Slice[AuditEntry]:
-    """What was done in these clusters (None: everything), newest first."""
-    statement = select(AuditEntry)
-    if cluster_ids is not None:
-        statement = statement.where(AuditEntry.cluster_id.in_(cluster_ids))
-    return newest_first(session, statement, AuditEntry.id, paging)
+def end_access(session: Session, user_id: int) -> int:
+    """Delete a user's sessions and unspent links; how many sessions that were."""
+    session.execute(delete(LoginLink).where(LoginLink.user_id == user_id, LoginLink.used_at.is_(None)))
+    return len(
+        session.scalars(delete(UserSession).where(UserSession.user_id == user_id).returning(UserSession.id)).all()
+    )

@@ -8,8 +8,7 @@ from pydantic import Field
 from iotide_server.accounts import models, service
 from iotide_server.accounts.authentication import Scope
 from iotide_server.accounts.models import GrantSource, Role
-from iotide_server.accounts.principal import PrincipalKind
-from iotide_server.kit.db import Json
+from iotide_server.accounts.tokens import USUAL_LIFETIME
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import Name, UtcTime
 
@@ -28,23 +27,43 @@ class TokenInput(Input):
 
     name: Annotated[str, Field(min_length=1, max_length=100, description="What it is for", examples=["nightly"])]
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=3, examples=[["read", "operate"]])]
-    expires_at: UtcTime | None = None
+    expires_at: Annotated[
+        UtcTime | None,
+        Field(description=f"Left out: in {USUAL_LIFETIME.days} days; null: never", examples=["2999-01-01T00:00:00Z"]),
+    ] = None
+
+    def expiry(self, now: datetime) -> datetime | None:
+        """When it ends; that it never does has to be said."""
+        return self.expires_at if "expires_at" in self.model_fields_set else now + USUAL_LIFETIME
 
 
 class Token(Output):
     """An API token, without its secret."""
 
     id: int
+    user_id: int
+    user_name: str
     name: str
     scopes: list[Scope]
     created_at: datetime
     expires_at: datetime | None
     last_used_at: Annotated[datetime | None, Field(description="To the minute")]
+    last_used_address: Annotated[str | None, Field(description="From where that was", examples=["10.0.0.7"])]
 
     @classmethod
-    def of(cls, row: models.ApiToken) -> "Token":
-        """As the API shows the row."""
-        return cls.model_validate(row)
+    def of(cls, row: models.ApiToken, owner: models.User) -> "Token":
+        """As the API shows the rows."""
+        return cls(
+            id=row.id,
+            user_id=owner.id,
+            user_name=owner.name,
+            name=row.name,
+            scopes=row.scopes,
+            created_at=row.created_at,
+            expires_at=row.expires_at,
+            last_used_at=row.last_used_at,
+            last_used_address=row.last_used_address,
+        )
 
 
 class TokenCreated(Token):
@@ -64,7 +83,10 @@ class UserChange(Input):
     """All that can be changed of a person."""
 
     roles: Annotated[list[RoleGrant], Field(max_length=1000)]
-    disabled: Annotated[bool, Field(description="Whether sessions and tokens are refused")]
+    disabled: Annotated[
+        bool,
+        Field(description="True ends sessions, sign-in links and tokens, and pauses schedules; false lets in again"),
+    ]
 
 
 class User(Output):
@@ -75,6 +97,10 @@ class User(Output):
     has_password: bool
     created_at: datetime
     disabled_at: datetime | None
+    last_seen_at: Annotated[datetime | None, Field(description="When a session or a token of theirs was last used")]
+    session_count: Annotated[int, Field(description="Browsers in which they are signed in")]
+    token_count: Annotated[int, Field(description="API tokens that open something")]
+    schedule_count: Annotated[int, Field(description="Schedules that fire in their name")]
     roles: Annotated[list[RoleGrant], Field(description="Given by administrators")]
     issuer: Annotated[str | None, Field(description="The OpenID provider they sign in at; null for none")]
     provider_roles: Annotated[
@@ -90,6 +116,10 @@ class User(Output):
             has_password=found.user.password_hash is not None,
             created_at=found.user.created_at,
             disabled_at=found.user.disabled_at,
+            last_seen_at=found.standing.last_seen_at,
+            session_count=found.standing.session_count,
+            token_count=found.standing.token_count,
+            schedule_count=found.standing.schedule_count,
             roles=_roles(found.grants, GrantSource.LOCAL),
             issuer=found.user.issuer,
             provider_roles=_roles(found.grants, GrantSource.PROVIDER),
@@ -104,25 +134,3 @@ class SignInLink(Output):
     """A URL that signs a person in once."""
 
     url: Annotated[str, Field(examples=["https://iotide.example.org/login#token=kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi"])]
-
-
-class AuditEntry(Output):
-    """One change: who, what, before, after, from where."""
-
-    id: int
-    at: datetime
-    principal_kind: PrincipalKind
-    principal_id: int | None
-    principal_name: str
-    address: str | None
-    action: Annotated[str, Field(examples=["cluster_changed"])]
-    subject_kind: Annotated[str, Field(examples=["cluster"])]
-    subject_id: int | None
-    cluster_id: int | None
-    before: Json | None
-    after: Json | None
-
-    @classmethod
-    def of(cls, row: models.AuditEntry) -> "AuditEntry":
-        """As the API shows the row."""
-        return cls.model_validate(row)

@@ -1,26 +1,25 @@
-"""API tokens, users with their roles, and the reading of the audit."""
+"""Users: made, invited, given roles, shut out and let in again by administrators of all clusters."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit, repository, session_repository, sessions
+from iotide_server.accounts import audit, repository, sessions, token_queries, tokens
 from iotide_server.accounts.audit import Action
-from iotide_server.accounts.authentication import API_TOKEN_PREFIX, Scope
 from iotide_server.accounts.errors import (
-    ExpiryPassedError,
     GrantOfUnknownClusterError,
     OwnAccountError,
     PersonWantedError,
-    TokenNotFoundError,
+    UserDisabledError,
     UserNameTakenError,
     UserNotFoundError,
 )
-from iotide_server.accounts.models import ApiToken, AuditEntry, GrantSource, Role, RoleGrant, User
+from iotide_server.accounts.models import GrantSource, Role, RoleGrant, User
 from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.accounts.secret import digest, new_secret
+from iotide_server.accounts.repository import Standing
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 
@@ -33,80 +32,49 @@ class Grant:
     role: Role
 
 
-@dataclass(frozen=True, slots=True)
-class NewToken:
-    """An API token to be made; without `expires_at` it opens things until it is revoked."""
+Ending = Callable[[Session, Principal, int], None]
+"""What else ends with a person who is shut out: done in the caller's name to what the user of that id has."""
 
-    name: str
-    scopes: list[Scope]
-    expires_at: datetime | None
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """All that can be changed of a user.
+
+    Attributes:
+        ends_too: what slices above this one have to end when the user is shut out.
+    """
+
+    grants: list[Grant]
+    is_disabled: bool
+    ends_too: Ending
 
 
 @dataclass(frozen=True, slots=True)
 class UserWithGrants:
-    """A user and their roles."""
+    """A user, their roles and what of theirs is open."""
 
     user: User
     grants: list[RoleGrant]
+    standing: Standing
 
 
-def list_tokens(session: Session, principal: Principal, paging: PageRequest) -> Slice[ApiToken]:
-    """The caller's tokens that were not revoked."""
-    return repository.tokens_of(session, principal.user_id, paging)
-
-
-def create_token(session: Session, principal: Principal, new: NewToken, now: datetime) -> tuple[ApiToken, str]:
-    """A token that can do what its owner may, cut down to its scopes; the secret is only known here.
-
-    Raises:
-        PersonWantedError: the caller is a program; a token makes no stronger one.
-        ExpiryPassedError: it would open nothing from the beginning.
-    """
-    if principal.kind is not PrincipalKind.USER or principal.user_id is None:
-        raise PersonWantedError("make API tokens")
-    if new.expires_at is not None and new.expires_at <= now:
-        raise ExpiryPassedError(new.expires_at)
-    secret = new_secret(API_TOKEN_PREFIX)
-    token = ApiToken(
-        user_id=principal.user_id,
-        name=new.name,
-        secret_sha256=digest(secret),
-        scopes=new.scopes,
-        expires_at=new.expires_at,
-    )
-    session.add(token)
-    session.flush()
-    expires_at = new.expires_at.isoformat() if new.expires_at else None
-    after: Json = {"name": new.name, "scopes": new.scopes, "expires_at": expires_at}
-    audit.record(session, principal, Action("token_created", "token", token.id, None, after=after))
-    return token, secret
-
-
-def revoke_token(session: Session, principal: Principal, token_id: int, now: datetime) -> None:
-    """From now on the token opens nothing.
-
-    Raises:
-        PersonWantedError: the caller is a program.
-        TokenNotFoundError: the caller has no such token.
-    """
-    if principal.kind is not PrincipalKind.USER:
-        raise PersonWantedError("revoke API tokens")
-    token = session.get(ApiToken, token_id)
-    if token is None or token.user_id != principal.user_id or token.revoked_at is not None:
-        raise TokenNotFoundError(token_id)
-    token.revoked_at = now
-    audit.record(session, principal, Action("token_revoked", "token", token.id, None, before={"name": token.name}))
-
-
-def list_users(session: Session, principal: Principal, paging: PageRequest) -> Slice[UserWithGrants]:
+def list_users(session: Session, principal: Principal, paging: PageRequest, now: datetime) -> Slice[UserWithGrants]:
     """All users with their roles; only for administrators of all clusters."""
     principal.require(Role.ADMIN, None)
     page = repository.users(session, paging)
-    grants = repository.grants_of(session, [user.id for user in page.rows])
-    return Slice([UserWithGrants(user, grants[user.id]) for user in page.rows], page.next_cursor)
+    return Slice(with_grants(session, page.rows, now), page.next_cursor)
 
 
-def create_user(session: Session, principal: Principal, name: str, grants: list[Grant]) -> UserWithGrants:
+def with_grants(session: Session, users: Sequence[User], now: datetime) -> list[UserWithGrants]:
+    """These users with what belongs to them."""
+    ids = [user.id for user in users]
+    grants, standings = repository.grants_of(session, ids), repository.standings(session, ids, now)
+    return [UserWithGrants(user, grants[user.id], standings[user.id]) for user in users]
+
+
+def create_user(
+    session: Session, principal: Principal, name: str, grants: list[Grant], now: datetime
+) -> UserWithGrants:
     """A new person; a sign-in link (`sessions.make_link`) lets them in.
 
     Raises:
@@ -114,22 +82,22 @@ def create_user(session: Session, principal: Principal, name: str, grants: list[
         GrantOfUnknownClusterError: a role names a cluster that does not exist.
     """
     principal.require(Role.ADMIN, None)
-    user = User(name=name)
+    user = User(name=name, created_at=now)
     try:
         with session.begin_nested():
             session.add(user)
     except IntegrityError as error:
         raise UserNameTakenError(name) from error
-    rows = _replace_grants(session, user.id, grants)
+    _replace_grants(session, user.id, grants)
     after: Json = {"name": name, "roles": _shown(grants)}
     audit.record(session, principal, Action("user_created", "user", user.id, None, after=after))
-    return UserWithGrants(user, rows)
+    return with_grants(session, [user], now)[0]
 
 
-def change_user(
-    session: Session, principal: Principal, user_id: int, grants: list[Grant], disabled_at: datetime | None
-) -> UserWithGrants:
-    """Replace the roles that administrators gave; a user who is disabled loses all sessions, and tokens open nothing.
+def change_user(session: Session, principal: Principal, user_id: int, change: Change, now: datetime) -> UserWithGrants:
+    """Replace the roles that administrators gave, shut the user out or let them in again.
+
+    Who is shut out loses sessions, unspent links and tokens for good, and what `change` says ends too.
 
     Raises:
         UserNotFoundError: there is no such user.
@@ -137,7 +105,7 @@ def change_user(
         GrantOfUnknownClusterError: a role names a cluster that does not exist.
     """
     principal.require(Role.ADMIN, None)
-    user = session.get(User, user_id)
+    user = repository.locked_user(session, user_id)
     if user is None:
         raise UserNotFoundError(user_id)
     if user.id == principal.user_id:
@@ -147,15 +115,26 @@ def change_user(
         for row in repository.grants(session, user.id)
         if row.source == GrantSource.LOCAL
     ]
-    before: Json = {"roles": _shown(held), "disabled": user.disabled_at is not None}
-    rows = _replace_grants(session, user.id, grants)
-    user.disabled_at = disabled_at
-    if disabled_at is not None:
-        # They are refused anyway while disabled, and none comes to life again afterwards.
-        session_repository.end_sessions_of(session, user.id)
-    after: Json = {"roles": _shown(grants), "disabled": disabled_at is not None}
+    before: Json = {"name": user.name, "roles": _shown(held), "disabled": user.disabled_at is not None}
+    _replace_grants(session, user.id, change.grants)
+    after: Json = {"name": user.name, "roles": _shown(change.grants), "disabled": change.is_disabled}
     audit.record(session, principal, Action("user_changed", "user", user.id, None, before=before, after=after))
-    return UserWithGrants(user, rows)
+    if change.is_disabled and user.disabled_at is None:
+        user.disabled_at = now
+        _shut_out(session, principal, user, change.ends_too, now)
+    elif not change.is_disabled:
+        user.disabled_at = None
+    session.flush()
+    return with_grants(session, [user], now)[0]
+
+
+def _shut_out(session: Session, principal: Principal, user: User, ends_too: Ending, now: datetime) -> None:
+    session_count = repository.end_access(session, user.id)
+    if session_count:
+        ended = Action("sessions_ended", "user", user.id, None, {"sessions": session_count}, {"sessions": 0})
+        audit.record(session, principal, ended)
+    tokens.revoke_all(session, principal, user, token_queries.unrevoked(session, user.id), now)
+    ends_too(session, principal, user.id)
 
 
 def invite(session: Session, principal: Principal, user_id: int, public_url: str, now: datetime) -> str:
@@ -165,25 +144,31 @@ def invite(session: Session, principal: Principal, user_id: int, public_url: str
         PersonWantedError: the caller is a program; a link gives a session, which can do more than a token.
         OwnAccountError: it is the caller.
         UserNotFoundError: there is no such user.
+        UserDisabledError: the link would let nobody in.
     """
     principal.require(Role.ADMIN, None)
     if principal.kind is not PrincipalKind.USER:
         raise PersonWantedError("make sign-in links")
     if user_id == principal.user_id:
         raise OwnAccountError(user_id, "make a sign-in link for yourself")
-    link = sessions.make_link(session, user_id, public_url, now)
-    audit.record(session, principal, Action("link_made", "user", user_id, None))
+    user = session.get(User, user_id)
+    if user is None:
+        raise UserNotFoundError(user_id)
+    return link_for(session, principal, user, public_url, now)
+
+
+def link_for(session: Session, principal: Principal, user: User, public_url: str, now: datetime) -> str:
+    """A sign-in link for this user; the caller is known to be allowed to make it.
+
+    Raises:
+        UserDisabledError: the link would let nobody in.
+    """
+    if user.disabled_at is not None:
+        raise UserDisabledError(user.name)
+    link = sessions.make_link(session, user.id, public_url, now)
+    after = {"name": user.name, "expires_at": (now + sessions.LINK_LIFETIME).isoformat()}
+    audit.record(session, principal, Action("link_made", "user", user.id, None, after=after))
     return link
-
-
-def list_audit(
-    session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
-) -> Slice[AuditEntry]:
-    """What was done in the clusters that the caller administers; the rest too for administrators of all."""
-    if cluster_id is not None:
-        principal.require(Role.ADMIN, cluster_id)
-        return repository.audit_entries(session, frozenset({cluster_id}), paging)
-    return repository.audit_entries(session, principal.clusters_with(Role.ADMIN), paging)
 
 
 def _replace_grants(session: Session, user_id: int, grants: list[Grant]) -> list[RoleGrant]:

@@ -17,6 +17,7 @@ from iotide_server.campaigns.expansion import run_count
 from iotide_server.campaigns.models import Campaign
 from iotide_server.campaigns.planning import resolve
 from iotide_server.campaigns.reading import visible_campaign
+from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
@@ -139,7 +140,9 @@ def cancel(session: Session, principal: Principal, campaign_id: int, now: dateti
     campaign = visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     run_count = runs.cancel_campaign(session, campaign_id, principal.name, now)
     if campaign.cancelled_at is None or run_count:
+        before: Json = {"name": campaign.name, "cancelled": campaign.cancelled_at is not None}
+        after: Json = {"name": campaign.name, "cancelled": True, "runs_ended": run_count}
         campaign.cancelled_at = now
-        action = Action("campaign_cancelled", "campaign", campaign_id, campaign.cluster_id, after={"runs": run_count})
+        action = Action("campaign_cancelled", "campaign", campaign_id, campaign.cluster_id, before, after)
         audit.record(session, principal, action)
     live.publish(session, "campaign", campaign_id, campaign.cluster_id)

@@ -141,14 +141,15 @@ def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha25
     found = _pause(session, campaign_id, repository.lock_paused_stage(session, campaign_id))
     _check(session, found, seen_sha256)
     stage = found.stage
+    before: Json = {"stage": stage.ordinal, "variant": stage.variant, "state": stage.state}
     for target_id in dict.fromkeys(on.target.id for on in found.mounts if on.is_change):
         node_ids = {on.node.id for on in found.mounts if on.target.id == target_id}
         targets.accept_mounts(session, principal, target_id, node_ids, now)
     stage.state, stage.opened_at, stage.confirmed_by, stage.found = "open", now, principal.name, found.found
     session.flush()
     runs.open_stage(session, campaign_id, stage.ordinal)
-    after: Json = {"stage": stage.ordinal, "variant": stage.variant, "mounts": list(_summary(found))}
-    audit.record(session, principal, Action("stage_confirmed", "campaign", campaign_id, cluster_id, after=after))
+    after: Json = {**before, "state": stage.state, "mounts": list(_summary(found))}
+    audit.record(session, principal, Action("stage_confirmed", "campaign", campaign_id, cluster_id, before, after))
     live.publish(session, "campaign", campaign_id, cluster_id)
     wake_scheduler(session, "campaign")
 

@@ -94,8 +94,9 @@ def revoke_join_token(session: Session, principal: Principal, token_id: int) -> 
     if token is None:
         raise missing
     principal.require(Role.ADMIN, token.cluster_id, missing)
+    before = {"uses": token.uses_left, "expires_at": token.expires_at.isoformat()}
     session.delete(token)
-    audit.record(session, principal, Action("join_token_revoked", "join_token", token_id, token.cluster_id))
+    audit.record(session, principal, Action("join_token_revoked", "join_token", token_id, token.cluster_id, before))
 
 
 def enroll(

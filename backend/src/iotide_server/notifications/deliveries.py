@@ -86,7 +86,9 @@ class Office:
         delivery = new_delivery(channel, message, f"test {secrets.token_hex(8)}", now)
         session.add(delivery)
         session.flush()
-        audit.record(session, principal, Action("channel_tested", "channel", channel.id, channel.cluster_id))
+        after = {"name": channel.name, "delivery": delivery.id}
+        action = Action("channel_tested", "channel", channel.id, channel.cluster_id, after=after)
+        audit.record(session, principal, action)
         return delivery.id, self._attempt(delivery, channel, now)
 
     def end(self, session: Session, delivery_id: int, outcome: Outcome) -> datetime | None:

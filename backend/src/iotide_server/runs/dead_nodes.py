@@ -102,7 +102,8 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
     )
     agents.declare_dead(session, node_id, f"{words}; nothing starts on it until its agent is back and idle", now)
     after: Json = {"runs": {run.run_id: run.ends for run in stated.runs}, "statement_sha256": stated.sha256}
-    action = Action("node_declared_dead", "node", node_id, silent.node.cluster_id, after=after)
+    before: Json = {"name": stated.node_name, "state": silent.state}
+    action = Action("node_declared_dead", "node", node_id, silent.node.cluster_id, before, after)
     audit.record(session, principal, action)
     return clusters.node(session, principal, node_id, now)
 

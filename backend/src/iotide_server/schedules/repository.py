@@ -1,6 +1,6 @@
 """SQL of schedules and their firings."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import func, select
@@ -29,6 +29,12 @@ def locked(session: Session, schedule_id: int) -> Schedule | None:
     """The schedule, its row locked until the end of the transaction; whoever fires it meanwhile is waited for."""
     statement = select(Schedule).where(Schedule.id == schedule_id).with_for_update()
     return session.scalar(statement.execution_options(populate_existing=True))
+
+
+def locked_active_of(session: Session, user_id: int) -> Sequence[Schedule]:
+    """What fires in the name of that user, locked as above."""
+    statement = select(Schedule).where(Schedule.owner_id == user_id, Schedule.state == "active").order_by(Schedule.id)
+    return session.scalars(statement.with_for_update().execution_options(populate_existing=True)).all()
 
 
 def lock_due(session: Session, now: datetime) -> Schedule | None:

@@ -155,7 +155,22 @@ def pause(session: Session, principal: Principal, schedule_id: int) -> None:
         raise ScheduleEndedError(schedule_id)
     if paused.state == "active":
         rest(paused, "paused")
-        _announce(session, principal, paused, "schedule_paused")
+        _announce(
+            session,
+            principal,
+            paused,
+            "schedule_paused",
+            before=_state(paused, "active"),
+            after=_state(paused, "paused"),
+        )
+
+
+def pause_all_of(session: Session, principal: Principal, user_id: int) -> None:
+    """Pause what fires in the name of a person who is shut out; the caller administers all clusters."""
+    for row in repository.locked_active_of(session, user_id):
+        rest(row, "paused")
+        after = {**_state(row, "paused"), "because": "the person in whose name it submits was disabled"}
+        _announce(session, principal, row, "schedule_paused", before=_state(row, "active"), after=after)
 
 
 def resume(session: Session, principal: Principal, schedule_id: int, now: datetime) -> None:
@@ -170,10 +185,11 @@ def resume(session: Session, principal: Principal, schedule_id: int, now: dateti
     clusters.require_real(session, resumed.cluster_id, field="schedule_id")
     if resumed.state == "active":
         return
+    before = _state(resumed, resumed.state)
     plan_next(resumed, calendar_of(resumed).after(now))
     if resumed.state != "active":
         raise ScheduleEndedError(schedule_id)
-    _announce(session, principal, resumed, "schedule_resumed")
+    _announce(session, principal, resumed, "schedule_resumed", before=before, after=_state(resumed, "active"))
 
 
 def run_now(session: Session, principal: Principal, schedule_id: int, now: datetime) -> Firing:
@@ -256,6 +272,10 @@ def _announce(session: Session, principal: Principal, row: models.Schedule, name
     audit.record(session, principal, Action(name, "schedule", row.id, row.cluster_id, **changes))
     live.publish(session, "schedule", row.id, row.cluster_id)
     wake_scheduler(session, "schedule")
+
+
+def _state(row: models.Schedule, state: str) -> Json:
+    return {"name": row.name, "state": state}
 
 
 def _summary(row: models.Schedule) -> Json:

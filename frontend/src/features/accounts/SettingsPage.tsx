@@ -1,4 +1,4 @@
-/** What belongs to the user, password and API tokens, and what is set of the clusters. */
+/** What belongs to the user, and what is set of the clusters; tokens, people and the audit have pages of their own. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -11,7 +11,7 @@ import { Page, Section } from "@/components/Page";
 import { usePrincipal } from "@/components/session";
 import { changePassword, logOut } from "./queries";
 import { SessionsSection } from "./SessionsSection";
-import { TokensSection } from "./TokensSection";
+import { SettingsTabs } from "./SettingsTabs";
 
 const SHORTEST_PASSWORD = 12;
 
@@ -24,11 +24,11 @@ export function SettingsPage({ children }: { children: ReactNode }) {
   );
   return (
     <Page actions={<LogOutButton />} title={t`Settings`} trail={t`Logged in as ${name}`}>
+      <SettingsTabs />
       <Text c="dimmed" size="sm">
         <Trans>Your roles: {shown.join(", ") || t`none`}.</Trans>
       </Text>
       {children}
-      <TokensSection />
       <SessionsSection />
       <Section description={t`With a password you can log in without a one-time link.`} title={t`Password`}>
         <PasswordForm />

@@ -2,6 +2,7 @@
 
 import { mutationOptions, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
+import { everyItem } from "@/api/pages";
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
@@ -57,10 +58,18 @@ export const endOtherSessions = mutationOptions({
   onSuccess: (_done, _nothing, _result, { client }) => client.invalidateQueries(sessionsQuery),
 });
 
-export const tokensQuery = queryOptions({
-  queryKey: ["token", "list"],
-  queryFn: async ({ signal }) => (await answer(api.GET("/api/v1/tokens", { signal }))).items,
-});
+export type Whose = "mine" | "all";
+
+/** Tokens that were not revoked, those that have expired among them. */
+export function tokensQuery(whose: Whose) {
+  return queryOptions({
+    queryKey: ["token", "list", whose],
+    queryFn: ({ signal }) =>
+      everyItem((page) =>
+        answer(api.GET("/api/v1/tokens", { params: { query: { ...page, whose } }, signal })),
+      ),
+  });
+}
 
 export type Scope = "read" | "operate" | "admin";
 

@@ -1,0 +1,154 @@
+/** Which entries of the audit are listed. */
+
+import { t } from "@lingui/core/macro";
+import { Button, Group, NativeSelect, Text, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { useEffect, useState } from "react";
+import { type AuditView, NO_FILTER } from "./audit";
+import type { NamedCluster } from "./roles";
+
+interface AuditFiltersProps {
+  readonly view: AuditView;
+  readonly clusters: readonly NamedCluster[];
+  readonly onView: (change: AuditView) => void;
+}
+
+const SUBJECTS = [
+  ...[
+    "alert",
+    "alert_rule",
+    "blackout",
+    "campaign",
+    "channel",
+    "cluster",
+    "event",
+    "join_token",
+    "node",
+    "run",
+  ],
+  ...["schedule", "series", "server", "target", "template", "token", "user", "view"],
+];
+
+export function AuditFilters({ view, clusters, onView }: AuditFiltersProps) {
+  return (
+    <Group align="flex-end" gap="xs">
+      <TypedFilter
+        label={t`Words`}
+        onText={(text) => onView({ text })}
+        placeholder={t`Words in any part`}
+        value={view.text}
+        width={220}
+      />
+      <TypedFilter
+        label={t`Who`}
+        onText={(actor) => onView({ actor })}
+        placeholder={t`Who`}
+        value={view.actor}
+      />
+      <TypedFilter
+        label={t`Action`}
+        onText={(action) => onView({ action })}
+        placeholder="target_changed"
+        value={view.action}
+      />
+      <SubjectFilter onView={onView} view={view} />
+      <NativeSelect
+        aria-label={t`Cluster`}
+        data={[
+          { value: "", label: t`All clusters` },
+          ...clusters.map(({ id, name }) => ({ value: String(id), label: name })),
+        ]}
+        onChange={({ currentTarget }) => onView({ cluster: Number(currentTarget.value) || undefined })}
+        size="xs"
+        value={String(view.cluster ?? "")}
+      />
+      <TypedFilter
+        label={t`Address`}
+        onText={(address) => onView({ address })}
+        placeholder={t`From where`}
+        value={view.address}
+      />
+      <DayFilter label={t`From`} onDay={(from) => onView({ from })} value={view.from} />
+      <DayFilter label={t`To`} onDay={(to) => onView({ to })} value={view.to} />
+      {Object.values(view).some((value) => value !== undefined) && (
+        <Button onClick={() => onView(NO_FILTER)} size="xs" variant="default">{t`Clear filters`}</Button>
+      )}
+    </Group>
+  );
+}
+
+function SubjectFilter({ view, onView }: Pick<AuditFiltersProps, "view" | "onView">) {
+  const kinds = view.kind === undefined || SUBJECTS.includes(view.kind) ? SUBJECTS : [view.kind, ...SUBJECTS];
+  return (
+    <>
+      <NativeSelect
+        aria-label={t`Subject`}
+        data={[
+          { value: "", label: t`All subjects` },
+          ...kinds.map((kind) => ({ value: kind, label: kind.replaceAll("_", " ") })),
+        ]}
+        onChange={({ currentTarget }) => onView({ kind: currentTarget.value || undefined, id: undefined })}
+        size="xs"
+        value={view.kind ?? ""}
+      />
+      {view.id !== undefined && (
+        <Button onClick={() => onView({ id: undefined })} size="xs" variant="light">
+          {t`only number ${view.id} ×`}
+        </Button>
+      )}
+    </>
+  );
+}
+
+const TYPING_MILLISECONDS = 300;
+
+interface TypedFilterProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string | undefined;
+  readonly width?: number;
+  readonly onText: (text: string | undefined) => void;
+}
+
+function TypedFilter({ label, placeholder, value = "", width = 140, onText }: TypedFilterProps) {
+  const [typed, setTyped] = useState(value);
+  const tell = useDebouncedCallback((text: string) => onText(text || undefined), TYPING_MILLISECONDS);
+  // The address may change by itself, as by “Clear filters”.
+  useEffect(() => setTyped(value), [value]);
+  return (
+    <TextInput
+      aria-label={label}
+      maxLength={100}
+      onChange={({ currentTarget: { value: text } }) => {
+        setTyped(text);
+        tell(text);
+      }}
+      placeholder={placeholder}
+      size="xs"
+      value={typed}
+      w={width}
+    />
+  );
+}
+
+interface DayFilterProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly onDay: (day: string | undefined) => void;
+}
+
+function DayFilter({ label, value, onDay }: DayFilterProps) {
+  return (
+    <TextInput
+      aria-label={label}
+      leftSection={<Text size="xs">{label}</Text>}
+      leftSectionWidth={44}
+      onChange={({ currentTarget }) => onDay(currentTarget.value || undefined)}
+      size="xs"
+      title={t`A day in UTC`}
+      type="date"
+      value={value ?? ""}
+      w={176}
+    />
+  );
+}

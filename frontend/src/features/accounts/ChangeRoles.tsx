@@ -1,0 +1,39 @@
+/** The window in which a person's roles are changed. */
+
+import { t } from "@lingui/core/macro";
+import { Button, Group, Stack } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import type { User } from "@/api/types";
+import { Dialog } from "@/components/Dialog";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { changeUser } from "./peopleQueries";
+import { RoleFields } from "./RoleFields";
+import type { NamedCluster } from "./roles";
+
+interface ChangeRolesProps {
+  readonly user: User;
+  readonly clusters: readonly NamedCluster[];
+  readonly onClose: () => void;
+}
+
+export default function ChangeRoles({ user, clusters, onClose }: ChangeRolesProps) {
+  const change = useMutation(changeUser);
+  const [roles, setRoles] = useState(user.roles);
+  const body = { roles, disabled: user.disabled_at !== null };
+  return (
+    <Dialog onClose={onClose} size="lg" title={t`Roles of ${user.name}`}>
+      <Stack>
+        {change.error && <ErrorNotice error={change.error} />}
+        <RoleFields clusters={clusters} onRoles={setRoles} roles={roles} />
+        <Group justify="flex-end">
+          <Button onClick={onClose} variant="default">{t`Leave them`}</Button>
+          <Button
+            loading={change.isPending}
+            onClick={() => change.mutate({ userId: user.id, body }, { onSuccess: onClose })}
+          >{t`Change roles`}</Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}

@@ -1,0 +1,95 @@
+/** A person in the list, and what an administrator can do about them. */
+
+import { t } from "@lingui/core/macro";
+import { Badge, Button, Group, Text } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import type { User } from "@/api/types";
+import { ConfirmButton } from "@/components/ConfirmButton";
+import { When } from "@/components/When";
+import { whatFollows } from "./leaving";
+import { changeUser } from "./peopleQueries";
+import { type NamedCluster, rolesInWords } from "./roles";
+
+const ChangeRoles = lazy(() => import("./ChangeRoles"));
+
+interface PersonRowProps {
+  readonly user: User;
+  readonly clusters: readonly NamedCluster[];
+  readonly isSelf: boolean;
+  readonly onLink: (userId: number, name: string) => void;
+}
+
+export function PersonRow({ user, clusters, isSelf, onLink }: PersonRowProps) {
+  return (
+    <tr>
+      <td>
+        {user.name} {user.disabled_at !== null && <Badge color="gray" variant="light">{t`disabled`}</Badge>}
+      </td>
+      <td>{rolesInWords(user.roles, clusters)}</td>
+      <td>
+        <When at={user.last_seen_at} />
+      </td>
+      <td>{user.session_count}</td>
+      <td>{user.token_count}</td>
+      <td>{user.schedule_count}</td>
+      <td>
+        {isSelf ? (
+          <Text c="dimmed" component="span" size="sm">{t`you`}</Text>
+        ) : (
+          <PersonActions clusters={clusters} onLink={onLink} user={user} />
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function PersonActions({ user, clusters, onLink }: Omit<PersonRowProps, "isSelf">) {
+  const [isChanging, setIsChanging] = useState(false);
+  const change = useMutation(changeUser);
+  const { id, name, roles } = user;
+  const isDisabled = user.disabled_at !== null;
+  const setDisabled = (disabled: boolean) => change.mutate({ userId: id, body: { roles, disabled } });
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Button
+        aria-label={t`Change roles of ${name}`}
+        onClick={() => setIsChanging(true)}
+        size="compact-xs"
+        variant="default"
+      >{t`Roles`}</Button>
+      {isDisabled ? (
+        <Button
+          aria-label={t`Enable ${name}`}
+          loading={change.isPending}
+          onClick={() => setDisabled(false)}
+          size="compact-xs"
+          variant="default"
+        >{t`Enable`}</Button>
+      ) : (
+        <>
+          <Button
+            aria-label={t`Make a sign-in link for ${name}`}
+            onClick={() => onLink(id, name)}
+            size="compact-xs"
+            variant="default"
+          >{t`Link`}</Button>
+          <ConfirmButton
+            aria-label={t`Disable ${name}`}
+            onConfirm={() => setDisabled(true)}
+            question={{
+              title: t`Disable ${name}?`,
+              body: whatFollows(user),
+              yes: t`Disable`,
+              no: t`Keep them`,
+            }}
+            size="compact-xs"
+          >{t`Disable`}</ConfirmButton>
+        </>
+      )}
+      <Suspense>
+        {isChanging && <ChangeRoles clusters={clusters} onClose={() => setIsChanging(false)} user={user} />}
+      </Suspense>
+    </Group>
+  );
+}

@@ -1,0 +1,94 @@
+"""Each change leaves its trace: every route that changes something, with what was before and after, and no secret."""
+
+import base64
+import json
+from collections.abc import Iterator
+
+import pytest
+from factories.changed_site import STORY, ChangedSite, digests
+from factories.clock import MovedClock
+from factories.routes import declared_routes
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from pydantic import SecretStr
+
+from iotide_server.kit.db import Database
+from iotide_server.kit.vault import Vault
+from iotide_server.main import API, create_app
+from iotide_server.notifications.addresses import Reach
+from iotide_server.notifications.deliveries import Office
+from iotide_server.notifications.sending import Courier, Outcome, Parcel, Result
+from iotide_server.settings import Settings
+
+NOWHERE = SecretStr("postgresql://nowhere/none")
+CHANGING = {
+    str(route)
+    for route in declared_routes(create_app(Settings(database_url=NOWHERE, redis_url=SecretStr("redis://nowhere"))))
+    if route.method != "GET"
+}
+LEAVE_NONE = {
+    f"POST {API}/campaigns/preview": "stores nothing",
+    f"POST {API}/schedules/preview": "stores nothing",
+    f"POST {API}/campaigns/{{campaign_id}}/pause/look": "asks agents to look once more, and sets nothing",
+    **{
+        f"POST {API}/agent/{path}": "what an agent sees and measures; the run's own log has it"
+        for path in ("hello", "beat", "batch", "orders/{order_id}/claim", "orders/{order_id}/finish")
+    },
+    f"PUT {API}/agent/orders/{{order_id}}/artefacts/{{name}}": "raw output, which stands beside its run",
+}
+HAS = {"made": (False, True), "changed": (True, True), "removed": (True, None), "neither": (False, None)}
+"""What of before and after an entry has; None: either."""
+
+
+class Nowhere(Courier):
+    """No message leaves this test."""
+
+    def send(self, parcel: Parcel) -> Outcome:
+        return Outcome(Result.REFUSED, f"{parcel.kind} goes nowhere")
+
+
+@pytest.fixture
+def client(client: TestClient, shared_app: FastAPI, clock: MovedClock) -> Iterator[TestClient]:
+    """The API of an installation that has a key for secrets, of which no message leaves."""
+    state = shared_app.state
+    before = state.vault, state.office
+    state.vault = Vault(base64.b64encode(b"v" * 32).decode())
+    state.office = Office(state.vault, Nowhere(Reach()), "https://tide.example.org", clock)
+    yield client
+    state.vault, state.office = before
+
+
+@pytest.fixture
+def changed(client: TestClient, database: Database, clock: MovedClock) -> ChangedSite:
+    site = ChangedSite(client, database, clock)
+    for part in STORY:
+        part(site)
+    return site
+
+
+def test_every_change_over_the_api_leaves_its_trace_and_no_secret(changed: ChangedSite) -> None:
+    called = {done.route for done in changed.done}
+    assert CHANGING - LEAVE_NONE.keys() - called == set(), "routes that the story does not call, nor explains"
+    assert called - CHANGING == set()
+    assert LEAVE_NONE.keys() - CHANGING == set(), "explained, but no route"
+
+    told = [(done, [_shape(entry.before, entry.after) for entry in done.entries]) for done in changed.done]
+    without = {done.route: (done.shape, shapes) for done, shapes in told if not _is_told(done.shape, shapes)}
+    assert without == {}
+    nobody = [entry.action for entry in changed.all_entries() if not entry.principal_name]
+    assert nobody == []
+    by_request = [entry for done in changed.done for entry in done.entries]
+    assert {entry.address for entry in by_request} == {"testclient"}, "each says from where it came"
+
+    written = json.dumps([[entry.principal_name, entry.before, entry.after] for entry in changed.all_entries()])
+    assert len(changed.secrets) > 10
+    assert [secret for secret in [*changed.secrets, *digests(changed.secrets)] if secret in written] == []
+
+
+def _shape(before: object, after: object) -> tuple[bool, bool]:
+    return before is not None, after is not None
+
+
+def _is_told(shape: str, shapes: list[tuple[bool, bool]]) -> bool:
+    has_before, has_after = HAS[shape]
+    return any(before is has_before and has_after in {None, after} for before, after in shapes)

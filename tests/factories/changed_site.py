@@ -1,0 +1,249 @@
+"""A site on which each route that changes something is called once, with success."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from factories.announced import hello, mount, workload
+from factories.clock import MovedClock
+from factories.histories import confirmed_change, history, levels
+from factories.measured import Measured
+from fastapi.testclient import TestClient
+from sqlalchemy import select
+
+from iotide_server.accounts import sessions
+from iotide_server.accounts.models import AuditEntry
+from iotide_server.alerts.raising import raise_alerts
+from iotide_server.kit.db import Database, Json
+from iotide_server.main import API
+from iotide_server.runs.models import Order
+from iotide_server.scheduling.lines import Lines
+from iotide_server.scheduling.starting import start_what_can
+
+CSRF = {"X-Iotide-Csrf": "1"}
+PASSWORD = "correct horse battery"
+SIGNING_KEY = "whsec_" + base64.b64encode(b"k" * 32).decode()
+
+
+@dataclass(frozen=True)
+class Done:
+    """A change, and what the audit has of it."""
+
+    route: str
+    shape: str
+    entries: list[AuditEntry]
+
+
+@dataclass
+class ChangedSite:
+    """Calls routes as an administrator in a browser, and remembers each secret that was made on the way."""
+
+    client: TestClient
+    database: Database
+    clock: MovedClock
+    done: list[Done] = field(default_factory=list)
+    secrets: list[str] = field(default_factory=list)
+    ids: dict[str, int] = field(default_factory=dict)
+
+    def change(self, shape: str, route: str, body: Any = None, *, headers: Json | None = None, **ids: int) -> Any:  # noqa: ANN401 - JSON
+        """Call the route; `shape` is what its entry tells of: something `made`, `changed`, `removed`, or `neither`."""
+        method, path = route.split(" ")
+        known = self._newest()
+        url = re.sub(r"\{(\w+)\}", lambda match: str((self.ids | ids)[match[1]]), path)
+        answer = self.client.request(method, API + url, json=body, headers=headers or CSRF)
+        assert answer.is_success, (route, answer.text)
+        with self.database.transaction() as session:
+            entries = list(session.scalars(select(AuditEntry).where(AuditEntry.id > known).order_by(AuditEntry.id)))
+        self.done.append(Done(f"{method} {API}{path}", shape, entries))
+        return answer.json() if answer.content else None
+
+    def read(self, path: str) -> Any:  # noqa: ANN401 - JSON
+        answer = self.client.get(API + path)
+        assert answer.is_success, (path, answer.text)
+        return answer.json()
+
+    def all_entries(self) -> list[AuditEntry]:
+        with self.database.transaction() as session:
+            return list(session.scalars(select(AuditEntry)))
+
+    def _newest(self) -> int:
+        with self.database.transaction() as session:
+            return session.scalar(select(AuditEntry.id).order_by(AuditEntry.id.desc()).limit(1)) or 0
+
+
+def people(site: ChangedSite) -> None:
+    """Signing in and out, a person and their tokens."""
+    for how in ("link", "password"):
+        if how == "link":
+            with site.database.transaction() as session:
+                secret = sessions.admin_link(session, "http://127.0.0.1", site.clock()).partition("#token=")[2]
+            site.secrets.append(secret)
+            site.change("neither", "POST /session/link", {"token": secret})
+            passwords = {"old_password": None, "new_password": PASSWORD}
+            site.change("neither", "PUT /session/password", passwords)
+            site.secrets += [site.client.cookies["iotide_session"], PASSWORD]
+            site.change("neither", "DELETE /session")
+        else:
+            site.change("neither", "POST /session", {"name": "admin", "password": PASSWORD})
+            site.secrets.append(site.client.cookies["iotide_session"])
+    token = site.change("made", "POST /tokens", {"name": "nightly", "scopes": ["read"]})
+    site.secrets.append(token["token"])
+    site.change("removed", "DELETE /tokens/{token_id}", token_id=token["id"])
+    grace = site.change("made", "POST /users", {"name": "grace", "roles": [{"cluster_id": None, "role": "viewer"}]})
+    link = site.change("made", "POST /users/{user_id}/link", user_id=grace["id"])
+    site.secrets.append(link["url"].partition("#token=")[2])
+    site.change("changed", "PUT /users/{user_id}", {"roles": [], "disabled": True}, user_id=grace["id"])
+
+
+def cluster(site: ChangedSite) -> None:
+    """A cluster with a node that joined, two targets, and everything that is drained there once."""
+    site.ids["cluster_id"] = site.change("made", "POST /clusters", {"name": "blade"})["id"]
+    site.change("changed", "PATCH /clusters/{cluster_id}", {"description": "rack 4"})
+    token = site.change("made", "POST /clusters/{cluster_id}/join-tokens", {"uses": 2})
+    spare = site.change("made", "POST /clusters/{cluster_id}/join-tokens", {})
+    site.secrets += [token["token"], spare["token"]]
+    site.change("removed", "DELETE /join-tokens/{token_id}", token_id=spare["id"])
+    for name in ("n1", "n2"):
+        joining = {"join_token": token["token"], "node_name": name, "role": "compute", "agent_version": "1"}
+        joined = site.change("made", "POST /agent/enroll", joining | {"wire_version": 1})
+        site.secrets.append(joined["node_token"])
+        site.ids[name] = joined["node_id"]
+    site.ids["node_id"] = site.ids["n1"]
+    agent_says_hello(site)
+    window = {"starts_at": "2999-01-01T00:00:00Z", "ends_at": "2999-01-02T00:00:00Z", "reason": "firmware"}
+    blackout = site.change("made", "POST /clusters/{cluster_id}/blackouts", window)
+    site.change("removed", "DELETE /blackouts/{blackout_id}", blackout_id=blackout["id"])
+    site.change("changed", "PATCH /nodes/{node_id}", {"slots": 2})
+    target = {"cluster_id": site.ids["cluster_id"], "path": "/scratch", "scope": "node", "nodes": [site.ids["n1"]]}
+    site.ids["target_id"] = site.change("made", "POST /targets", target | {"name": "scratch"})["id"]
+    spare_target = site.change("made", "POST /targets", target | {"name": "spare", "path": "/scratch/spare"})
+    site.change("changed", "PATCH /targets/{target_id}", {"reserve_bytes": 1})
+    site.change("changed", "PUT /targets/{target_id}/backed-by", {"targets": []})
+    site.change("removed", "DELETE /targets/{target_id}", target_id=spare_target["id"])
+    for path in ("", "/clusters/{cluster_id}", "/nodes/{node_id}", "/targets/{target_id}"):
+        site.change("made", f"PUT {path}/drain", {"reason": "its disk is replaced"})
+        site.change("removed", f"DELETE {path}/drain")
+    site.change("removed", "DELETE /nodes/{node_id}", node_id=site.ids["n2"])
+
+
+def agent_says_hello(site: ChangedSite, look: int | None = None) -> None:
+    has = {"workloads": (workload("dd"),), "mounts": (mount("/scratch"),), "look": look}
+    said = hello("instance-n1", previous="instance-n1").model_copy(update=has)
+    agent(site, "/hello", said.model_dump(mode="json"))
+
+
+def agent(site: ChangedSite, path: str, body: Json) -> Json:
+    headers = {"Authorization": f"Bearer {next(one for one in site.secrets if one.startswith('ion_'))}"}
+    answer = site.client.post(f"{API}/agent{path}", json=body, headers=headers)
+    assert answer.is_success, (path, answer.text)
+    reply: Json = answer.json()
+    return reply
+
+
+def plan(**changes: object) -> Json:
+    return {
+        "name": "nightly",
+        "cluster": "blade",
+        "nodes": ["n1"],
+        "targets": ["scratch"],
+        "workloads": [{"workload": "dd", "options": {"file_size_bytes": "1 MiB"}}],
+        "repeats": 1,
+        **changes,
+    }
+
+
+def campaigns(site: ChangedSite) -> None:
+    """A campaign whose runs are cancelled and tried again, one in stages, and what fires and is kept."""
+    campaign = site.change("made", "POST /campaigns", plan())["id"]
+    site.change("changed", "PATCH /campaigns/{campaign_id}", {"priority": 7}, campaign_id=campaign)
+    site.change("made", "POST /campaigns/{campaign_id}/repeats", {"repeats": 1}, campaign_id=campaign)
+    run = site.read(f"/runs?campaign_id={campaign}")["items"][0]["id"]
+    site.change("changed", "POST /runs/{run_id}/cancel", run_id=run)
+    site.change("changed", "POST /runs/{run_id}/retry", run_id=run)
+    site.change("changed", "POST /campaigns/{campaign_id}/cancel", campaign_id=campaign)
+    staged_campaign(site)
+    calendar = {"cron": "30 2 * * *", "time_zone": "Europe/Zurich", "plan": plan()}
+    schedule = site.change("made", "POST /schedules", calendar | {"name": "nightly"})["id"]
+    site.change("changed", "PUT /schedules/{schedule_id}", calendar | {"name": "early"}, schedule_id=schedule)
+    site.change("changed", "POST /schedules/{schedule_id}/pause", schedule_id=schedule)
+    site.change("changed", "POST /schedules/{schedule_id}/resume", schedule_id=schedule)
+    site.change("made", "POST /schedules/{schedule_id}/run", schedule_id=schedule)
+    site.change("made", "POST /schedules/{schedule_id}/duplicate", schedule_id=schedule)
+    site.change("removed", "DELETE /schedules/{schedule_id}", schedule_id=schedule)
+    template = site.change("made", "POST /templates", {"name": "weekly", "plan": plan()})["id"]
+    site.change("changed", "PATCH /templates/{template_id}", {"name": "monthly"}, template_id=template)
+    site.change("removed", "DELETE /templates/{template_id}", template_id=template)
+    view = site.change("made", "POST /explorer/views", {"name": "slow", "query": "sort=longest"})["id"]
+    site.change("changed", "PUT /explorer/views/{view_id}", {"name": "slow", "query": ""}, view_id=view)
+    site.change("removed", "DELETE /explorer/views/{view_id}", view_id=view)
+    site.clock.move(3600)
+    death = site.read(f"/nodes/{site.ids['n1']}/dead")["statement_sha256"]
+    site.change("changed", "POST /nodes/{node_id}/dead", {"statement_sha256": death})
+
+
+def staged_campaign(site: ChangedSite) -> None:
+    stages = [{"variant": "ext4"}, {"variant": "xfs", "pause": "make the target anew"}]
+    campaign = site.change("made", "POST /campaigns", plan(name="formats", stages=stages))["id"]
+    ((offer,),) = start_what_can(site.database, Lines(), site.clock())
+    claim = {"fence": offer.fence, "agent_instance": "instance-n1", "boot_id": hello().boot_id}
+    agent(site, f"/orders/{offer.order_id}/claim", claim)
+    at = site.clock().isoformat()
+    result = {"fence": offer.fence, "agent_instance": "instance-n1", "digest": "0" * 64, "outcome": "finished"}
+    result |= {"reason_code": None, "reason": None, "started_at": at, "ended_at": at, "environment": {}}
+    result |= {name: [] for name in ("steps", "samples", "flags", "artefacts", "curves")}
+    agent(site, f"/orders/{offer.order_id}/finish", result)
+    assert not any(start_what_can(site.database, Lines(), site.clock()))
+    answer = site.client.post(f"{API}/campaigns/{campaign}/pause/look", headers=CSRF)
+    assert answer.is_success, answer.text
+    beat = {"agent_instance": "instance-n1", "boot_id": hello().boot_id, "sent_at": at, "orders": []}
+    agent_says_hello(site, agent(site, "/beat", beat)["look"])
+    seen = site.read(f"/campaigns/{campaign}/pause")["found_sha256"]
+    site.change("changed", "POST /campaigns/{campaign_id}/confirm", {"found_sha256": seen}, campaign_id=campaign)
+    site.change("changed", "POST /campaigns/{campaign_id}/cancel", campaign_id=campaign)
+
+
+def findings(site: ChangedSite) -> None:
+    """A series that fell, the alert of that, a reading of a run by another parser, and who is told."""
+    with site.database.transaction() as session:
+        measured = Measured(session, site.clock(), name="lake")
+        series = history(measured, levels((12, 100.0)))
+        order = session.scalars(select(Order).order_by(Order.id.desc()).limit(1)).one()
+        reading = {"order_id": order.id, "samples": [], "flags": []}
+        series_id, run_id = series.id, order.run_id
+    told = site.change("made", "POST /trend-events", {"cluster": "lake", "text": "RAID set 2 rebuilt"})
+    site.change("removed", "DELETE /trend-events/{event_id}", event_id=told["id"])
+    rule = {"name": "slower", "cluster": "lake", "directions": "both"}
+    made = site.change("made", "POST /alert-rules", rule)
+    with site.database.transaction() as session:
+        confirmed_change(session, series, site.clock() + timedelta(days=5), 100.0, 80.0)
+        raise_alerts(session, series_id)
+    (alert,) = site.read("/alerts?state=untriaged")["items"]
+    site.change("changed", "POST /alerts/{alert_id}/actions", {"action": "acknowledge"}, alert_id=alert["id"])
+    site.change("changed", "PUT /alerts/{alert_id}/mute", {"until": "2999-01-01T00:00:00Z"}, alert_id=alert["id"])
+    site.change("changed", "PUT /alert-rules/{rule_id}", rule | {"name": "slow"}, rule_id=made["id"])
+    site.change("removed", "DELETE /alert-rules/{rule_id}", rule_id=made["id"])
+    said = {"workload_revision": 1, "parser_version": "9.9", "orders": [reading]}
+    site.change("changed", "POST /runs/{run_id}/readings", said, run_id=run_id)
+
+
+def channels(site: ChangedSite) -> None:
+    receiver = {"kind": "webhook", "url": "https://hooks.example.org/tide", "secret": SIGNING_KEY}
+    site.secrets.append(SIGNING_KEY)
+    channel = site.change("made", "POST /channels", {"name": "people", "receiver": receiver})["id"]
+    chat = {"kind": "slack", "url": "https://hooks.slack.example/services/T0/B0/sesame"}
+    site.secrets.append("sesame")
+    site.change("changed", "PUT /channels/{channel_id}", {"name": "chat", "receiver": chat}, channel_id=channel)
+    site.change("made", "POST /channels/{channel_id}/test", channel_id=channel)
+    site.change("removed", "DELETE /channels/{channel_id}", channel_id=channel)
+
+
+STORY: tuple[Callable[[ChangedSite], None], ...] = (people, cluster, campaigns, findings, channels)
+
+
+def digests(secrets: list[str]) -> list[str]:
+    """What is stored of them, which does not belong into the audit either."""
+    return [hashlib.sha256(secret.encode()).hexdigest() for secret in secrets]
