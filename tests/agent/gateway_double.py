@@ -18,7 +18,6 @@ from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import (
     BeatReply,
     BeatRequest,
-    BrokerAccess,
     ClaimRequest,
     EnrollReply,
     EnrollRequest,
@@ -32,6 +31,7 @@ from iotide_wire.messages import (
     OrderWord,
     Word,
 )
+from iotide_wire.nodes import BrokerAccess
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 
 from iotide_agent.runner.files import replace_file
 from iotide_wire.base import Message, Name, Text
-from iotide_wire.messages import BrokerAccess
+from iotide_wire.nodes import BrokerAccess
 
 
 class NotEnrolledError(Exception):

@@ -37,7 +37,7 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
         _keep_heard(session, row, said[row.id])
     starts = _starts(session, known, moved, now)
     # After the orders, in the order in which everybody locks; when it refuses, nothing of the above stays.
-    wanted = agents.beat(session, node_id, request.agent_instance, now, is_idle=not said)
+    wanted = agents.beat(session, node_id, request.agent_instance, now, clock=request.clock, is_idle=not said)
     oldest = repository.oldest_offer_at(session, node_id)
     by_id = {row.id: row for row in known}
     words = [word_on(beat, by_id.get(beat.order_id), moved.get(beat.order_id), starts) for beat in said.values()]
@@ -48,6 +48,7 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
         oldest_offer_seconds=None if oldest is None else max(0.0, (now - oldest).total_seconds()),
         hello_wanted=wanted.hello,
         look=wanted.look,
+        rotation_wanted=wanted.rotation,
     )
 
 
