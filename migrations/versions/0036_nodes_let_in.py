@@ -17,9 +17,7 @@ depends_on = None
 def upgrade() -> None:
     op.add_column("join_token", sa.Column("needs_approval", sa.Boolean(), server_default=sa.false(), nullable=False))
     op.add_column("join_token", sa.Column("node_id", sa.BigInteger(), nullable=True))
-    op.create_foreign_key(
-        op.f("fk_join_token_node_id"), "join_token", "node", ["node_id"], ["id"], ondelete="CASCADE"
-    )
+    op.create_foreign_key(op.f("fk_join_token_node_id"), "join_token", "node", ["node_id"], ["id"], ondelete="CASCADE")
     now = sa.text("now()")
     op.add_column("node", sa.Column("revoked_at", sa.DateTime(timezone=True), nullable=True))
     op.add_column("node", sa.Column("credentials_at", sa.DateTime(timezone=True), server_default=now, nullable=False))

@@ -159,9 +159,7 @@ def join_token(  # noqa: PLR0913 - each is an option of the command
     hours: Annotated[float, typer.Option(min=0.01, max=24 * 365, help="How long it is good for.")] = 1,
     approval: Annotated[
         bool | None,
-        typer.Option(
-            help="Who enrolls with it waits until somebody lets them in; by default if it is for several."
-        ),
+        typer.Option(help="Who enrolls with it waits until somebody lets them in; by default if it is for several."),
     ] = None,
     create: Annotated[bool, typer.Option("--create", help="Make the cluster when there is none of the name.")] = False,
     token_file: Annotated[

@@ -376,6 +376,88 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/nodes/{node_id}/join-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a join token for a node that lost its identity
+         * @description Whoever enrolls with it is this node from then on, with its name and history; what it had before is void then.
+         *
+         *     Refused at the enrolment while a load may run on the node.
+         */
+        post: operations["create_reenrolment_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/pending-nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List hosts that wait to be let in
+         * @description Newest first. Compare the fingerprint with what the agent prints on the host: a name is easily taken.
+         */
+        get: operations["list_pending_nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/pending-nodes/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let waiting hosts in
+         * @description All of them or none; each is a node from then on, and its agent hears of it within ten seconds.
+         */
+        post: operations["approve_pending_nodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/pending-nodes/refuse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refuse waiting hosts
+         * @description All of them or none; their identities never open anything.
+         */
+        post: operations["refuse_pending_nodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/nodes": {
         parameters: {
             query?: never;
@@ -422,6 +504,26 @@ export interface paths {
          * @description Slots and role; what is left out stays.
          */
         patch: operations["change_node"];
+        trace?: never;
+    };
+    "/api/v1/nodes/{node_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a node new credentials
+         * @description With its next beat it gets a new token and a new Redis password; the old ones are void once it keeps the new.
+         */
+        post: operations["rotate_node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/drains": {
@@ -1288,6 +1390,48 @@ export interface paths {
          * @description Frees and ends exactly what the statement said; nothing starts on it until its agent is back and idle.
          */
         post: operations["declare_node_dead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node_id}/revocation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say what revoking a node would do
+         * @description Which of its runs would end at once, and which may still load and so keep what they hold.
+         */
+        get: operations["get_revocation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke a node
+         * @description Its token and its Redis user are void at once and its connections end; its history stays.
+         *
+         *     Of a load that may run there nothing is freed, since it is only not heard any more.
+         */
+        post: operations["revoke_node"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2176,8 +2320,30 @@ export interface paths {
         /**
          * Enroll a node
          * @description Trades a join token for the node's identity: its token for this API and its own access to the broker.
+         *
+         *     With a token that needs approval it opens nothing until an administrator of the cluster let the node in.
          */
         post: operations["enroll_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/standing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say how the server sees the node
+         * @description Changes nothing, so a person may ask beside a running agent; also of a host that waits to be let in.
+         */
+        get: operations["get_standing"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2198,9 +2364,49 @@ export interface paths {
          * @description Said by every agent that starts, and again when its facts changed.
          *
          *     An order that the node has claimed and that a new agent process does not hold any more is lost: its run waits
-         *     again while attempts remain.
+         *     again while attempts remain. One that waits to be let in hears 403 `node_pending`, and how it is approved.
          */
         post: operations["greet_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/rotation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take new credentials
+         * @description For an agent that was told so by its beat; asked again, it gets others. The present ones stay good.
+         */
+        post: operations["rotate_credentials"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/rotation/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep new credentials
+         * @description Said with the new token, once it is on the node's disk: from then on the former credentials are void.
+         */
+        post: operations["confirm_credentials"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2490,6 +2696,15 @@ export interface components {
              */
             is_cut: boolean;
         };
+        /**
+         * AgentStanding
+         * @description Whether a node's agent and this server understand each other.
+         *
+         *     BEHIND: still, but the next version of the server's language will shut it out. TOO_OLD, TOO_NEW: not any more, and
+         *     not yet.
+         * @enum {string}
+         */
+        AgentStanding: "current" | "behind" | "too_old" | "too_new" | "unknown";
         /**
          * Alert
          * @description A change that a rule covers, a suspicion of one, or a scheduled series that stopped.
@@ -2908,6 +3123,7 @@ export interface components {
          *     Attributes:
          *         cancel: jobs to be cancelled.
          *         hello_wanted: the server lacks the gateway's hello.
+         *         rotation_wanted: the gateway's node is to ask for new credentials.
          */
         BatchReply: {
             /** Submit */
@@ -2916,6 +3132,11 @@ export interface components {
             cancel: string[];
             /** Hello Wanted */
             hello_wanted: boolean;
+            /**
+             * Rotation Wanted
+             * @default false
+             */
+            rotation_wanted: boolean;
         };
         /**
          * BatchReport
@@ -2937,6 +3158,7 @@ export interface components {
             hosts: components["schemas"]["SeenHost"][];
             /** Refused */
             refused: components["schemas"]["RefusedJob"][];
+            clock?: components["schemas"]["ClockReading"] | null;
         };
         /**
          * BatchSystem
@@ -2953,6 +3175,7 @@ export interface components {
          *             restarts its Celery worker, whatever made it deaf.
          *         hello_wanted: the server lacks or lost the node's facts.
          *         look: an idle agent is to look around and say hello with this number; None where nobody waits for that.
+         *         rotation_wanted: the node is to ask for new credentials.
          */
         BeatReply: {
             /**
@@ -2970,6 +3193,11 @@ export interface components {
             hello_wanted: boolean;
             /** Look */
             look?: number | null;
+            /**
+             * Rotation Wanted
+             * @default false
+             */
+            rotation_wanted: boolean;
         };
         /**
          * BeatRequest
@@ -2987,6 +3215,7 @@ export interface components {
             sent_at: string;
             /** Orders */
             orders: components["schemas"]["OrderBeat"][];
+            clock?: components["schemas"]["ClockReading"] | null;
         };
         /**
          * Blackout
@@ -3074,7 +3303,7 @@ export interface components {
             /** Workload */
             workload: string;
             /** @description Beside the level at the beginning of the period, or the one that was accepted since then. `slower`: worse by 3 % or more; `faster`: better; `missing`: a schedule fires and no point comes; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
-            state: components["schemas"]["Standing"];
+            state: components["schemas"]["iotide_server__board__standing__Standing"];
             /**
              * Since
              * @description Of the worst series; null of a slow drift, and without a change
@@ -3779,6 +4008,20 @@ export interface components {
             ratio: number;
         };
         /**
+         * ClockReading
+         * @description A node's time of day against the server's.
+         *
+         *     Attributes:
+         *         offset_seconds: how far it is ahead; negative where it is behind.
+         *         uncertainty_seconds: half of the quickest round trip of late; the truth is no further off than this.
+         */
+        ClockReading: {
+            /** Offset Seconds */
+            offset_seconds: number;
+            /** Uncertainty Seconds */
+            uncertainty_seconds: number;
+        };
+        /**
          * Cluster
          * @description A named set of nodes and targets.
          */
@@ -4348,6 +4591,9 @@ export interface components {
         /**
          * EnrollReply
          * @description The node's identity from now on; `node_token` is shown this once.
+         *
+         *     Attributes:
+         *         pending_until: somebody has to let it in, until then; None: it is in.
          */
         EnrollReply: {
             /** Node Id */
@@ -4359,10 +4605,15 @@ export interface components {
             /** Node Token */
             node_token: string;
             broker: components["schemas"]["BrokerAccess"];
+            /** Pending Until */
+            pending_until?: string | null;
         };
         /**
          * EnrollRequest
          * @description A node's first word; the join token is its proof.
+         *
+         *     Attributes:
+         *         facts: of the host, for whoever decides whether it is let in.
          */
         EnrollRequest: {
             /** Join Token */
@@ -4374,6 +4625,10 @@ export interface components {
             agent_version: string;
             /** Wire Version */
             wire_version: number;
+            /** Facts */
+            facts?: {
+                [key: string]: string | number | boolean | null;
+            };
         };
         /**
          * ErrorBody
@@ -4928,6 +5183,7 @@ export interface components {
          *             of the agent on another machine is refused.
          *         look: the server's last request to look around that came before the node was looked at for this hello.
          *         holds: the orders on its disk; one that the server counts as active and is not named here is lost.
+         *         clock: None before the first answer of the server.
          */
         HelloRequest: {
             /** Agent Instance */
@@ -4959,6 +5215,7 @@ export interface components {
             look?: number | null;
             /** Holds */
             holds: components["schemas"]["HeldOrder"][];
+            clock?: components["schemas"]["ClockReading"] | null;
         };
         /**
          * Holds
@@ -5008,8 +5265,15 @@ export interface components {
             id: number;
             /** Cluster Id */
             cluster_id: number;
+            /**
+             * Node Id
+             * @description It makes no new node but gives this one another identity
+             */
+            node_id: number | null;
             /** Uses Left */
             uses_left: number;
+            /** Needs Approval */
+            needs_approval: boolean;
             /**
              * Created At
              * Format: date-time
@@ -5030,8 +5294,15 @@ export interface components {
             id: number;
             /** Cluster Id */
             cluster_id: number;
+            /**
+             * Node Id
+             * @description It makes no new node but gives this one another identity
+             */
+            node_id: number | null;
             /** Uses Left */
             uses_left: number;
+            /** Needs Approval */
+            needs_approval: boolean;
             /**
              * Created At
              * Format: date-time
@@ -5071,6 +5342,11 @@ export interface components {
              * @example 3600
              */
             expires_in_seconds: number;
+            /**
+             * Needs Approval
+             * @description Whoever enrolls with it waits until somebody lets them in; by default if it is for several
+             */
+            needs_approval?: boolean | null;
         };
         /**
          * Launcher
@@ -5355,6 +5631,15 @@ export interface components {
             name: string;
         };
         /**
+         * NewCredentials
+         * @description What the node is known by once it has said so with the new token; until then the old ones stay good.
+         */
+        NewCredentials: {
+            /** Node Token */
+            node_token: string;
+            broker: components["schemas"]["BrokerAccess"];
+        };
+        /**
          * Node
          * @description A host with an agent.
          */
@@ -5380,6 +5665,26 @@ export interface components {
             last_seen_at: string | null;
             /** Agent Version */
             agent_version: string | null;
+            /**
+             * Wire Version
+             * @description What its agent said last that it speaks
+             */
+            wire_version: number | null;
+            /** @description Whether it understands this server: `behind` still does, and will not after the next change of the language; `too_old` and `too_new` get nothing to do until agent or server is upgraded */
+            agent_standing: components["schemas"]["AgentStanding"];
+            /** @description Null where its agent does not say */
+            clock: components["schemas"]["NodeClock"] | null;
+            /**
+             * Credentials At
+             * Format: date-time
+             * @description Since when it has its present token
+             */
+            credentials_at: string;
+            /**
+             * Rotation Wanted At
+             * @description It is to ask for a new one since
+             */
+            rotation_wanted_at: string | null;
             /** Boot Id */
             boot_id: string | null;
             /** Facts */
@@ -5407,6 +5712,27 @@ export interface components {
             problem: string | null;
             /** @description Nothing new starts on it; its cluster may be drained, too */
             drain: components["schemas"]["Drain"] | null;
+        };
+        /**
+         * NodeClock
+         * @description A node's time of day against the server's.
+         */
+        NodeClock: {
+            /**
+             * Offset Seconds
+             * @description How far it is ahead; negative where it is behind
+             */
+            offset_seconds: number;
+            /**
+             * Uncertainty Seconds
+             * @description The truth is no further off than this
+             */
+            uncertainty_seconds: number;
+            /**
+             * Is Off
+             * @description It is certainly further off than 1 s
+             */
+            is_off: boolean;
         };
         /**
          * NodePatch
@@ -5441,10 +5767,10 @@ export interface components {
         NodeRole: "compute" | "storage" | "gateway";
         /**
          * NodeState
-         * @description Whether a node can be counted on.
+         * @description Whether a node can be counted on; of one that was revoked nothing is believed until its host is enrolled anew.
          * @enum {string}
          */
-        NodeState: "online" | "silent" | "never_seen" | "retired";
+        NodeState: "online" | "silent" | "never_seen" | "revoked" | "retired";
         /**
          * NodeWorkload
          * @description A workload as a node has it.
@@ -5889,6 +6215,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[PendingNode] */
+        Page_PendingNode_: {
+            /** Items */
+            items: components["schemas"]["PendingNode"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[RunEvent] */
         Page_RunEvent_: {
             /** Items */
@@ -6161,6 +6494,67 @@ export interface components {
              * @description So many more groups than were asked for
              */
             left_out: number;
+        };
+        /**
+         * PendingChoice
+         * @description Some of the hosts that wait.
+         */
+        PendingChoice: {
+            /** Pending Ids */
+            pending_ids: number[];
+        };
+        /**
+         * PendingNode
+         * @description A host that enrolled and waits until somebody lets it in; it has an identity, which opens nothing yet.
+         */
+        PendingNode: {
+            /**
+             * Id
+             * @description Of the node that it becomes
+             */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /**
+             * Name
+             * @example node07
+             */
+            name: string;
+            role: components["schemas"]["NodeRole"];
+            /**
+             * Address
+             * @description Where its enrolment came from
+             * @example 10.1.2.3
+             */
+            address: string | null;
+            /**
+             * Fingerprint
+             * @description Of its token; `iotide-agent check` prints it too
+             * @example 3f2a 91bc 07de 4410
+             */
+            fingerprint: string;
+            /** Agent Version */
+            agent_version: string;
+            agent_standing: components["schemas"]["AgentStanding"];
+            /** Facts */
+            facts: {
+                [key: string]: string | number | boolean | null;
+            };
+            /**
+             * Asked At
+             * Format: date-time
+             */
+            asked_at: string;
+            /**
+             * Last Seen At
+             * @description When its agent asked last whether it was let in
+             */
+            last_seen_at: string | null;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
         };
         /**
          * PlannedFiring
@@ -6584,6 +6978,18 @@ export interface components {
             status: "ready";
         };
         /**
+         * ReenrolmentInput
+         * @description A new join token for a node that is there.
+         */
+        ReenrolmentInput: {
+            /**
+             * Expires In Seconds
+             * @default 3600
+             * @example 3600
+             */
+            expires_in_seconds: number;
+        };
+        /**
          * RefusedJob
          * @description A job that the batch system would not take, in its own words.
          */
@@ -6621,6 +7027,23 @@ export interface components {
             cell_ids?: number[] | null;
         };
         /**
+         * Revocation
+         * @description What revoking a node would do, and what it would leave to a person.
+         */
+        Revocation: {
+            /** Node Id */
+            node_id: number;
+            /** Node Name */
+            node_name: string;
+            /** Runs */
+            runs: components["schemas"]["TouchedRun"][];
+            /**
+             * Waiting Count
+             * @description Runs that wait for the node and go on waiting
+             */
+            waiting_count: number;
+        };
+        /**
          * Role
          * @description What a person may do in a cluster; each includes the ones before.
          * @enum {string}
@@ -6649,6 +7072,17 @@ export interface components {
             sender: string;
             /** Receiver */
             receiver: string;
+        };
+        /**
+         * RotateRequest
+         * @description Asks for new credentials, which the server wants the node to have.
+         *
+         *     Attributes:
+         *         agent_instance: of the agent that speaks for the node; a thief of the token does not know it.
+         */
+        RotateRequest: {
+            /** Agent Instance */
+            agent_instance: string;
         };
         /**
          * RuleRef
@@ -7658,18 +8092,12 @@ export interface components {
             ended: number;
         };
         /**
-         * Standing
-         * @description In the order in which somebody should look.
-         * @enum {string}
-         */
-        Standing: "slower" | "missing" | "noisy" | "faster" | "in_control" | "no_baseline";
-        /**
          * StandingCount
          * @description So many series stand so.
          */
         StandingCount: {
             /** @description Beside the level at the beginning of the period, or the one that was accepted since then. `slower`: worse by 3 % or more; `faster`: better; `missing`: a schedule fires and no point comes; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
-            state: components["schemas"]["Standing"];
+            state: components["schemas"]["iotide_server__board__standing__Standing"];
             /** Series */
             series: number;
         };
@@ -8496,6 +8924,30 @@ export interface components {
             expires_at?: string | null;
         };
         /**
+         * TouchedRun
+         * @description A run of which the node has orders.
+         */
+        TouchedRun: {
+            /** Run Id */
+            run_id: number;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Campaign Name */
+            campaign_name: string;
+            /** Workload */
+            workload: string;
+            /**
+             * Ends
+             * @description Its orders there end at once; else they stay until somebody calls the node dead
+             */
+            ends: boolean;
+            /**
+             * Words
+             * @description What follows for it
+             */
+            words: string;
+        };
+        /**
          * TwoModes
          * @description The medians of the two modes of one side, with the number of their runs.
          */
@@ -8872,6 +9324,12 @@ export interface components {
             tool_version: string | null;
         };
         /**
+         * Standing
+         * @description In the order in which somebody should look.
+         * @enum {string}
+         */
+        iotide_server__board__standing__Standing: "slower" | "missing" | "noisy" | "faster" | "in_control" | "no_baseline";
+        /**
          * Attempt
          * @description One try; `words` is null while it is under way, or where nobody came back to say.
          */
@@ -8915,6 +9373,34 @@ export interface components {
             batch_job: components["schemas"]["BatchJob"] | null;
             /** Orders */
             orders: components["schemas"]["RunOrder"][];
+        };
+        /**
+         * Standing
+         * @description How the server sees the node whose token asks.
+         *
+         *     Attributes:
+         *         pending_until: it waits to be let in, and until then; None: it is in.
+         *         fingerprint: of its token, for people to compare.
+         *         oldest_wire_version, newest_wire_version: what the server speaks.
+         */
+        iotide_wire__nodes__Standing: {
+            /** Node Name */
+            node_name: string;
+            /** Cluster */
+            cluster: string;
+            /** Pending Until */
+            pending_until: string | null;
+            /** Fingerprint */
+            fingerprint: string;
+            /**
+             * Server Time
+             * Format: date-time
+             */
+            server_time: string;
+            /** Oldest Wire Version */
+            oldest_wire_version: number;
+            /** Newest Wire Version */
+            newest_wire_version: number;
         };
     };
     responses: never;
@@ -12665,7 +13151,9 @@ export interface operations {
                      *         {
                      *           "id": 1,
                      *           "cluster_id": 1,
+                     *           "node_id": 1,
                      *           "uses_left": 1,
+                     *           "needs_approval": true,
                      *           "created_at": "2026-11-21T10:00:00Z",
                      *           "expires_at": "2026-11-21T10:00:00Z"
                      *         }
@@ -12812,7 +13300,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "uses": 8,
-                 *       "expires_in_seconds": 3600
+                 *       "expires_in_seconds": 3600,
+                 *       "needs_approval": true
                  *     }
                  */
                 "application/json": components["schemas"]["JoinTokenInput"];
@@ -12829,7 +13318,9 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "cluster_id": 1,
+                     *       "node_id": 1,
                      *       "uses_left": 1,
+                     *       "needs_approval": true,
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "expires_at": "2026-11-21T10:00:00Z",
                      *       "token": "text",
@@ -13181,6 +13672,820 @@ export interface operations {
             };
         };
     };
+    create_reenrolment_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expires_in_seconds": 3600
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReenrolmentInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "node_id": 1,
+                     *       "uses_left": 1,
+                     *       "needs_approval": true,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "expires_at": "2026-11-21T10:00:00Z",
+                     *       "token": "text",
+                     *       "command": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JoinTokenCreated"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_pending_nodes: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "name": "node07",
+                     *           "role": "compute",
+                     *           "address": "10.1.2.3",
+                     *           "fingerprint": "3f2a 91bc 07de 4410",
+                     *           "agent_version": "text",
+                     *           "agent_standing": "current",
+                     *           "facts": {},
+                     *           "asked_at": "2026-11-21T10:00:00Z",
+                     *           "last_seen_at": "2026-11-21T10:00:00Z",
+                     *           "expires_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_PendingNode_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    approve_pending_nodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "pending_ids": [
+                 *         1
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PendingChoice"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    refuse_pending_nodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "pending_ids": [
+                 *         1
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PendingChoice"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_nodes: {
         parameters: {
             query?: {
@@ -13217,6 +14522,15 @@ export interface operations {
                      *           "state": "online",
                      *           "last_seen_at": "2026-11-21T10:00:00Z",
                      *           "agent_version": "text",
+                     *           "wire_version": 1,
+                     *           "agent_standing": "current",
+                     *           "clock": {
+                     *             "offset_seconds": 1,
+                     *             "uncertainty_seconds": 1,
+                     *             "is_off": true
+                     *           },
+                     *           "credentials_at": "2026-11-21T10:00:00Z",
+                     *           "rotation_wanted_at": "2026-11-21T10:00:00Z",
                      *           "boot_id": "text",
                      *           "facts": {},
                      *           "mounts": [
@@ -13402,6 +14716,15 @@ export interface operations {
                      *       "state": "online",
                      *       "last_seen_at": "2026-11-21T10:00:00Z",
                      *       "agent_version": "text",
+                     *       "wire_version": 1,
+                     *       "agent_standing": "current",
+                     *       "clock": {
+                     *         "offset_seconds": 1,
+                     *         "uncertainty_seconds": 1,
+                     *         "is_off": true
+                     *       },
+                     *       "credentials_at": "2026-11-21T10:00:00Z",
+                     *       "rotation_wanted_at": "2026-11-21T10:00:00Z",
                      *       "boot_id": "text",
                      *       "facts": {},
                      *       "mounts": [
@@ -13774,6 +15097,15 @@ export interface operations {
                      *       "state": "online",
                      *       "last_seen_at": "2026-11-21T10:00:00Z",
                      *       "agent_version": "text",
+                     *       "wire_version": 1,
+                     *       "agent_standing": "current",
+                     *       "clock": {
+                     *         "offset_seconds": 1,
+                     *         "uncertainty_seconds": 1,
+                     *         "is_off": true
+                     *       },
+                     *       "credentials_at": "2026-11-21T10:00:00Z",
+                     *       "rotation_wanted_at": "2026-11-21T10:00:00Z",
                      *       "boot_id": "text",
                      *       "facts": {},
                      *       "mounts": [
@@ -13941,6 +15273,237 @@ export interface operations {
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
                      *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rotate_node: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "name": "node07",
+                     *       "role": "compute",
+                     *       "slots": 1,
+                     *       "state": "online",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "agent_version": "text",
+                     *       "wire_version": 1,
+                     *       "agent_standing": "current",
+                     *       "clock": {
+                     *         "offset_seconds": 1,
+                     *         "uncertainty_seconds": 1,
+                     *         "is_off": true
+                     *       },
+                     *       "credentials_at": "2026-11-21T10:00:00Z",
+                     *       "rotation_wanted_at": "2026-11-21T10:00:00Z",
+                     *       "boot_id": "text",
+                     *       "facts": {},
+                     *       "mounts": [
+                     *         {
+                     *           "path": "text",
+                     *           "mount_point": "text",
+                     *           "fstype": "text",
+                     *           "source": "text",
+                     *           "mount_options": "text",
+                     *           "total_bytes": 0,
+                     *           "free_bytes": 0,
+                     *           "total_inodes": 0,
+                     *           "free_inodes": 0,
+                     *           "approved": true,
+                     *           "facts": {}
+                     *         }
+                     *       ],
+                     *       "approved_directories": [
+                     *         "/scratch"
+                     *       ],
+                     *       "workloads": [
+                     *         {
+                     *           "name": "fio",
+                     *           "revision": 1,
+                     *           "tool_version": "fio-3.33",
+                     *           "available": true,
+                     *           "unavailable_because": "text"
+                     *         }
+                     *       ],
+                     *       "active_orders": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "run_id": 1,
+                     *           "state": "running",
+                     *           "progress": 1,
+                     *           "phase": "writing 1.00 GiB"
+                     *         }
+                     *       ],
+                     *       "problem": "text",
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -26390,6 +27953,15 @@ export interface operations {
                      *       "state": "online",
                      *       "last_seen_at": "2026-11-21T10:00:00Z",
                      *       "agent_version": "text",
+                     *       "wire_version": 1,
+                     *       "agent_standing": "current",
+                     *       "clock": {
+                     *         "offset_seconds": 1,
+                     *         "uncertainty_seconds": 1,
+                     *         "is_off": true
+                     *       },
+                     *       "credentials_at": "2026-11-21T10:00:00Z",
+                     *       "rotation_wanted_at": "2026-11-21T10:00:00Z",
                      *       "boot_id": "text",
                      *       "facts": {},
                      *       "mounts": [
@@ -26557,6 +28129,396 @@ export interface operations {
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
                      *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_revocation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node_id": 1,
+                     *       "node_name": "text",
+                     *       "runs": [
+                     *         {
+                     *           "run_id": 1,
+                     *           "campaign_id": 1,
+                     *           "campaign_name": "text",
+                     *           "workload": "text",
+                     *           "ends": true,
+                     *           "words": "text"
+                     *         }
+                     *       ],
+                     *       "waiting_count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Revocation"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    revoke_node: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "name": "node07",
+                     *       "role": "compute",
+                     *       "slots": 1,
+                     *       "state": "online",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "agent_version": "text",
+                     *       "wire_version": 1,
+                     *       "agent_standing": "current",
+                     *       "clock": {
+                     *         "offset_seconds": 1,
+                     *         "uncertainty_seconds": 1,
+                     *         "is_off": true
+                     *       },
+                     *       "credentials_at": "2026-11-21T10:00:00Z",
+                     *       "rotation_wanted_at": "2026-11-21T10:00:00Z",
+                     *       "boot_id": "text",
+                     *       "facts": {},
+                     *       "mounts": [
+                     *         {
+                     *           "path": "text",
+                     *           "mount_point": "text",
+                     *           "fstype": "text",
+                     *           "source": "text",
+                     *           "mount_options": "text",
+                     *           "total_bytes": 0,
+                     *           "free_bytes": 0,
+                     *           "total_inodes": 0,
+                     *           "free_inodes": 0,
+                     *           "approved": true,
+                     *           "facts": {}
+                     *         }
+                     *       ],
+                     *       "approved_directories": [
+                     *         "/scratch"
+                     *       ],
+                     *       "workloads": [
+                     *         {
+                     *           "name": "fio",
+                     *           "revision": 1,
+                     *           "tool_version": "fio-3.33",
+                     *           "available": true,
+                     *           "unavailable_because": "text"
+                     *         }
+                     *       ],
+                     *       "active_orders": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "run_id": 1,
+                     *           "state": "running",
+                     *           "progress": 1,
+                     *           "phase": "writing 1.00 GiB"
+                     *         }
+                     *       ],
+                     *       "problem": "text",
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -36919,7 +38881,8 @@ export interface operations {
                  *       "node_name": "text",
                  *       "role": "compute",
                  *       "agent_version": "text",
-                 *       "wire_version": 1
+                 *       "wire_version": 1,
+                 *       "facts": {}
                  *     }
                  */
                 "application/json": components["schemas"]["EnrollRequest"];
@@ -36942,7 +38905,8 @@ export interface operations {
                      *         "url": "text",
                      *         "queue": "text",
                      *         "ca_pem": "text"
-                     *       }
+                     *       },
+                     *       "pending_until": "2026-11-21T10:00:00Z"
                      *     }
                      */
                     "application/json": components["schemas"]["EnrollReply"];
@@ -37090,6 +39054,137 @@ export interface operations {
             };
         };
     };
+    get_standing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node_name": "text",
+                     *       "cluster": "text",
+                     *       "pending_until": "2026-11-21T10:00:00Z",
+                     *       "fingerprint": "text",
+                     *       "server_time": "2026-11-21T10:00:00Z",
+                     *       "oldest_wire_version": 1,
+                     *       "newest_wire_version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["iotide_wire__nodes__Standing"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     greet_agent: {
         parameters: {
             query?: never;
@@ -37172,7 +39267,11 @@ export interface operations {
                  *           "order_id": 1,
                  *           "fence": 1
                  *         }
-                 *       ]
+                 *       ],
+                 *       "clock": {
+                 *         "offset_seconds": 1,
+                 *         "uncertainty_seconds": 1
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["HelloRequest"];
@@ -37315,6 +39414,343 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rotate_credentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent_instance": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node_token": "text",
+                     *       "broker": {
+                     *         "url": "text",
+                     *         "queue": "text",
+                     *         "ca_pem": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewCredentials"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    confirm_credentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description Internal Server Error */
@@ -37638,7 +40074,11 @@ export interface operations {
                  *           },
                  *           "go_heard": "2026-11-21T10:00:00Z"
                  *         }
-                 *       ]
+                 *       ],
+                 *       "clock": {
+                 *         "offset_seconds": 1,
+                 *         "uncertainty_seconds": 1
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["BeatRequest"];
@@ -37672,7 +40112,8 @@ export interface operations {
                      *       ],
                      *       "oldest_offer_seconds": 1,
                      *       "hello_wanted": true,
-                     *       "look": 1
+                     *       "look": 1,
+                     *       "rotation_wanted": false
                      *     }
                      */
                     "application/json": components["schemas"]["BeatReply"];
@@ -37877,7 +40318,11 @@ export interface operations {
                  *           "fence": 1,
                  *           "words": "text"
                  *         }
-                 *       ]
+                 *       ],
+                 *       "clock": {
+                 *         "offset_seconds": 1,
+                 *         "uncertainty_seconds": 1
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["BatchReport"];
@@ -37908,7 +40353,8 @@ export interface operations {
                      *       "cancel": [
                      *         "text"
                      *       ],
-                     *       "hello_wanted": true
+                     *       "hello_wanted": true,
+                     *       "rotation_wanted": false
                      *     }
                      */
                     "application/json": components["schemas"]["BatchReply"];

@@ -1,7 +1,8 @@
 """Talks to the server for the driver, off its thread: each call gives back the event that its answer amounts to."""
 
 import logging
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
@@ -23,11 +24,13 @@ from iotide_agent.protocol import (
 )
 from iotide_agent.reading import Verdict
 from iotide_agent.results import refusal
+from iotide_agent.rotation import Rotation
 from iotide_agent.runner.processes import boottime
 from iotide_agent.spool import Spool
 from iotide_agent.transport import Refusal, Transport, Unreachable
 from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import BeatRequest, ClaimRequest, FinishRequest, HeldOrder, HelloRequest, OrderBeat, Outcome
+from iotide_wire.nodes import ClockReading
 
 _UNAUTHENTICATED: Final = frozenset({401, 403})
 _GONE: Final = frozenset({404, 409, 410})
@@ -35,7 +38,7 @@ _RESULT_REFUSED: Final = "result_refused"
 _logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Speaker:
     """This agent process, as the server knows it."""
 
@@ -44,6 +47,16 @@ class Speaker:
     clock: ServerClock
     instance: str
     boot_id: str
+    rotation: Rotation = field(init=False)
+    _refused_with: str | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.rotation = Rotation(self.spool.state_directory, self.transport)
+
+    @property
+    def speaks_older_version(self) -> bool:
+        """Whether the server did not understand the newest one; it may have been upgraded since."""
+        return self.transport.version < WIRE_VERSION
 
     def greet(self, inventory: Inventory, look: int | None, holds: tuple[tuple[int, int], ...]) -> Event:
         """Says hello; the server's acceptance is noted, so that the next agent process can succeed this one.
@@ -64,16 +77,21 @@ class Speaker:
             workloads=tuple(inventory.workloads.values()),
             look=look,
             holds=tuple(HeldOrder(order_id=order_id, fence=fence) for order_id, fence in holds),
+            clock=self._clock_reading(),
         )
-        sent_at = boottime()
         try:
+            self.rotation.settle()
+            sent_at = boottime()
             reply = self.transport.hello(request)
         except Unreachable as error:
             _logger.warning("hello_unanswered error=%s", error)
             return GreetingUnanswered()
         except Refusal as error:
-            _logger.warning("hello_refused code=%s error=%s", error.code, error)
+            if error.code != self._refused_with:  # said once, however long it is waited for
+                _logger.warning("hello_refused code=%s error=%s", error.code, error)
+            self._refused_with = error.code
             return GreetingRefused(error.code, error.sentence)
+        self._refused_with = None
         self.clock.learn(reply.server_time, sent_at, boottime())
         self.spool.keep_instance(self.instance)
         _logger.info("greeted node_id=%d node=%s", reply.node_id, reply.node_name)
@@ -81,11 +99,16 @@ class Speaker:
 
     def beat(self, number: int, orders: tuple[OrderBeat, ...]) -> Event:
         """Sends a beat."""
-        sent_at = boottime()
         request = BeatRequest(
-            agent_instance=self.instance, boot_id=self.boot_id, sent_at=datetime.now(UTC), orders=orders
+            agent_instance=self.instance,
+            boot_id=self.boot_id,
+            sent_at=datetime.now(UTC),
+            orders=orders,
+            clock=self._clock_reading(),
         )
         try:
+            self.rotation.settle()
+            sent_at = boottime()
             reply = self.transport.beat(request)
         except Unreachable as error:
             _logger.warning("beat_unanswered error=%s", error)
@@ -94,7 +117,9 @@ class Speaker:
             _logger.warning("beat_refused code=%s error=%s", error.code, error)
             return BeatRefused(number, error.code, error.sentence)
         self.clock.learn(reply.server_time, sent_at, boottime())
-        return Beaten(number, reply)
+        if reply.rotation_wanted:
+            self.rotation.try_to_rotate(self.instance)
+        return Beaten(number, reply, is_rotated=self.rotation.take_news())
 
     def claim(self, order_id: int, fence: int) -> Event:
         """Claims an order and keeps it on disk before anything is done about it."""
@@ -127,6 +152,9 @@ class Speaker:
             return self._after_refusal(order_id, result, error)
         _logger.info("result_acknowledged order_id=%d accepted=%s", order_id, reply.accepted)
         return Acknowledged(order_id)
+
+    def _clock_reading(self) -> ClockReading | None:
+        return self.clock.reading(time.time(), boottime())
 
     def _put_artefacts(self, order_id: int, result: FinishRequest) -> None:
         directory = self.spool.files(order_id).artefacts

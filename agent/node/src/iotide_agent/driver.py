@@ -264,7 +264,8 @@ class Driver:
 
     def _renew_inventory(self) -> Event:
         self._looks.look()
-        return Tick() if self._executor.inventory == self._announced else FactsChanged()
+        is_told = self._executor.inventory == self._announced and not self._speaker.speaks_older_version
+        return Tick() if is_told else FactsChanged()
 
     def _keep_inventory(self, found: Inventory) -> None:
         self._executor.inventory = found

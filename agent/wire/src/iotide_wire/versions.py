@@ -12,6 +12,9 @@ WIRE_VERSION: Final = 2
 
 SPOKEN_VERSIONS: Final = range(max(1, WIRE_VERSION - 1), WIRE_VERSION + 1)
 
+STRANGE_VERSION: Final = "wire_version_unsupported"
+"""The code with which a server says that it does not understand the agent."""
+
 
 @dataclass(frozen=True, slots=True)
 class Since:

@@ -12,7 +12,7 @@ from iotide_server.kit.errors import (
     NotFoundError,
 )
 from iotide_server.kit.suggest import choose_from
-from iotide_wire.versions import named
+from iotide_wire.versions import STRANGE_VERSION, named
 
 
 class ClusterNotFoundError(NotFoundError):
@@ -243,7 +243,7 @@ class JoinTokenNotFoundError(NotFoundError):
 class WireVersionUnsupportedError(ConflictError):
     """Agent and server speak different languages."""
 
-    code = "wire_version_unsupported"
+    code = STRANGE_VERSION
 
     def __init__(self, wire_version: int, spoken: range) -> None:
         super().__init__(

@@ -48,6 +48,7 @@ class IsNodeOrWaits(Rule):
         if waiting is None:
             raise _unknown()
         request.state.waiting_node = waiting
+        request.state.wire_version = waiting.wire_version
         return Principal(PrincipalKind.NODE, waiting.id, waiting.name, caller_address(request))
 
 

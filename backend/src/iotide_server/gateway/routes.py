@@ -64,10 +64,10 @@ def enroll_agent(_: Anyone, session: Tx, now: Now, request: Request, body: Enrol
     return _spoken(reply, body.wire_version, 201)
 
 
-@router.get("/standing", summary="Say how the server sees the node")
-def get_standing(principal: NodeOrWaiting, session: Tx, now: Now, request: Request) -> Standing:
+@router.get("/standing", summary="Say how the server sees the node", response_model=Standing)
+def get_standing(principal: NodeOrWaiting, session: Tx, now: Now, request: Request) -> Response:
     """Changes nothing, so a person may ask beside a running agent; also of a host that waits to be let in."""
-    return standing.of(session, principal, waiting_node(request), now)
+    return _spoken(standing.of(session, principal, waiting_node(request), now), spoken_version(request))
 
 
 @router.post("/hello", summary="Announce an agent", response_model=HelloReply, responses=errors(409))
