@@ -33,8 +33,9 @@ def server() -> Iterator[GatewayDouble]:
 
 
 @pytest.fixture
-def start(server: GatewayDouble, tmp_path: Path) -> Callable[[], Speaker]:
+def start(server: GatewayDouble, tmp_path: Path) -> Iterator[Callable[[], Speaker]]:
     """Starts an agent on what is on the disk."""
+    speakers: list[Speaker] = []
     identity = Identity(
         server_url=server.url, node_id=1, node_name="node-1", node_token=server.token, broker=BROKER, ca_pem=None
     )
@@ -43,9 +44,13 @@ def start(server: GatewayDouble, tmp_path: Path) -> Callable[[], Speaker]:
     def begin() -> Speaker:
         spool = Spool(tmp_path)
         spool.prepare()
-        return Speaker(transport_of(load_identity(tmp_path)), spool, ServerClock(), "instance-1", "boot-id-1")
+        transport = transport_of(load_identity(tmp_path))
+        speakers.append(Speaker(transport, spool, ServerClock(), "instance-1", "boot-id-1"))
+        return speakers[-1]
 
-    return begin
+    yield begin
+    for speaker in speakers:
+        speaker.transport.close()
 
 
 def is_in_order(speaker: Speaker, server: GatewayDouble) -> bool:

@@ -206,7 +206,6 @@ def test_a_token_that_was_revoked_opens_no_agents_route(theft: Theft, admin: Per
     revoked = theft.client.post(f"{API}/nodes/{theft.site.node_ids[1]}/revoke", headers=admin.headers)
     assert (revoked.status_code, revoked.json()["state"]) == (200, "revoked")
     before = theft.seen()
-    claim = {"fence": theft.own.fence, **identity(2)}
     statuses = {
         theft.call("POST", "/beat", json=beat_of(theft.own.order_id, theft.own.fence)).status_code,
         theft.call(

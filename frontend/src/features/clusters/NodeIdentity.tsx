@@ -118,8 +118,8 @@ function EnrolAgainButton({ node }: { node: Node }) {
                 <Text size="sm">
                   <Trans>
                     For a host that lost its disk, was replaced or was revoked. Whoever runs this until{" "}
-                    <When at={create.data.expires_at} /> is {node.name} from then on, with its history; what it had
-                    before is void then. It is refused while a load may run there.
+                    <When at={create.data.expires_at} /> is {node.name} from then on, with its history; what
+                    it had before is void then. It is refused while a load may run there.
                   </Trans>
                 </Text>
                 <Command label={t`Copy the enrol command`} text={create.data.command} />

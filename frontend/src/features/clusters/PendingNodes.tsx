@@ -36,8 +36,8 @@ function Waiting({ clusterId, pending }: { clusterId: number; pending: readonly 
         <Title order={3} size="h5">{t`Waiting to be let in`}</Title>
         <Text c="dimmed" size="sm">
           <Trans>
-            A name is easily taken: compare each fingerprint with what <code>iotide-agent check</code> prints on the
-            host.
+            A name is easily taken: compare each fingerprint with what <code>iotide-agent check</code> prints
+            on the host.
           </Trans>
         </Text>
         <ScrollTable

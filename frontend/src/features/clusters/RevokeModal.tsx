@@ -18,8 +18,8 @@ export default function RevokeModal({ node, onClose }: { node: Node; onClose: ()
       <Stack gap="sm">
         <Text size="sm">
           <Trans>
-            Its token and its Redis user are void at once and its connections end: do this when somebody else may
-            have them. Its history stays; its host can be enrolled again.
+            Its token and its Redis user are void at once and its connections end: do this when somebody else
+            may have them. Its history stays; its host can be enrolled again.
           </Trans>
         </Text>
         <Loaded query={stated}>{(found) => <Touched revocation={found} />}</Loaded>

@@ -13,9 +13,7 @@ export function pendingNodesQuery(clusterId: number) {
     queryFn: async ({ signal }) => {
       const path = { cluster_id: clusterId };
       const pending = await everyItem((query) =>
-        answer(
-          api.GET("/api/v1/clusters/{cluster_id}/pending-nodes", { params: { path, query }, signal }),
-        ),
+        answer(api.GET("/api/v1/clusters/{cluster_id}/pending-nodes", { params: { path, query }, signal })),
       );
       return pending.reverse();
     },
@@ -54,7 +52,9 @@ export function revocationQuery(nodeId: number) {
   return queryOptions({
     queryKey: ["node", nodeId, "revocation"],
     queryFn: ({ signal }) =>
-      answer(api.GET("/api/v1/nodes/{node_id}/revocation", { params: { path: { node_id: nodeId } }, signal })),
+      answer(
+        api.GET("/api/v1/nodes/{node_id}/revocation", { params: { path: { node_id: nodeId } }, signal }),
+      ),
     gcTime: 0,
     retry: false,
   });
