@@ -35,7 +35,7 @@ class IsNode(Rule):
 
 
 @dataclass(frozen=True)
-class IsNodeOrWaits(Rule):
+class IsNodeOrWaits(IsNode):
     """As IsNode, or the agent of a host that waits to be let in: it may ask whether it was."""
 
     def __call__(self, request: Request, session: Tx, now: Now, bearer: Bearer) -> Principal:
@@ -53,11 +53,12 @@ class IsNodeOrWaits(Rule):
 
 
 @dataclass(frozen=True)
-class ConfirmsToken(Rule):
+class ConfirmsToken(IsNode):
     """A node's agent that speaks with its present token or with the next one, which opens nothing else yet."""
 
-    def __call__(self, request: Request, session: Tx, bearer: Bearer) -> Principal:
-        """Let pass who holds either."""
+    def __call__(self, request: Request, session: Tx, now: Now, bearer: Bearer) -> Principal:
+        """Let pass who holds either, at any time."""
+        del now
         node = identity_repository.node_by_any_token(session, _token(bearer))
         if node is None:
             raise _unknown()
