@@ -35,9 +35,8 @@ ROUTES: Final[dict[str, tuple[type[Message], type[Message]]]] = {
     r"/agent/orders/\d+/finish": (FinishRequest, FinishReply),
     r"/agent/rotation": (RotateRequest, NewCredentials),
 }
-KINDS: Final[dict[str, type[Message]]] = {
-    kind.__name__: kind for pair in (*ROUTES.values(), (Standing,)) for kind in pair
-}
+_KINDS: Final[tuple[type[Message], ...]] = (*(kind for pair in ROUTES.values() for kind in pair), Standing)
+KINDS: Final[dict[str, type[Message]]] = {kind.__name__: kind for kind in _KINDS}
 
 
 def messages(exchanges: list[Exchange]) -> Iterator[tuple[type[Message], Any]]:

@@ -77,7 +77,9 @@ DENIED: dict[str, Callable[[Redis], Any]] = {
     "add to B's order of what is not acknowledged": lambda redis: redis.zadd("unacked_index.17", {"x": 1.0}),
     "take B's lock": lambda redis: redis.set("unacked_mutex.17", "x", nx=True),
     "reach a queue whose number only begins with its own": lambda redis: redis.lpush("node.71", "forged"),
-    "change B's queue within a transaction": lambda redis: redis.pipeline().lpush("node.17", "forged").execute(),
+    "change B's queue within a transaction": lambda redis: redis.transaction(
+        lambda pipe: pipe.lpush("node.17", "forged") and None
+    ),
     "EVAL": lambda redis: redis.eval("return 1", 0),
     "SCRIPT FLUSH": lambda redis: redis.script_flush(),
     "SCRIPT KILL": lambda redis: redis.script_kill(),

@@ -53,7 +53,7 @@ def enroll(session: Session, cluster: Cluster, name: str = "n1") -> EnrollReply:
 
 
 def waiting(session: Session, cluster: Cluster, after: timedelta = timedelta()) -> list[PendingNode]:
-    page = pending.list_pending(session, ADMIN, cluster.id, PageRequest(limit=100, cursor=None), NOW + after)
+    page = pending.list_pending(session, ADMIN, cluster.id, PageRequest(limit=100, last_id=None), NOW + after)
     return list(page.rows)
 
 
