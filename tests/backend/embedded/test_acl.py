@@ -55,6 +55,12 @@ def node_a(redis: PrivateRedis, admin: Redis) -> Iterator[Redis]:
         yield connection
 
 
+def push_within_a_transaction(redis: Redis) -> object:
+    with redis.pipeline(transaction=True) as pipe:
+        pipe.lpush("node.17", "forged")
+        return pipe.execute()
+
+
 DENIED: dict[str, Callable[[Redis], Any]] = {
     "read B's queue": lambda redis: redis.lrange("node.17", 0, -1),
     "take from B's queue": lambda redis: redis.brpop(["node.17"], timeout=1),
@@ -77,9 +83,7 @@ DENIED: dict[str, Callable[[Redis], Any]] = {
     "add to B's order of what is not acknowledged": lambda redis: redis.zadd("unacked_index.17", {"x": 1.0}),
     "take B's lock": lambda redis: redis.set("unacked_mutex.17", "x", nx=True),
     "reach a queue whose number only begins with its own": lambda redis: redis.lpush("node.71", "forged"),
-    "change B's queue within a transaction": lambda redis: redis.transaction(
-        lambda pipe: pipe.lpush("node.17", "forged") and None
-    ),
+    "change B's queue within a transaction": push_within_a_transaction,
     "EVAL": lambda redis: redis.eval("return 1", 0),
     "SCRIPT FLUSH": lambda redis: redis.script_flush(),
     "SCRIPT KILL": lambda redis: redis.script_kill(),
