@@ -24,6 +24,7 @@ from iotide_wire.messages import (
     HelloRequest,
     Order,
 )
+from iotide_wire.nodes import NewCredentials, RotateRequest, Standing
 
 DIRECTORY: Final = Path(__file__).parent / "data/wire"
 ROUTES: Final[dict[str, tuple[type[Message], type[Message]]]] = {
@@ -32,8 +33,10 @@ ROUTES: Final[dict[str, tuple[type[Message], type[Message]]]] = {
     r"/agent/orders/\d+/claim": (ClaimRequest, Order),
     r"/agent/beat": (BeatRequest, BeatReply),
     r"/agent/orders/\d+/finish": (FinishRequest, FinishReply),
+    r"/agent/rotation": (RotateRequest, NewCredentials),
 }
-KINDS: Final[dict[str, type[Message]]] = {kind.__name__: kind for pair in ROUTES.values() for kind in pair}
+_KINDS: Final[tuple[type[Message], ...]] = (*(kind for pair in ROUTES.values() for kind in pair), Standing)
+KINDS: Final[dict[str, type[Message]]] = {kind.__name__: kind for kind in _KINDS}
 
 
 def messages(exchanges: list[Exchange]) -> Iterator[tuple[type[Message], Any]]:

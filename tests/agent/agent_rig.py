@@ -22,7 +22,8 @@ from iotide_agent.probes.reader import SystemReader
 from iotide_agent.workloads.registry import announcements
 from iotide_server.embedded.acl import NodeAccess, grant_node, node_queue, node_username
 from iotide_server.embedded.redis import PrivateRedis
-from iotide_wire.messages import BrokerAccess, OrderRole, OrderTarget
+from iotide_wire.messages import OrderRole, OrderTarget
+from iotide_wire.nodes import BrokerAccess
 
 JOIN_TOKEN = "0123456789abcdef.-"
 PASSWORD = "node-password"

@@ -18,7 +18,6 @@ from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import (
     BeatReply,
     BeatRequest,
-    BrokerAccess,
     ClaimRequest,
     EnrollReply,
     EnrollRequest,
@@ -32,16 +31,19 @@ from iotide_wire.messages import (
     OrderWord,
     Word,
 )
+from iotide_wire.nodes import BrokerAccess, NewCredentials, RotateRequest, Standing
+from iotide_wire.versions import SPOKEN_VERSIONS
 
 T = TypeVar("T")
 
 
 class RefusedError(Exception):
-    """A 409 with its code."""
+    """A refusal with its code."""
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, status: int = 409) -> None:
         super().__init__(code)
         self.code = code
+        self.status = status
 
 
 @dataclass
@@ -65,6 +67,9 @@ class GatewayDouble:
     Attributes:
         refuse_hello: code of a 409 for every hello.
         is_away: every request is answered with 503.
+        token, next_token: of the node; the latter once it asked for one, until it confirmed it.
+        rotation_wanted: its beats are told so.
+        lose: so many answers to rotations and confirmations are lost, after they were heeded.
     """
 
     def __init__(self, broker: BrokerAccess, node_id: int) -> None:
@@ -76,6 +81,11 @@ class GatewayDouble:
         self.refuse_hello: str | None = None
         self.refuse_beat: str | None = None
         self.is_away = False
+        self.token = "ion_secret"
+        self.next_token: str | None = None
+        self.pending_until: datetime | None = None
+        self.rotation_wanted = False
+        self.lose: set[str] = set()
         self.oldest_offer_seconds: float | None = None
         self._changed = threading.Condition()
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -118,7 +128,13 @@ class GatewayDouble:
         async def away(request: Request, call_next: RequestResponseEndpoint) -> Response:
             if self.is_away:
                 return JSONResponse({"error": {"code": "away"}}, 503)
+            path = request.url.path.removeprefix("/api/v1/agent")
+            if refused := self._refuse(path, request.headers.get("authorization", "")):
+                return refused
             answer = await call_next(request)
+            if path in self.lose:
+                self.lose.remove(path)
+                return JSONResponse({"error": {"code": "lost"}}, 503)
             with self._changed:
                 self._changed.notify_all()
             return answer
@@ -126,7 +142,7 @@ class GatewayDouble:
         @app.exception_handler(RefusedError)
         async def refused(_request: Request, error: RefusedError) -> Response:
             body = {"code": error.code, "message": f"refused: {error.code}", "remedy": None}
-            return JSONResponse({"error": body}, 409)
+            return JSONResponse({"error": body}, error.status)
 
         app.post("/api/v1/agent/enroll")(self._enroll)
         app.post("/api/v1/agent/hello")(self._hello)
@@ -134,6 +150,9 @@ class GatewayDouble:
         app.post("/api/v1/agent/orders/{order_id}/claim")(self._claim)
         app.put("/api/v1/agent/orders/{order_id}/artefacts/{name}")(self._put)
         app.post("/api/v1/agent/orders/{order_id}/finish")(self._finish)
+        app.post("/api/v1/agent/rotation")(self._rotate)
+        app.post("/api/v1/agent/rotation/confirm", status_code=204)(self._confirm)
+        app.get("/api/v1/agent/standing")(self._standing)
         app.get("/api/v1/health")(lambda: {"status": "ok"})
         return app
 
@@ -142,13 +161,43 @@ class GatewayDouble:
             node_id=self.node_id,
             node_name=request.node_name,
             cluster="test",
-            node_token="ion_secret",
+            node_token=self.token,
             broker=self.broker,
+        )
+
+    def _refuse(self, path: str, authorization: str) -> Response | None:
+        opens = {self.token, self.next_token} if path == "/rotation/confirm" else {self.token}
+        if path == "/enroll" or not path.startswith("/") or authorization.removeprefix("Bearer ") in opens:
+            return None
+        body = {"code": "not_authenticated", "message": "unknown node token", "remedy": None}
+        return JSONResponse({"error": body}, 401)
+
+    def _rotate(self, request: RotateRequest) -> NewCredentials:
+        if not self.rotation_wanted:
+            raise RefusedError("rotation_not_wanted")
+        assert request.agent_instance == self.current_instance
+        self.next_token = f"{self.token}+"
+        return NewCredentials(node_token=self.next_token, broker=self.broker)
+
+    def _confirm(self, request: Request) -> None:
+        token = request.headers["authorization"].removeprefix("Bearer ")
+        if token == self.next_token:
+            self.token, self.next_token, self.rotation_wanted = token, None, False
+
+    def _standing(self) -> Standing:
+        return Standing(
+            node_name="node-1",
+            cluster="test",
+            pending_until=self.pending_until,
+            fingerprint="0123 4567 89ab cdef",
+            server_time=datetime.now(UTC),
+            oldest_wire_version=SPOKEN_VERSIONS.start,
+            newest_wire_version=WIRE_VERSION,
         )
 
     def _hello(self, request: HelloRequest) -> HelloReply:
         if self.refuse_hello:
-            raise RefusedError(self.refuse_hello)
+            raise RefusedError(self.refuse_hello, 403 if self.refuse_hello == "node_pending" else 409)
         self.hellos.append(request)
         self.current_instance = request.agent_instance
         now = datetime.now(UTC)
@@ -176,6 +225,7 @@ class GatewayDouble:
             orders=words,
             oldest_offer_seconds=self.oldest_offer_seconds,
             hello_wanted=False,
+            rotation_wanted=self.rotation_wanted,
         )
 
     def _word(self, beat: OrderBeat) -> OrderWord:

@@ -14,6 +14,7 @@ from agent.agent_rig import AgentRig
 from typer.testing import CliRunner, Result
 
 from iotide_agent.cli.agent import app
+from iotide_agent.identity import load_identity
 from iotide_agent.pinning import PinError, pinned_authority
 from iotide_server.embedded.privileges import choose_account
 from iotide_server.embedded.redis import PrivateRedis
@@ -84,6 +85,14 @@ def test_check_says_what_is_missing_and_what_to_do(stopped_agent: AgentRig) -> N
     assert checked.exit_code == 1
     assert "missing server:" in checked.stdout
     assert f"remedy: make it and let this user write there: install -d -m 0700 {stopped_agent.target}" in checked.stdout
+
+
+def test_check_says_that_the_node_waits_to_be_let_in_and_by_what_it_is_known(stopped_agent: AgentRig) -> None:
+    stopped_agent.gateway.pending_until = datetime(2026, 11, 28, 10, tzinfo=UTC)
+    checked = run(stopped_agent, "check")
+    assert checked.exit_code == 1
+    fingerprint = load_identity(stopped_agent.state).fingerprint
+    assert f"token fingerprint {fingerprint}: waits to be let in, until 2026-11-28 10:00 UTC" in checked.stdout
 
 
 def test_check_says_how_to_close_a_directory_that_is_open_to_others(stopped_agent: AgentRig) -> None:

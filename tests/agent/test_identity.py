@@ -3,7 +3,7 @@
 import pytest
 
 from iotide_agent.identity import Identity
-from iotide_wire.messages import BrokerAccess
+from iotide_wire.nodes import BrokerAccess
 
 
 def identity(**changes: object) -> Identity:

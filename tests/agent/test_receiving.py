@@ -8,7 +8,7 @@ import pytest
 from iotide_agent.config import ConfigError, parse_config
 from iotide_agent.identity import Identity, save_identity
 from iotide_agent.receiving import data_address, why_not_here
-from iotide_wire.messages import BrokerAccess
+from iotide_wire.nodes import BrokerAccess
 
 NOT_HERE = "192.0.2.7"
 """An address for documentation, which no machine has."""

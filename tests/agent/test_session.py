@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from agent.orders import make_order
 from agent.session_words import GO_AT, reply, word
 
@@ -334,3 +335,29 @@ def test_each_request_to_look_around_is_answered_once_by_its_number() -> None:
 def test_an_agent_that_holds_orders_does_not_look_around() -> None:
     talk = Talk().holding(Stage.RUNNING)
     assert looks_asked(talk, 1) == [None]
+
+
+@pytest.mark.parametrize(("code", "longest_seconds"), [("node_pending", 10.0), ("wire_version_unsupported", 600.0)])
+def test_what_a_person_has_to_end_is_waited_for_and_asked_for_ever_more_slowly(
+    code: str, longest_seconds: float
+) -> None:
+    talk = Talk()
+    talk.say(Tick())
+    for _ in range(30):
+        assert talk.say(GreetingRefused(code, "wait"), 0.0) == []
+        pause_seconds = talk.session.next_at() - talk.now
+        assert [type(action) for action in talk.say(Tick(), pause_seconds)] == [Greet]
+    assert pause_seconds == longest_seconds
+    assert StartWorker() in talk.say(Greeted())
+
+
+@pytest.mark.parametrize("code", ["invalid_input", "wire_version_unsupported"])
+def test_a_server_that_was_set_back_is_greeted_anew(code: str) -> None:
+    talk = Talk().greeted()
+    number = talk.session._beat_number
+    assert talk.say(BeatRefused(number, code, "what is that?")) == [Greet((), look=None)]
+
+
+def test_a_worker_is_started_anew_with_new_credentials() -> None:
+    talk = Talk().greeted()
+    assert StartWorker() in talk.say(Beaten(talk.session._beat_number, reply(), is_rotated=True))

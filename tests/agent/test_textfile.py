@@ -89,8 +89,10 @@ def test_a_path_that_node_exporter_would_not_read_is_refused(path: str) -> None:
 
 def test_the_clock_s_offset_is_by_the_answer_that_took_the_shortest_way() -> None:
     clock = ServerClock()
-    assert clock.offset_seconds(0.0, 0.0) is None
+    assert clock.reading(0.0, 0.0) is None
     clock.learn(datetime.fromtimestamp(1000.0, UTC), 10.0, 14.0)
     clock.learn(datetime.fromtimestamp(1010.0, UTC), 22.0, 22.0)
     # The node's own clock says 985 when its boot clock says 24, and the server's then says 1012.
-    assert clock.offset_seconds(985.0, 24.0) == pytest.approx(27.0)
+    reading = clock.reading(985.0, 24.0)
+    assert reading is not None
+    assert reading.offset_seconds == pytest.approx(-27.0)

@@ -8,7 +8,7 @@ from celery import Celery
 from iotide_agent.identity import Identity
 from iotide_agent.spool import Offer, Spool
 from iotide_agent.worker import TASK_NAME, celery_app
-from iotide_wire.messages import BrokerAccess
+from iotide_wire.nodes import BrokerAccess
 
 
 def app(tmp_path: Path, url: str = "redis://127.0.0.1:1/0", ca_pem: str | None = None) -> tuple[Celery, Spool]:

@@ -31,7 +31,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def install(bundle: Path, prefix: Path, *more: str, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
     """Run the installer where there is no network, with the interpreter named."""
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHON": python, "HOME": "/nonexistent"}
-    command = [*NO_NETWORK, bundle / "install.sh", "--only-programs", "--prefix", prefix, *more]
+    command: list[str | Path] = [*NO_NETWORK, bundle / "install.sh", "--only-programs", "--prefix", prefix, *more]
     return subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
 
 
@@ -44,10 +44,15 @@ def installed(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_installed_agent_works_without_network(installed: Path) -> None:
-    command = [*NO_NETWORK, installed / "bin/iotide-agent", "check", "--json"]
+    command: list[str | Path] = [*NO_NETWORK, installed / "bin/iotide-agent", "check", "--json"]
     checked = subprocess.run(command, check=False, capture_output=True, text=True, env={"HOME": "/nonexistent"})
     assert '"identity"' in checked.stdout, checked.stderr
-    worker = [*NO_NETWORK, installed / "bin/python", "-c", "import iotide_agent.worker, redis, pydantic_core"]
+    worker: list[str | Path] = [
+        *NO_NETWORK,
+        installed / "bin/python",
+        "-c",
+        "import iotide_agent.worker, redis, pydantic_core",
+    ]
     subprocess.run(worker, check=True)
 
 

@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 from wire_recordings import KINDS, kind_of, recordings
 
-from iotide_wire import WIRE_VERSION
 from iotide_wire.base import Message
+from iotide_wire.versions import SPOKEN_VERSIONS, as_spoken, unknown_to
 
 
 def test_every_field_of_every_kind_was_recorded() -> None:
-    present = [file for file in recordings() if file.parent.name == f"v{WIRE_VERSION}"]
     said: dict[type[Message], set[str]] = {kind: set() for kind in KINDS.values()}
-    for file in present:
+    for file in recordings():
         said[kind_of(file)] |= json.loads(file.read_text()).keys()
     assert said == {kind: set(kind.model_fields) for kind in KINDS.values()}, "run tests/contract/record_wire.py"
 
@@ -32,3 +31,17 @@ def without_news(read: object, recorded: object) -> object:
     if isinstance(read, list) and isinstance(recorded, list) and len(read) == len(recorded):
         return [without_news(part, known) for part, known in zip(read, recorded, strict=True)]
     return read
+
+
+@pytest.mark.parametrize("file", recordings(), ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_a_message_is_said_without_what_its_hearer_does_not_know(file: Path) -> None:
+    version = int(file.parent.name.removeprefix("v"))
+    kind = kind_of(file)
+    said = json.loads(as_spoken(kind.model_validate_json(file.read_bytes()), version))
+    assert said.keys() == kind.model_fields.keys() - unknown_to(kind, version)
+
+
+def test_each_field_that_came_later_may_be_left_out() -> None:
+    later = {(kind, name) for kind in KINDS.values() for name in unknown_to(kind, SPOKEN_VERSIONS.start)}
+    assert {name for _, name in later} == {"facts", "pending_until", "clock", "rotation_wanted"}
+    assert [name for kind, name in later if kind.model_fields[name].is_required()] == []

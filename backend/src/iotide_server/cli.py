@@ -201,6 +201,10 @@ def join_token(  # noqa: PLR0913 - each is an option of the command
     state: StateOption = None,
     uses: Annotated[int, typer.Option(min=1, max=10_000, help="How many nodes it lets in.")] = 1,
     hours: Annotated[float, typer.Option(min=0.01, max=24 * 365, help="How long it is good for.")] = 1,
+    approval: Annotated[
+        bool | None,
+        typer.Option(help="Who enrolls with it waits until somebody lets them in; by default if it is for several."),
+    ] = None,
     create: Annotated[bool, typer.Option("--create", help="Make the cluster when there is none of the name.")] = False,
     token_file: Annotated[
         Path | None, typer.Option(help="Write the token alone to this file, for `iotide-agent enroll` in a script.")
@@ -215,7 +219,8 @@ def join_token(  # noqa: PLR0913 - each is an option of the command
         if create:
             clusters.ensure_cluster(session, console, cluster)
         found = clusters.cluster_named(session, console, cluster, Role.ADMIN, field="cluster")
-        made = enrolment.create_join_token(session, console, found.id, uses, now + timedelta(hours=hours))
+        expires_at = now + timedelta(hours=hours)
+        made = enrolment.create_join_token(session, console, found.id, uses, expires_at, needs_approval=approval)
     token = access.join_token(made.secret)
     if token_file is not None:
         _write_private(token_file, token)

@@ -14,7 +14,7 @@ import structlog
 from redis import Redis, RedisError
 from sqlalchemy.exc import DBAPIError
 
-from iotide_server.clusters.enrolment import acl_rows
+from iotide_server.clusters import credentials
 from iotide_server.embedded.acl import apply_nodes
 from iotide_server.embedded.readiness import announce_ready
 from iotide_server.kit.clock import system_clock
@@ -108,12 +108,14 @@ def _fair_share(settings: Settings) -> FairShare:
 
 
 def _redis_users(settings: Settings, database: Database) -> Callable[[], None]:
-    """What keeps Redis's users those of the nodes, also after it came back empty."""
+    """What keeps nodes' credentials from becoming too old, and Redis's users those of the nodes, should it be empty."""
+    rotate_every = timedelta(days=settings.node_rotation_days)
     admin = Redis.from_url(settings.redis_acl_url, socket_timeout=5, socket_connect_timeout=3)
 
     def apply() -> None:
         with database.transaction() as session:
-            nodes = acl_rows(session)
+            credentials.want_due_rotations(session, rotate_every, system_clock())
+            nodes = credentials.acl_rows(session)
         try:
             if apply_nodes(admin, nodes):
                 _log.info("redis_users_applied", nodes=len(nodes))

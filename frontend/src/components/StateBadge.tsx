@@ -12,6 +12,7 @@ const COLOURS: Readonly<Record<string, MantineColor>> = {
   overdue: "orange",
   paused: "orange",
   cancelled: "orange",
+  revoked: "red",
   untriaged: "red",
   investigating: "orange",
   acknowledged: "orange",

@@ -181,6 +181,11 @@ MATRIX = [
     (Role.ADMIN, "POST", "/clusters/{cluster_id}/join-tokens", {}),
     (Role.ADMIN, "DELETE", "/join-tokens/{token_id}", None),
     (Role.ADMIN, "PATCH", "/nodes/{node_id}", {"slots": 2}),
+    (Role.ADMIN, "GET", "/clusters/{cluster_id}/pending-nodes", None),
+    (Role.ADMIN, "POST", "/nodes/{node_id}/rotate", None),
+    (Role.ADMIN, "POST", "/nodes/{node_id}/join-token", {}),
+    (Role.ADMIN, "GET", "/nodes/{node_id}/revocation", None),
+    (Role.ADMIN, "POST", "/nodes/{node_id}/revoke", None),
     (Role.ADMIN, "DELETE", "/nodes/{node_id}", None),
 ]
 

@@ -120,7 +120,9 @@ def test_a_join_token_s_command_enrolls_a_node(client: TestClient, admin: Person
     with database.transaction() as session:
         cluster_id = make_cluster(session).id
     url = f"{API}/clusters/{cluster_id}/join-tokens"
-    made = client.post(url, json={"uses": 2, "expires_in_seconds": 600}, headers=admin.headers).json()
+    made = client.post(
+        url, json={"uses": 2, "expires_in_seconds": 600, "needs_approval": False}, headers=admin.headers
+    ).json()
     assert made["token"] in made["command"]
     assert made["command"].startswith("iotide-agent enroll --server http://127.0.0.1:8470 --join-token ")
     assert made["expires_at"] == (NOW + timedelta(seconds=600)).isoformat().replace("+00:00", "Z")

@@ -8,10 +8,18 @@ from typing import Any
 
 import pytest
 from redis import AuthenticationError, Redis
-from redis.exceptions import NoPermissionError, ResponseError
+from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from services import running
 
-from iotide_server.embedded.acl import NodeAccess, apply_nodes, grant_node, node_queue, node_username
+from iotide_server.embedded.acl import (
+    NodeAccess,
+    apply_nodes,
+    grant_node,
+    node_queue,
+    node_username,
+    put_out_node,
+    replace_node,
+)
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.embedded.state import StateDirectory
 
@@ -47,6 +55,12 @@ def node_a(redis: PrivateRedis, admin: Redis) -> Iterator[Redis]:
         yield connection
 
 
+def push_within_a_transaction(redis: Redis) -> object:
+    with redis.pipeline(transaction=True) as pipe:
+        pipe.lpush("node.17", "forged")
+        return pipe.execute()
+
+
 DENIED: dict[str, Callable[[Redis], Any]] = {
     "read B's queue": lambda redis: redis.lrange("node.17", 0, -1),
     "take from B's queue": lambda redis: redis.brpop(["node.17"], timeout=1),
@@ -58,6 +72,34 @@ DENIED: dict[str, Callable[[Redis], Any]] = {
     "reach B's queue from a script": lambda redis: redis.evalsha(
         redis.script_load("return redis.call('LLEN', 'node.17')"), 0
     ),
+    "delete B's queue": lambda redis: redis.delete("node.17"),
+    "rename B's queue": lambda redis: redis.rename("node.17", "node.7"),
+    "move a message of B's": lambda redis: redis.rpoplpush("node.17", "node.7"),
+    "copy B's queue": lambda redis: redis.copy("node.17", "node.7"),
+    "sort B's queue into its own": lambda redis: redis.sort("node.17", store="node.7", alpha=True),
+    "write to what B has not acknowledged": lambda redis: redis.hset("unacked.17", "x", "forged"),
+    "delete what B has not acknowledged": lambda redis: redis.delete("unacked.17"),
+    "read B's order of what is not acknowledged": lambda redis: redis.zrange("unacked_index.17", 0, -1),
+    "add to B's order of what is not acknowledged": lambda redis: redis.zadd("unacked_index.17", {"x": 1.0}),
+    "take B's lock": lambda redis: redis.set("unacked_mutex.17", "x", nx=True),
+    "reach a queue whose number only begins with its own": lambda redis: redis.lpush("node.71", "forged"),
+    "change B's queue within a transaction": push_within_a_transaction,
+    "EVAL": lambda redis: redis.eval("return 1", 0),
+    "SCRIPT FLUSH": lambda redis: redis.script_flush(),
+    "SCRIPT KILL": lambda redis: redis.script_kill(),
+    "CLIENT LIST": lambda redis: redis.client_list(),
+    "CLIENT NO-EVICT": lambda redis: redis.execute_command("CLIENT", "NO-EVICT", "on"),  # type: ignore[no-untyped-call]
+    "ACL SETUSER": lambda redis: redis.acl_setuser("iotide-node-7", enabled=True, commands=["+@all"]),
+    "ACL WHOAMI": lambda redis: redis.acl_whoami(),
+    "MIGRATE": lambda redis: redis.migrate("127.0.0.1", 1, ["node.7"], 0, 100),
+    "DEBUG": lambda redis: redis.execute_command("DEBUG", "SLEEP", "0"),  # type: ignore[no-untyped-call]
+    "PSUBSCRIBE": lambda redis: redis.execute_command("PSUBSCRIBE", "*"),  # type: ignore[no-untyped-call]
+    "REPLICAOF": lambda redis: redis.replicaof("127.0.0.1", "1"),
+    "SHUTDOWN": lambda redis: redis.execute_command("SHUTDOWN", "NOSAVE"),  # type: ignore[no-untyped-call]
+    "MODULE LOAD": lambda redis: redis.execute_command("MODULE", "LOAD", "/tmp/x.so"),  # type: ignore[no-untyped-call]  # noqa: S108 - no such file
+    "DUMP": lambda redis: redis.dump("node.17"),
+    "SELECT": lambda redis: redis.execute_command("SELECT", "1"),  # type: ignore[no-untyped-call]
+    "INFO": lambda redis: redis.info(),
     "KEYS": lambda redis: redis.keys("*"),
     "SCAN": lambda redis: redis.scan(0),
     "CONFIG": lambda redis: redis.config_get("*"),
@@ -81,6 +123,31 @@ def is_denied(attempt: Callable[[Redis], Any], redis: Redis) -> bool:
 def test_a_node_cannot_reach_beyond_its_own_queue(node_a: Redis, admin: Redis) -> None:
     assert [what for what, attempt in DENIED.items() if not is_denied(attempt, node_a)] == []
     assert admin.lrange(node_queue(B.node_id), 0, -1) == ["for B"]
+
+
+def test_who_is_put_out_is_cut_off_in_the_same_breath(redis: PrivateRedis, node_a: Redis, admin: Redis) -> None:
+    assert node_a.ping()
+    with connected(url_of(redis, B.node_id)) as node_b:
+        assert node_b.ping()
+        put_out_node(admin, A.node_id)
+        with pytest.raises(RedisError):
+            node_a.ping()
+        assert node_b.ping()
+    assert apply_nodes(admin, [B]), "the list is looked at again"
+
+
+def test_a_next_password_opens_beside_the_present_one_and_alone_later(redis: PrivateRedis, admin: Redis) -> None:
+    old, new = (hashlib.sha256(word).hexdigest() for word in (PASSWORD.encode(), b"next"))
+    next_url = url_of(redis, A.node_id).replace(PASSWORD, "next")
+    apply_nodes(admin, [NodeAccess(A.node_id, old, new)])
+    with connected(url_of(redis, A.node_id)) as before, connected(next_url) as after:
+        assert before.ping()
+        assert after.ping()
+        replace_node(admin, NodeAccess(A.node_id, new))
+        with pytest.raises(RedisError):
+            before.ping()
+    with connected(next_url) as again:
+        assert again.ping()
 
 
 def test_a_celery_worker_with_a_nodes_user_gets_its_wake_up(redis: PrivateRedis, node_a: Redis, tmp_path: Path) -> None:

@@ -24,11 +24,13 @@ from iotide_agent.protocol import (
 )
 from iotide_agent.reading import Verdict
 from iotide_agent.results import refusal
+from iotide_agent.rotation import Rotation
 from iotide_agent.runner.processes import boottime
 from iotide_agent.spool import Spool
 from iotide_agent.transport import Refusal, Transport, Unreachable
 from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import BeatRequest, ClaimRequest, FinishRequest, HeldOrder, HelloRequest, OrderBeat, Outcome
+from iotide_wire.nodes import ClockReading
 
 _UNAUTHENTICATED: Final = frozenset({401, 403})
 _GONE: Final = frozenset({404, 409, 410})
@@ -55,7 +57,7 @@ class Contact:
             self.last_seconds = time.time()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Speaker:
     """This agent process, as the server knows it."""
 
@@ -65,6 +67,16 @@ class Speaker:
     instance: str
     boot_id: str
     contact: Contact = field(default_factory=Contact)
+    rotation: Rotation = field(init=False)
+    _refused_with: str | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.rotation = Rotation(self.spool.state_directory, self.transport)
+
+    @property
+    def speaks_older_version(self) -> bool:
+        """Whether the server did not understand the newest one; it may have been upgraded since."""
+        return self.transport.version < WIRE_VERSION
 
     def greet(self, inventory: Inventory, look: int | None, holds: tuple[tuple[int, int], ...]) -> Event:
         """Says hello; the server's acceptance is noted, so that the next agent process can succeed this one.
@@ -85,9 +97,11 @@ class Speaker:
             workloads=tuple(inventory.workloads.values()),
             look=look,
             holds=tuple(HeldOrder(order_id=order_id, fence=fence) for order_id, fence in holds),
+            clock=self._clock_reading(),
         )
-        sent_at = boottime()
         try:
+            self.rotation.settle()
+            sent_at = boottime()
             reply = self.transport.hello(request)
         except Unreachable as error:
             self.contact.note(is_answered=False)
@@ -95,9 +109,12 @@ class Speaker:
             return GreetingUnanswered()
         except Refusal as error:
             self.contact.note(is_answered=True)
-            _logger.warning("hello_refused code=%s error=%s", error.code, error)
+            if error.code != self._refused_with:  # said once, however long it is waited for
+                _logger.warning("hello_refused code=%s error=%s", error.code, error)
+            self._refused_with = error.code
             return GreetingRefused(error.code, error.sentence)
         self.contact.note(is_answered=True)
+        self._refused_with = None
         self.clock.learn(reply.server_time, sent_at, boottime())
         self.spool.keep_instance(self.instance)
         _logger.info("greeted node_id=%d node=%s", reply.node_id, reply.node_name)
@@ -105,15 +122,17 @@ class Speaker:
 
     def beat(self, number: int, orders: tuple[OrderBeat, ...]) -> Event:
         """Sends a beat."""
-        sent_at = boottime()
         request = BeatRequest(
             agent_instance=self.instance,
             boot_id=self.boot_id,
             sent_at=datetime.now(UTC),
             orders=orders,
             spool_bytes=self.spool.used_bytes(),
+            clock=self._clock_reading(),
         )
         try:
+            self.rotation.settle()
+            sent_at = boottime()
             reply = self.transport.beat(request)
         except Unreachable as error:
             self.contact.note(is_answered=False)
@@ -125,7 +144,9 @@ class Speaker:
             return BeatRefused(number, error.code, error.sentence)
         self.contact.note(is_answered=True)
         self.clock.learn(reply.server_time, sent_at, boottime())
-        return Beaten(number, reply)
+        if reply.rotation_wanted:
+            self.rotation.try_to_rotate(self.instance)
+        return Beaten(number, reply, is_rotated=self.rotation.take_news())
 
     def claim(self, order_id: int, fence: int) -> Event:
         """Claims an order and keeps it on disk before anything is done about it."""
@@ -158,6 +179,9 @@ class Speaker:
             return self._after_refusal(order_id, result, error)
         _logger.info("result_acknowledged order_id=%d accepted=%s", order_id, reply.accepted)
         return Acknowledged(order_id)
+
+    def _clock_reading(self) -> ClockReading | None:
+        return self.clock.reading(time.time(), boottime())
 
     def _put_artefacts(self, order_id: int, result: FinishRequest) -> None:
         directory = self.spool.files(order_id).artefacts

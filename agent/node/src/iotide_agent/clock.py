@@ -1,9 +1,14 @@
-"""The server's clock in terms of one that nobody sets here, by the answers that took the shortest way."""
+"""The server's clock in terms of one that nobody sets here, by the answers that took the shortest way.
+
+As NTP does it (RFC 5905, section 10): of several round trips the quickest says most, and its half bounds the error.
+"""
 
 from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
+
+from iotide_wire.nodes import ClockReading
 
 _REMEMBERED: Final = 8
 
@@ -24,10 +29,15 @@ class ServerClock:
         """That moment on CLOCK_BOOTTIME, in seconds; None while nothing was heard of the server."""
         return server_time.timestamp() - min(self._seen)[1] if self._seen else None
 
-    def offset_seconds(self, wall_seconds: float, boottime_seconds: float) -> float | None:
-        """How far the server's clock is ahead of the node's wall clock; None while nothing was heard of the server.
+    def reading(self, time_of_day: float, boottime: float) -> ClockReading | None:
+        """How far this node's time of day is from the server's now; None while nothing was heard of the server.
 
         Args:
-            wall_seconds, boottime_seconds: both clocks of the node at one moment, the first since 1970.
+            time_of_day: of this node, in seconds since 1970; boottime: at the same moment.
         """
-        return boottime_seconds + min(self._seen)[1] - wall_seconds if self._seen else None
+        if not self._seen:
+            return None
+        trip_seconds, ahead_seconds = min(self._seen)
+        return ClockReading(
+            offset_seconds=time_of_day - (boottime + ahead_seconds), uncertainty_seconds=trip_seconds / 2
+        )

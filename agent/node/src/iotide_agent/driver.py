@@ -275,7 +275,8 @@ class Driver:
 
     def _renew_inventory(self) -> Event:
         self._looks.look()
-        return Tick() if self._executor.inventory == self._announced else FactsChanged()
+        is_told = self._executor.inventory == self._announced and not self._speaker.speaks_older_version
+        return Tick() if is_told else FactsChanged()
 
     def _keep_inventory(self, found: Inventory) -> None:
         self._executor.inventory = found
@@ -284,7 +285,7 @@ class Driver:
         held, now = self._session.stages(), boottime()
         if self._textfile is None or (is_up and not self._textfile.is_due(now, held)):
             return
-        contact = self._speaker.contact
+        contact, clock = self._speaker.contact, self._speaker.clock.reading(time.time(), now)
         facts = AgentFacts(
             node=self._config.node_name,
             version=AGENT_VERSION,
@@ -292,7 +293,7 @@ class Driver:
             started_seconds=self._started_at,
             is_connected=contact.is_answered,
             last_contact_seconds=contact.last_seconds,
-            clock_offset_seconds=self._speaker.clock.offset_seconds(time.time(), now),
+            clock_offset_seconds=None if clock is None else clock.offset_seconds,
             stages=[stage for _, stage in held],
             spool_bytes=self._spool.used_bytes(),
             worker_starts=self._worker_starts,

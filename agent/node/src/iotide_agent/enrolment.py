@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from iotide_agent.config import AgentConfig, ConfigError
 from iotide_agent.identity import Identity, save_identity
-from iotide_agent.inventory import AGENT_VERSION
+from iotide_agent.inventory import AGENT_VERSION, take_inventory
 from iotide_agent.pinning import pinned_authority
 from iotide_agent.transport import Transport, Unreachable
 from iotide_wire import WIRE_VERSION
@@ -56,6 +56,7 @@ def _request(config: AgentConfig, join_token: str) -> EnrollRequest:
             role=config.role,
             agent_version=AGENT_VERSION,
             wire_version=WIRE_VERSION,
+            facts=take_inventory(config).facts,
         )
     except ValidationError as error:
         first = error.errors()[0]

@@ -1,15 +1,19 @@
 """Who this node is to the server since its enrolment: kept in the state directory, readable by the agent alone."""
 
+import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field, ValidationError
 
-from iotide_agent.runner.files import replace_file
+from iotide_agent.runner.files import replace_file, sync_directory
 from iotide_wire.base import Message, Name, Text
-from iotide_wire.messages import BrokerAccess
+from iotide_wire.nodes import BrokerAccess, fingerprint
+
+_FILE: Final = "identity.json"
+_NEXT_FILE: Final = "identity-next.json"
 
 
 class NotEnrolledError(Exception):
@@ -43,6 +47,16 @@ class Identity(Message):
         cluster = self.cluster or f"#{self.node_id}"  # no name begins so
         return f"{self.server_url}/{cluster}/{self.node_name}@{os.uname().nodename}"
 
+    @property
+    def fingerprint(self) -> str:
+        """Of its token, as the server shows it to those who let nodes in."""
+        return token_fingerprint(self.node_token)
+
+
+def token_fingerprint(node_token: str) -> str:
+    """What people compare of a token."""
+    return fingerprint(hashlib.sha256(node_token.encode()).hexdigest())
+
 
 def load_identity(state_directory: Path) -> Identity:
     """The identity in the state directory.
@@ -50,7 +64,7 @@ def load_identity(state_directory: Path) -> Identity:
     Raises:
         NotEnrolledError: there is none, or it cannot be read; the text says how to enrol.
     """
-    file = state_directory / "identity.json"
+    file = state_directory / _FILE
     try:
         return Identity.model_validate_json(file.read_bytes())
     except FileNotFoundError as error:
@@ -65,4 +79,33 @@ def load_identity(state_directory: Path) -> Identity:
 def save_identity(state_directory: Path, identity: Identity) -> None:
     """Writes the identity, durably and for the agent's own user alone."""
     state_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    replace_file(state_directory / "identity.json", json.dumps(identity.model_dump(mode="json")), durable=True)
+    drop_next(state_directory)
+    _write(state_directory / _FILE, identity)
+
+
+def keep_next(state_directory: Path, identity: Identity) -> None:
+    """Writes, durably, the identity that the node will have once the server has heard that it is kept."""
+    _write(state_directory / _NEXT_FILE, identity)
+
+
+def next_identity(state_directory: Path) -> Identity | None:
+    """The one that was kept; None where there is none, or none that can be read."""
+    try:
+        return Identity.model_validate_json((state_directory / _NEXT_FILE).read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return None
+
+
+def adopt_next(state_directory: Path) -> None:
+    """Makes the next identity the present one, by one rename."""
+    (state_directory / _NEXT_FILE).replace(state_directory / _FILE)
+    sync_directory(state_directory)
+
+
+def drop_next(state_directory: Path) -> None:
+    """Forgets the next identity, if there is one."""
+    (state_directory / _NEXT_FILE).unlink(missing_ok=True)
+
+
+def _write(file: Path, identity: Identity) -> None:
+    replace_file(file, json.dumps(identity.model_dump(mode="json")), durable=True)

@@ -81,10 +81,15 @@ class GreetingUnanswered:
 
 @dataclass(frozen=True, slots=True)
 class Beaten:
-    """The answer to the beat with that number."""
+    """The answer to the beat with that number.
+
+    Attributes:
+        is_rotated: the node has new credentials, and what still uses the old ones must be started anew.
+    """
 
     number: int
     reply: BeatReply
+    is_rotated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

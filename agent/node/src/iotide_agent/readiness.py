@@ -4,28 +4,32 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-import httpx
-
 from iotide_agent.budget import BudgetUnknownError, Ledger
+from iotide_agent.clock import ServerClock
 from iotide_agent.config import AgentConfig
 from iotide_agent.identity import Identity, NotEnrolledError, load_identity
 from iotide_agent.inventory import Inventory, take_inventory
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
 from iotide_agent.receiving import data_address, why_not_here
+from iotide_agent.runner.processes import boottime
 from iotide_agent.runner.workspace import why_open_to_others
-from iotide_agent.transport import trust
+from iotide_agent.transport import Refusal, Unreachable, transport_of
+from iotide_wire import WIRE_VERSION
 from iotide_wire.endpoint import AUTOMATIC, LOOPBACK
+from iotide_wire.nodes import ClockReading, Standing
 from iotide_wire.units import format_bytes
 
-CLOCK_SECONDS: Final = 2.0
-"""A clock further off than this makes runs of several nodes start apart; HTTP tells the time in whole seconds."""
-_CONNECT_SECONDS: Final = 5.0
+CLOCK_SECONDS: Final = 1.0
+"""A clock further off than this shifts what is compared between nodes, and the times of events."""
+_ASKED: Final = 3
+"""So often is the server asked for its time: of several answers the quickest says most."""
+_NO_SUCH_ROUTE: Final = 404
 
 
 class State(StrEnum):
@@ -75,33 +79,62 @@ def _server(config: AgentConfig) -> Iterator[Finding]:
     except NotEnrolledError as error:
         yield Finding("identity", State.MISSING, str(error), "iotide-agent enroll --server URL --join-token TOKEN")
         return
-    yield Finding("identity", State.READY, f"node {identity.node_name} of {identity.server_url}")
-    yield from _clock(identity)
-
-
-def _clock(identity: Identity) -> Iterator[Finding]:
-    asked_at = time.time()
+    clock = ServerClock()
     try:
-        response = httpx.get(
-            f"{identity.server_url}/api/v1/health",
-            timeout=_CONNECT_SECONDS,
-            verify=trust(identity.ca_pem),
-            trust_env=False,
-        )
-        server_time = parsedate_to_datetime(response.headers["date"]).timestamp()
-    except (httpx.HTTPError, KeyError, ValueError) as error:
+        with closing(transport_of(identity)) as transport:
+            for _ in range(_ASKED):
+                sent_at = boottime()
+                standing = transport.standing()
+                clock.learn(standing.server_time, sent_at, boottime())
+    except Unreachable as error:
         remedy = "start the server, or look at the network and at the address in identity.json"
-        yield Finding("server", State.MISSING, f"{identity.server_url} does not answer: {error!r}", remedy)
-        return
-    yield Finding("server", State.READY, f"{identity.server_url} answers with {response.status_code}")
-    # The header is cut to whole seconds, so the server's clock stands half a second later on average.
-    offset_seconds = server_time + 0.5 - (asked_at + time.time()) / 2
-    if abs(offset_seconds) < CLOCK_SECONDS:
-        # No more can be known by it: the header itself is good to a second.
-        yield Finding("clock", State.READY, f"within {CLOCK_SECONDS:g} s of the server's")
+        yield Finding("server", State.MISSING, f"{identity.server_url} does not answer: {error}", remedy)
+    except Refusal as error:
+        yield _refused(identity, error)
     else:
-        sentence = f"{offset_seconds:+.0f} s from the server's"
-        yield Finding("clock", State.MISSING, sentence, "synchronise both clocks, for instance with chrony")
+        yield Finding("server", State.READY, f"{identity.server_url} answers")
+        yield _standing(identity, standing)
+        yield _version(standing)
+        yield _clock(clock.reading(time.time(), boottime()))
+
+
+def _refused(identity: Identity, error: Refusal) -> Finding:
+    if error.status == _NO_SUCH_ROUTE:
+        sentence = f"{identity.server_url} is older than this agent and does not say how it sees this node"
+        return Finding("server", State.LIMITED, sentence, "upgrade the server")
+    remedy = "enroll this host again with a token from the node's or the cluster's page and --replace"
+    return Finding("identity", State.MISSING, f"{identity.server_url} refuses it: {error.sentence}", remedy)
+
+
+def _standing(identity: Identity, standing: Standing) -> Finding:
+    known = f"node {standing.node_name} of cluster {standing.cluster}, token fingerprint {identity.fingerprint}"
+    if standing.pending_until is None:
+        return Finding("identity", State.READY, known)
+    until = f"{standing.pending_until:%Y-%m-%d %H:%M} UTC"
+    remedy = "have an administrator approve it on the cluster's page, where the same fingerprint must stand"
+    return Finding("identity", State.MISSING, f"{known}: waits to be let in, until {until}", remedy)
+
+
+def _version(standing: Standing) -> Finding:
+    name, sentence = "wire version", f"{WIRE_VERSION}, as the server speaks it"
+    if standing.newest_wire_version > WIRE_VERSION:
+        sentence = f"{WIRE_VERSION}, and the server speaks {standing.newest_wire_version} already"
+        is_shut_out = standing.oldest_wire_version > WIRE_VERSION
+        return Finding(name, State.MISSING if is_shut_out else State.LIMITED, sentence, "upgrade this agent")
+    if standing.newest_wire_version < WIRE_VERSION:
+        sentence = f"{WIRE_VERSION}, and the server speaks only {standing.newest_wire_version}"
+        return Finding(name, State.LIMITED, sentence, "upgrade the server")
+    return Finding(name, State.READY, sentence)
+
+
+def _clock(reading: ClockReading | None) -> Finding:
+    if reading is None:
+        return Finding("clock", State.LIMITED, "nothing was heard of the server's", "look at the network")
+    sentence = f"{reading.offset_seconds * 1000:+.0f} ms from the server's, give or take "
+    sentence += f"{reading.uncertainty_seconds * 1000:.0f} ms"
+    if abs(reading.offset_seconds) - reading.uncertainty_seconds <= CLOCK_SECONDS:
+        return Finding("clock", State.READY, sentence)
+    return Finding("clock", State.MISSING, sentence, "synchronise both clocks, for instance with chrony")
 
 
 def _directories(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]:

@@ -52,15 +52,24 @@ from iotide_agent.protocol import (
     first_stage,
 )
 from iotide_wire.messages import BeatReply, Order, OrderWord, Word
+from iotide_wire.versions import STRANGE_VERSION
 
 MIN_BEAT_SECONDS: Final = 1.0
 """However often the server wants to hear of a run, the agent must not disturb what it measures."""
+HELLO_SECONDS: Final = 10.0
+"""How often hello is said at least, until it is answered."""
 DEAF_SECONDS: Final = 15.0
 """An offer that waits longer means that the Celery worker does not hear, whatever the cause."""
 WORKER_CHANCE_SECONDS: Final = 30.0
 """How long a fresh worker is given before it is judged again."""
 PATIENCE_SECONDS: Final = 45.0
 """How long "another agent runs" may mean our own past: a node that boots quickly is back within three beats."""
+STRANGER_SECONDS: Final = 600.0
+"""How often an agent whose language the server does not speak asks whether that has changed."""
+_PATIENT: Final = frozenset({"node_pending", STRANGE_VERSION})
+"""Refusals that a person ends, by letting the node in or by an upgrade; the agent waits for that."""
+_MISUNDERSTOOD: Final = frozenset({"invalid_input", STRANGE_VERSION})
+"""What a server answers to a beat that was set back to an older release since the hello."""
 _REMEMBERED_ORDERS: Final = 1000
 
 
@@ -115,7 +124,7 @@ class Session:
         """Begins with the orders that an earlier agent process left."""
         self.is_stopped = False
         self.deaf_restarts = 0
-        self._hello = _Retry(10.0)
+        self._hello = _Retry(HELLO_SECONDS)
         self._is_hello_wanted = False
         self._look: int | None = None
         self._was_greeted = False
@@ -181,6 +190,7 @@ class Session:
                 self._refused_since = None
                 self._is_beat_wanted = True
             case GreetingRefused(code=code, message=message):
+                self._hello.longest_seconds = STRANGER_SECONDS if code == STRANGE_VERSION else HELLO_SECONDS
                 self._hello.fail(now)
                 yield from self._on_refusal(code, message, now)
             case GreetingUnanswered():
@@ -194,15 +204,20 @@ class Session:
         if code == "agent_superseded":
             # A copy of this agent took over, and the server has given its orders up.
             yield self._stop(code, message, end_loads=True)
-        elif not is_patient and not self._held:
+        elif not is_patient and code not in _PATIENT and not self._held:
             # While orders are held their results are worth more than a clean exit: the refusal may yet be mended.
             yield self._stop(code, message, end_loads=False)
 
     def _on_beat_answer(self, event: Beaten | BeatRefused | BeatUnanswered, now: float) -> Iterator[Action]:
         match event:
-            case Beaten(reply=reply):
+            case Beaten(reply=reply, is_rotated=is_rotated):
                 self._refused_since = None
                 yield from self._on_beaten(reply, now)
+                if is_rotated:
+                    self._worker.succeed(now)
+            case BeatRefused(code=code) if code in _MISUNDERSTOOD:
+                self._beat.fail(now)
+                self._is_hello_wanted = True
             case BeatRefused(code=code, message=message):
                 self._beat.fail(now)
                 yield from self._on_refusal(code, message, now)

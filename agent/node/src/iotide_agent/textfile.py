@@ -28,7 +28,7 @@ class AgentFacts:
         is_up: False in the last one of an agent that ends.
         is_connected: the server answered the last time that it was spoken to.
         last_contact_seconds: when it last answered, of the node's clock since 1970; None: never yet.
-        clock_offset_seconds: how far the server's clock is ahead of the node's; None while nothing was heard of it.
+        clock_offset_seconds: how far the node's clock is ahead of the server's; None while nothing was heard of it.
         stages: of the orders that are held.
         spool_bytes: what orders and unsent results take on the agent's disk.
         worker_starts: of the Celery worker.
@@ -60,7 +60,7 @@ def exposition(facts: AgentFacts) -> str:
         (
             "clock_offset_seconds",
             "gauge",
-            "How far the server's clock is ahead of the node's.",
+            "How far the node's clock is ahead of the server's.",
             [("", facts.clock_offset_seconds)],
         ),
         (

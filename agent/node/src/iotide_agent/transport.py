@@ -5,9 +5,10 @@ import ssl
 from typing import Any, Final, TypeVar
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from iotide_agent.identity import Identity
+from iotide_wire.base import Message
 from iotide_wire.batch import BatchReply, BatchReport
 from iotide_wire.messages import (
     BeatReply,
@@ -21,12 +22,15 @@ from iotide_wire.messages import (
     HelloRequest,
     Order,
 )
+from iotide_wire.nodes import NewCredentials, RotateRequest, Standing
+from iotide_wire.versions import SPOKEN_VERSIONS, STRANGE_VERSION, WIRE_VERSION, as_spoken
 
 _TIMEOUT: Final = httpx.Timeout(10.0, connect=3.0)
 _PATIENT_TIMEOUT: Final = httpx.Timeout(120.0, connect=3.0)
 _BUSY: Final = frozenset({408, 425, 429})
 """Refusals of the moment: the same request may be answered later."""
-_ReplyT = TypeVar("_ReplyT", bound=BaseModel)
+_MALFORMED: Final = 422
+_ReplyT = TypeVar("_ReplyT", bound=Message)
 
 
 class Unreachable(Exception):  # noqa: N818 - it is what the server is, and no error of ours
@@ -53,12 +57,16 @@ class Transport:
     """Speaks to the gateway with the node's token.
 
     Every method raises Unreachable or Refusal; which request is repeated, and when, is the session's decision.
+
+    Attributes:
+        version: of the messages, as the server was last found to understand them.
     """
 
     def __init__(self, server_url: str, node_token: str, ca_pem: str | None) -> None:
+        self.version = WIRE_VERSION
         self._client = httpx.Client(
             base_url=f"{server_url}/api/v1/agent",
-            headers={"Authorization": f"Bearer {node_token}"} if node_token else {},
+            headers=_bearer(node_token) if node_token else {},
             timeout=_TIMEOUT,
             verify=trust(ca_pem),
             trust_env=False,
@@ -68,13 +76,35 @@ class Transport:
         """Closes the connections."""
         self._client.close()
 
+    def become(self, node_token: str) -> None:
+        """Speaks with another token from now on."""
+        self._client.headers.update(_bearer(node_token))
+
     def enroll(self, request: EnrollRequest) -> EnrollReply:
-        """Trades a join token for an identity; an answer that is given up is lost, and a use of the token with it."""
-        return self._post("/enroll", request, EnrollReply, _PATIENT_TIMEOUT)
+        """Trades a join token for an identity; in an older version where the server knows no newer one.
+
+        An answer that is given up is lost, and a use of the token with it.
+        """
+        return self._introduce("/enroll", request, EnrollReply, _PATIENT_TIMEOUT)
 
     def hello(self, request: HelloRequest) -> HelloReply:
-        """Announces the agent; 409 `agent_already_running` while another one beats."""
-        return self._post("/hello", request, HelloReply)
+        """Announces the agent; 409 `agent_already_running` while another one beats, 403 `node_pending` before it is in.
+
+        An older server is spoken to in the version before, from then on, until the next hello.
+        """
+        return self._introduce("/hello", request, HelloReply)
+
+    def standing(self) -> Standing:
+        """How the server sees this node; 404 from a server that cannot say."""
+        return _read(self._send(self._client.build_request("GET", "/standing")), Standing)
+
+    def rotate(self, request: RotateRequest) -> NewCredentials:
+        """New credentials; 409 `rotation_not_wanted` where the node is to keep those that it has."""
+        return self._post("/rotation", request, NewCredentials)
+
+    def confirm(self, node_token: str) -> None:
+        """Says that the node keeps this token; 401 where the server knows no such one."""
+        self._send(self._client.build_request("POST", "/rotation/confirm", headers=_bearer(node_token)))
 
     def beat(self, request: BeatRequest) -> BeatReply:
         """Reports the state of all orders; 409 `agent_superseded` where another agent took over."""
@@ -105,22 +135,38 @@ class Transport:
             )
         )
 
+    def _introduce(
+        self,
+        path: str,
+        request: EnrollRequest | HelloRequest,
+        reply_type: type[_ReplyT],
+        timeout: httpx.Timeout = _TIMEOUT,
+    ) -> _ReplyT:
+        """Says it in the newest version that the server understands."""
+        for version in reversed(SPOKEN_VERSIONS):
+            self.version = version
+            try:
+                return self._post(path, request.model_copy(update={"wire_version": version}), reply_type, timeout)
+            except Refusal as error:
+                # A server to which a field is unknown does not come as far as the version.
+                is_strange = error.code == STRANGE_VERSION or error.status == _MALFORMED
+                if not is_strange or version == SPOKEN_VERSIONS.start:
+                    raise
+        raise ValueError("no version is spoken")
+
     def _post(
-        self, path: str, message: BaseModel, reply_type: type[_ReplyT], timeout: httpx.Timeout = _TIMEOUT
+        self, path: str, message: Message, reply_type: type[_ReplyT], timeout: httpx.Timeout = _TIMEOUT
     ) -> _ReplyT:
         response = self._send(
             self._client.build_request(
                 "POST",
                 path,
                 headers={"Content-Type": "application/json"},
-                content=message.model_dump_json().encode(),
+                content=as_spoken(message, self.version),
                 timeout=timeout,
             )
         )
-        try:
-            return reply_type.model_validate_json(response.content)
-        except ValidationError as error:
-            raise Unreachable(f"the answer to {path} is not what this version expects: {error}") from error
+        return _read(response, reply_type)
 
     def _send(self, request: httpx.Request) -> httpx.Response:
         try:
@@ -132,6 +178,17 @@ class Transport:
         if response.is_server_error or response.status_code in _BUSY:
             raise Unreachable(f"the server answered {response.status_code} to {request.url.path}")
         raise _refusal(response)
+
+
+def _read(response: httpx.Response, reply_type: type[_ReplyT]) -> _ReplyT:
+    try:
+        return reply_type.model_validate_json(response.content)
+    except ValidationError as error:
+        raise Unreachable(f"the answer to {response.url.path} is not what this version expects: {error}") from error
+
+
+def _bearer(node_token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {node_token}"}
 
 
 def transport_of(identity: Identity) -> Transport:

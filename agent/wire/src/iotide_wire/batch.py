@@ -7,6 +7,8 @@ from pydantic import Field
 
 from iotide_wire.base import Fence, Message, Name, Text
 from iotide_wire.messages import Instance
+from iotide_wire.nodes import ClockReading
+from iotide_wire.versions import Since
 
 RunId = Annotated[int, Field(ge=1, le=2**63 - 1)]
 JobId = Annotated[str, Field(pattern=r"^[0-9]{1,19}$")]
@@ -97,6 +99,7 @@ class BatchReport(Message):
     jobs: Annotated[tuple[SeenJob, ...], Field(max_length=MOST_LISTED)]
     hosts: Annotated[tuple[SeenHost, ...], Field(max_length=MOST_LISTED)]
     refused: Annotated[tuple[RefusedJob, ...], Field(max_length=MOST_REFUSED)]
+    clock: Annotated[ClockReading | None, Since(2)] = None
 
 
 class JobNode(Message):
@@ -126,8 +129,10 @@ class BatchReply(Message):
     Attributes:
         cancel: jobs to be cancelled.
         hello_wanted: the server lacks the gateway's hello.
+        rotation_wanted: the gateway's node is to ask for new credentials.
     """
 
     submit: tuple[WantedJob, ...]
     cancel: tuple[JobId, ...]
     hello_wanted: bool
+    rotation_wanted: Annotated[bool, Since(2)] = False

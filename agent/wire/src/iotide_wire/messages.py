@@ -11,7 +11,9 @@ from iotide_wire.endpoint import Endpoint
 from iotide_wire.facts import Facts, MountFacts
 from iotide_wire.foreign import ForeignLoad
 from iotide_wire.measured import Flag, SampleMessage, StepRecord, StepRole
+from iotide_wire.nodes import BrokerAccess, ClockReading
 from iotide_wire.plan import CachePolicy, QuietPolicy
+from iotide_wire.versions import Since
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Instance = Annotated[str, Field(min_length=8, max_length=64)]
@@ -59,31 +61,33 @@ class Outcome(StrEnum):
 
 
 class EnrollRequest(Message):
-    """A node's first word; the join token is its proof."""
+    """A node's first word; the join token is its proof.
+
+    Attributes:
+        facts: of the host, for whoever decides whether it is let in.
+    """
 
     join_token: Annotated[str, Field(min_length=16, max_length=4000)]
     node_name: Name
     role: NodeRole
     agent_version: Text
     wire_version: int
-
-
-class BrokerAccess(Message):
-    """How the agent's Celery worker reaches its queue, with the node's own Redis ACL user."""
-
-    url: Text
-    queue: Text
-    ca_pem: Annotated[str, Field(max_length=20_000)] | None
+    facts: Annotated[Facts, Since(2)] = Field(default_factory=dict)
 
 
 class EnrollReply(Message):
-    """The node's identity from now on; `node_token` is shown this once."""
+    """The node's identity from now on; `node_token` is shown this once.
+
+    Attributes:
+        pending_until: somebody has to let it in, until then; None: it is in.
+    """
 
     node_id: int
     node_name: Name
     cluster: Name
     node_token: Text
     broker: BrokerAccess
+    pending_until: Annotated[UtcTime | None, Since(2)] = None
 
 
 class HeldOrder(Message):
@@ -101,6 +105,7 @@ class HelloRequest(Message):
             of the agent on another machine is refused.
         look: the server's last request to look around that came before the node was looked at for this hello.
         holds: the orders on its disk; one that the server counts as active and is not named here is lost.
+        clock: None before the first answer of the server.
     """
 
     agent_instance: Instance
@@ -115,6 +120,7 @@ class HelloRequest(Message):
     workloads: Annotated[tuple[WorkloadAnnouncement, ...], Field(max_length=200)]
     look: LookNumber | None = None
     holds: Annotated[tuple[HeldOrder, ...], Field(max_length=1000)]
+    clock: Annotated[ClockReading | None, Since(2)] = None
 
 
 class HelloReply(Message):
@@ -241,7 +247,8 @@ class BeatRequest(Message):
     boot_id: BootId
     sent_at: UtcTime
     orders: Annotated[tuple[OrderBeat, ...], Field(max_length=1000)]
-    spool_bytes: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
+    spool_bytes: Annotated[int | None, Field(ge=0, le=2**63 - 1), Since(2)] = None
+    clock: Annotated[ClockReading | None, Since(2)] = None
 
 
 class Word(StrEnum):
@@ -279,6 +286,7 @@ class BeatReply(Message):
             restarts its Celery worker, whatever made it deaf.
         hello_wanted: the server lacks or lost the node's facts.
         look: an idle agent is to look around and say hello with this number; None where nobody waits for that.
+        rotation_wanted: the node is to ask for new credentials.
     """
 
     server_time: UtcTime
@@ -287,6 +295,7 @@ class BeatReply(Message):
     oldest_offer_seconds: float | None
     hello_wanted: bool
     look: LookNumber | None = None
+    rotation_wanted: Annotated[bool, Since(2)] = False
 
 
 class ArtefactFact(Message):
@@ -320,7 +329,7 @@ class FinishRequest(Message):
     artefacts: Annotated[tuple[ArtefactFact, ...], Field(max_length=1000)]
     curves: Annotated[tuple[CurvePiece, ...], Field(max_length=20_000)]
     foreign: ForeignLoad | None = None
-    not_before: UtcTime | None = None
+    not_before: Annotated[UtcTime | None, Since(2)] = None
 
 
 class FinishReply(Message):

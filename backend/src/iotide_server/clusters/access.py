@@ -1,14 +1,22 @@
 """How agents reach this installation: API, broker and the authority that vouches for both."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import structlog
 from redis import Redis, RedisError
 
-from iotide_server.embedded.acl import NodeAccess, apply_nodes, grant_node, node_queue, node_username
-from iotide_wire.messages import BrokerAccess
+from iotide_server.embedded.acl import (
+    NodeAccess,
+    apply_nodes,
+    grant_node,
+    node_queue,
+    node_username,
+    put_out_node,
+    replace_node,
+)
+from iotide_wire.nodes import BrokerAccess
 
 _log = structlog.get_logger(__name__)
 
@@ -42,16 +50,26 @@ class AgentAccess:
         """What a person copies to the node."""
         return f"{secret}.{self.ca_fingerprint or '-'}"
 
-    def enroll_command(self, join_token: str) -> str:
-        """What a person runs on the node."""
-        return f"iotide-agent enroll --server {self.public_url} --join-token {join_token}"
+    def enroll_command(self, join_token: str, *, replaces: bool = False) -> str:
+        """What a person runs on the node.
+
+        Args:
+            replaces: an identity that the host may have is given up.
+        """
+        command = f"iotide-agent enroll --server {self.public_url} --join-token {join_token}"
+        return f"{command} --replace" if replaces else command
 
     def admit(self, node: NodeAccess) -> None:
-        """Let a new node into Redis; when Redis is away, the scheduler does it later."""
-        try:
-            grant_node(self.redis_admin, node)
-        except RedisError as error:
-            _log.warning("redis_user_not_granted", node_id=node.node_id, error=str(error))
+        """Let a node into Redis; when Redis is away, the scheduler does it later."""
+        self._tell(lambda redis: grant_node(redis, node), node.node_id)
+
+    def admit_alone(self, node: NodeAccess) -> None:
+        """Let a node into Redis with this password alone, and end all that was opened with another one."""
+        self._tell(lambda redis: replace_node(redis, node), node.node_id)
+
+    def put_out(self, node_id: int) -> None:
+        """Let a node into Redis no more and end its connections; when Redis is away, its user goes later."""
+        self._tell(lambda redis: put_out_node(redis, node_id), node_id)
 
     def apply(self, nodes: Iterable[NodeAccess]) -> None:
         """Leave only these nodes in Redis; when Redis is away, the scheduler does it later."""
@@ -59,3 +77,9 @@ class AgentAccess:
             apply_nodes(self.redis_admin, nodes)
         except RedisError as error:
             _log.warning("redis_users_not_applied", error=str(error))
+
+    def _tell(self, change: Callable[[Redis], None], node_id: int) -> None:
+        try:
+            change(self.redis_admin)
+        except RedisError as error:
+            _log.warning("redis_user_not_changed", node_id=node_id, error=str(error))

@@ -2,20 +2,28 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters import repository
+from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.beats import idle_beat_seconds
-from iotide_server.clusters.enrolment import require_wire_version
-from iotide_server.clusters.errors import AgentAlreadyRunningError, AgentSupersededError, NodeNotFoundError
+from iotide_server.clusters.credentials import void
+from iotide_server.clusters.errors import (
+    AgentAlreadyRunningError,
+    AgentSupersededError,
+    NodeNotFoundError,
+    WireVersionUnsupportedError,
+)
 from iotide_server.clusters.models import Cluster, Node, NodeBeat
 from iotide_server.clusters.views import SILENT_AFTER, Launcher
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_wire.messages import HelloRequest, NodeRole
+from iotide_wire.nodes import ClockReading
+from iotide_wire.versions import SPOKEN_VERSIONS
 
 
 class Wanted(NamedTuple):
@@ -24,11 +32,13 @@ class Wanted(NamedTuple):
     Attributes:
         hello: it lacks what a hello brings.
         look: the number of a request to look around first.
+        rotation: it is to ask for new credentials.
         idle_seconds: how long it may be silent while it holds no order.
     """
 
     hello: bool
     look: int | None
+    rotation: bool
     idle_seconds: float
 
 
@@ -39,10 +49,8 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     Any other is refused for as long as the current one may be alive.
 
     Raises:
-        WireVersionUnsupportedError: the agent is too old or too new.
         AgentAlreadyRunningError: another agent with this identity was heard of a moment ago.
     """
-    require_wire_version(request.wire_version)
     node = repository.locked_node(session, node_id)
     if node is None:
         raise NodeNotFoundError(node_id)
@@ -52,7 +60,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
         raise AgentAlreadyRunningError(node.name, now - heard_at)
     node.agent_instance = request.agent_instance
     node.boot_id = request.boot_id
-    node.agent_version = request.agent_version
+    node.agent_version, node.wire_version = request.agent_version, request.wire_version
     node.facts = request.facts
     node.mounts = [mount.model_dump(mode="json") for mount in request.mounts]
     node.approved_directories = list(request.approved_directories)
@@ -63,19 +71,42 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
         # With orders on its hands an agent does not look around, and says what it knew before.
         node.told_at = now
         node.look_answered = max(node.look_answered, min(request.look or 0, node.look_asked))
-    heard = insert(NodeBeat).values(node_id=node_id, seen_at=now)
-    session.execute(heard.on_conflict_do_update(index_elements=[NodeBeat.node_id], set_={"seen_at": now}))
+    said: dict[str, Any] = {
+        "seen_at": now,
+        "clock_offset_seconds": request.clock and request.clock.offset_seconds,
+        "clock_uncertainty_seconds": request.clock and request.clock.uncertainty_seconds,
+    }
+    heard = insert(NodeBeat).values(node_id=node_id, **said)
+    session.execute(heard.on_conflict_do_update(index_elements=[NodeBeat.node_id], set_=said))
     session.flush()
     _tell(session, node_id, node.cluster_id)
     return node
 
 
-def beat(  # noqa: PLR0913 - all of one beat
+def note_strange_version(session: Session, node_id: int, request: HelloRequest) -> WireVersionUnsupportedError | None:
+    """Take down that the node's agent speaks a language that this server does not, so that people see it.
+
+    Returns:
+        The refusal; None where the two understand each other.
+    """
+    if request.wire_version in SPOKEN_VERSIONS:
+        return None
+    node = repository.locked_node(session, node_id)
+    if node is None:
+        raise NodeNotFoundError(node_id)
+    if (node.agent_version, node.wire_version) != (request.agent_version, request.wire_version):
+        node.agent_version, node.wire_version = request.agent_version, request.wire_version
+        live.publish(session, "node", node_id, node.cluster_id)
+    return WireVersionUnsupportedError(request.wire_version, SPOKEN_VERSIONS)
+
+
+def beat(  # noqa: PLR0913 - each is a part of what a beat says
     session: Session,
     node_id: int,
     agent_instance: str,
     now: datetime,
     *,
+    clock: ClockReading | None = None,
     is_idle: bool = True,
     spool_bytes: int | None = None,
 ) -> Wanted:
@@ -91,15 +122,16 @@ def beat(  # noqa: PLR0913 - all of one beat
     Raises:
         AgentSupersededError: another agent has taken over.
     """
-    known = repository.beat(session, node_id, agent_instance, now, spool_bytes)
+    known = repository.beat(session, node_id, agent_instance, repository.Told(clock, spool_bytes), now)
     idle_seconds = idle_beat_seconds(known.node_count)
     if known.agent_instance is None:
-        return Wanted(hello=True, look=None, idle_seconds=idle_seconds)
+        return Wanted(hello=True, look=None, rotation=False, idle_seconds=idle_seconds)
     if known.agent_instance != agent_instance:
         raise AgentSupersededError(f"node {node_id}")
     if known.seen_at is None or now - known.seen_at > SILENT_AFTER:
         _tell(session, node_id, known.cluster_id)
-    return Wanted(hello=False, look=known.look if is_idle else None, idle_seconds=idle_seconds)
+    look = known.look if is_idle else None
+    return Wanted(hello=False, look=look, rotation=known.rotation_wanted, idle_seconds=idle_seconds)
 
 
 def ask_to_look(session: Session, node_ids: Collection[int]) -> None:
@@ -120,7 +152,7 @@ def suspect(session: Session, node_id: int, problem: str) -> None:
 def tell_problem(session: Session, node_id: int, problem: str | None) -> None:
     """Write down what is wrong with a node by its own word; None: nothing."""
     node = session.get_one(Node, node_id)
-    if node.problem != problem:
+    if node.problem != problem and node.revoked_at is None:
         node.problem = problem
         live.publish(session, "node", node_id, node.cluster_id)
 
@@ -151,6 +183,14 @@ def declare_dead(session: Session, node_id: int, problem: str, now: datetime) ->
     live.publish(session, "node", node_id, node.cluster_id)
 
 
+def revoke(session: Session, node_id: int, problem: str, access: AgentAccess, now: datetime) -> None:
+    """Believe nobody who speaks for the node any more, until its host was enrolled anew."""
+    node = session.get_one(Node, node_id)
+    node.problem, node.revoked_at = problem, now
+    void(session, node, access)
+    _tell(session, node_id, node.cluster_id)
+
+
 def tell_silence(session: Session, since: datetime, now: datetime) -> None:
     """Publish the nodes that fell silent in between; the scheduler calls it with the time of its last call."""
     for node_id, cluster_id in repository.heard_of_between(session, since - SILENT_AFTER, now - SILENT_AFTER):
@@ -170,7 +210,7 @@ def _was_only_vouched_for(session: Session, node: Node) -> bool:
     """
     launcher = session.get_one(Cluster, node.cluster_id).launcher
     return (
-        launcher != Launcher.DIRECT and node.role != NodeRole.GATEWAY and not repository.has_claimed(session, node.id)
+        launcher != Launcher.DIRECT and node.role != NodeRole.GATEWAY and not repository.claimed_runs(session, node.id)
     )
 
 

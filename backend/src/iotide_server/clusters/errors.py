@@ -4,8 +4,15 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from iotide_server.kit.clock import written
-from iotide_server.kit.errors import ConflictError, InvalidInputError, NotAuthenticatedError, NotFoundError
+from iotide_server.kit.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotAllowedError,
+    NotAuthenticatedError,
+    NotFoundError,
+)
 from iotide_server.kit.suggest import choose_from
+from iotide_wire.versions import STRANGE_VERSION, named
 
 
 class ClusterNotFoundError(NotFoundError):
@@ -78,12 +85,67 @@ class NodeNameTakenError(ConflictError):
 
     code = "node_name_taken"
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, field: str = "node_name") -> None:
         super().__init__(
             f"the cluster has a node {name} already",
-            field="node_name",
+            field=field,
             value=name,
-            remedy="enroll under another name with --name, or retire the old node first",
+            remedy="if it is the same host, let it enroll again with a token from the node's page; else give another"
+            " name as node_name in its agent.toml, or retire the old node first",
+        )
+
+
+class NodePendingError(NotAllowedError):
+    """The node was not let in yet."""
+
+    code = "node_pending"
+
+    def __init__(self, name: str, fingerprint: str, until: datetime) -> None:
+        super().__init__(
+            f"node {name} waits to be let in, until {written(until)}",
+            field="node_token",
+            remedy="have an administrator of the cluster approve it on the cluster's page, where the fingerprint of its"
+            f" token must be {fingerprint}",
+        )
+
+
+class PendingNodeNotFoundError(NotFoundError):
+    """No such host waits there."""
+
+    code = "pending_node_not_found"
+
+    def __init__(self, pending_id: int, *, field: str) -> None:
+        super().__init__(f"no host {pending_id} waits to be let into this cluster", field=field, value=pending_id)
+
+
+class RotationNotWantedError(ConflictError):
+    """A node asks for new credentials although nobody wants it to."""
+
+    code = "rotation_not_wanted"
+
+    def __init__(self, node_id: int) -> None:
+        super().__init__(f"node {node_id} is not to have new credentials", remedy="go on with the present ones")
+
+
+class RotationImpossibleError(ConflictError):
+    """The node cannot be given new credentials by a beat."""
+
+    code = "rotation_impossible"
+
+    def __init__(self, node: str, because: str, remedy: str) -> None:
+        super().__init__(f"node {node} {because}", field="node_id", value=node, remedy=remedy)
+
+
+class NodeInUseError(ConflictError):
+    """Another host is not given the identity of a node on which a load may run."""
+
+    code = "node_in_use"
+
+    def __init__(self, node: str, run_ids: Collection[int]) -> None:
+        super().__init__(
+            f"node {node} has claimed orders of the runs {', '.join(map(str, sorted(run_ids)))} and may load for them",
+            field="join_token",
+            remedy="let them end, or call the node dead on its page, and enroll again",
         )
 
 
@@ -97,7 +159,7 @@ class NodeBusyError(ConflictError):
             f"{run_count} waiting or active runs need the node {name}",
             field="node_id",
             value=name,
-            remedy="cancel them or let them end first",
+            remedy="cancel them or let them end first; revoke the node where somebody else may have its token",
         )
 
 
@@ -181,12 +243,11 @@ class JoinTokenNotFoundError(NotFoundError):
 class WireVersionUnsupportedError(ConflictError):
     """Agent and server speak different languages."""
 
-    code = "wire_version_unsupported"
+    code = STRANGE_VERSION
 
     def __init__(self, wire_version: int, spoken: range) -> None:
-        versions = " and ".join(map(str, spoken))
         super().__init__(
-            f"the agent speaks version {wire_version} and this server {versions}",
+            f"the agent speaks version {wire_version} and this server {named(spoken)}",
             field="wire_version",
             value=wire_version,
             remedy="install an agent of the server's release" if wire_version < spoken.start else "upgrade the server",

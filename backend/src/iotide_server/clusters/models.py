@@ -66,6 +66,11 @@ class Node(Identified, Leasable, Base):
         problem: why the scheduler passes the node over, in words; None when nothing is wrong.
         declared_dead_at: an operator called it dead then; None again once its agent says hello with no order in hand.
         retired_at: from then on its token and its Redis user are void.
+        revoked_at: its token and its Redis user are void since; None again once its host was enrolled anew.
+        wire_version: what its agent said last that it speaks, whether the server understands it or not.
+        credentials_at: since when it has its present token and Redis password.
+        rotation_wanted_at: it is to have new ones since; None: it is not.
+        next_token_sha256, next_redis_password_sha256: of the new ones, until the node has said that it keeps them.
     """
 
     __tablename__ = "node"
@@ -90,6 +95,12 @@ class Node(Identified, Leasable, Base):
     look_answered: Mapped[int] = mapped_column(server_default="0")
     problem: Mapped[str | None]
     declared_dead_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+    wire_version: Mapped[int | None]
+    credentials_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    rotation_wanted_at: Mapped[datetime | None]
+    next_token_sha256: Mapped[str | None] = mapped_column(unique=True)
+    next_redis_password_sha256: Mapped[str | None]
 
     __table_args__ = (
         Index(
@@ -102,11 +113,44 @@ class Node(Identified, Leasable, Base):
     )
 
 
+class PendingNode(Base):
+    """A host that somebody has to let in; no row of `node`, so that nothing which deals with nodes can meet it.
+
+    Attributes:
+        id: of the node that it becomes; taken from the sequence of `node`, so the identity on its disk stays good.
+        address: where its enrolment came from.
+        facts: of the host, as its agent said last.
+        seen_at: when its agent asked last whether it was let in; None: it never did.
+        expires_at: forgotten then unless it was let in.
+    """
+
+    __tablename__ = "pending_node"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
+    name: Mapped[str]
+    role: Mapped[str]
+    address: Mapped[str | None]
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
+    asked_at: Mapped[datetime]
+    seen_at: Mapped[datetime | None]
+    expires_at: Mapped[datetime]
+    token_sha256: Mapped[str] = mapped_column(unique=True)
+    redis_password_sha256: Mapped[str]
+    agent_version: Mapped[str]
+    wire_version: Mapped[int]
+    facts: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+
+    __table_args__ = (Index("ix_pending_node_cluster_id", "cluster_id"),)
+
+
 class NodeBeat(Base):
     """When a node was last heard of; a table of its own without an index on time, so that updates stay in place.
 
     Attributes:
         spool_bytes: what unsent results took on the node's disk then, by its word; None from agents that do not say.
+        clock_offset_seconds: how far its clock is ahead of the server's; None: its agent does not say.
+        clock_uncertainty_seconds: the truth is no further off than this.
     """
 
     __tablename__ = "node_beat"
@@ -116,6 +160,8 @@ class NodeBeat(Base):
     )
     seen_at: Mapped[datetime]
     spool_bytes: Mapped[int | None]
+    clock_offset_seconds: Mapped[float | None]
+    clock_uncertainty_seconds: Mapped[float | None]
 
     __table_args__ = ({"postgresql_with": {"fillfactor": "50"}},)
 
@@ -147,7 +193,12 @@ class Drain(Base):
 
 
 class JoinToken(Identified, Base):
-    """Lets new nodes into one cluster; only the SHA-256 of its secret is stored."""
+    """Lets new nodes into one cluster; only the SHA-256 of its secret is stored.
+
+    Attributes:
+        needs_approval: who enrols with it waits until somebody lets it in.
+        node_id: it makes no new node but gives this one, whose host lost its identity, another one.
+    """
 
     __tablename__ = "join_token"
 
@@ -155,6 +206,8 @@ class JoinToken(Identified, Base):
     secret_sha256: Mapped[str] = mapped_column(unique=True)
     uses_left: Mapped[int]
     expires_at: Mapped[datetime]
+    needs_approval: Mapped[bool] = mapped_column(server_default=text("false"))
+    node_id: Mapped[int | None] = mapped_column(ForeignKey("node.id", ondelete="CASCADE"))
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 

@@ -5,12 +5,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Row, select, text, update
+from sqlalchemy import ColumnElement, Row, delete, select, text, update
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Blackout, Cluster, JoinToken, Node, NodeBeat
 from iotide_server.clusters.views import SILENT_AFTER, ActiveOrder, NodeState, NodeWorkload, Origin
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+from iotide_wire.nodes import ClockReading
 
 
 def clusters(session: Session, visible: frozenset[int] | None, paging: PageRequest) -> Slice[Cluster]:
@@ -77,15 +78,18 @@ def nodes(
 def is_in_state(state: NodeState, now: datetime) -> ColumnElement[bool]:
     """`views.node_state` as a condition."""
     living = Node.retired_at.is_(None)
+    trusted = living & Node.revoked_at.is_(None)
     match state:
         case NodeState.RETIRED:
             return Node.retired_at.is_not(None)
+        case NodeState.REVOKED:
+            return living & Node.revoked_at.is_not(None)
         case NodeState.NEVER_SEEN:
-            return living & NodeBeat.seen_at.is_(None)
+            return trusted & NodeBeat.seen_at.is_(None)
         case NodeState.ONLINE:
-            return living & (NodeBeat.seen_at >= now - SILENT_AFTER)
+            return trusted & (NodeBeat.seen_at >= now - SILENT_AFTER)
         case NodeState.SILENT:
-            return living & (NodeBeat.seen_at < now - SILENT_AFTER)
+            return trusted & (NodeBeat.seen_at < now - SILENT_AFTER)
 
 
 def living_nodes_by_name(session: Session, cluster_id: int, names: Collection[str]) -> dict[str, Node]:
@@ -121,11 +125,6 @@ def living_node_names(session: Session, cluster_id: int) -> set[str]:
     return set(session.scalars(select(Node.name).where(Node.cluster_id == cluster_id, Node.retired_at.is_(None))))
 
 
-def live_node_by_token(session: Session, token_sha256: str) -> Node | None:
-    """The node with that token, unless it was retired."""
-    return session.scalar(select(Node).where(Node.token_sha256 == token_sha256, Node.retired_at.is_(None)))
-
-
 def living_node(session: Session, node_id: int) -> Node | None:
     """The node, unless it was retired."""
     return session.scalar(select(Node).where(Node.id == node_id, Node.retired_at.is_(None)))
@@ -137,19 +136,24 @@ def locked_node(session: Session, node_id: int) -> Node | None:
 
 
 def living_real_nodes(session: Session) -> Collection[Node]:
-    """All nodes that are not retired and of which there are machines."""
+    """All nodes that are neither retired nor revoked and of which there are machines."""
     real = (
         select(Node)
         .join(Cluster, Cluster.id == Node.cluster_id)
-        .where(Node.retired_at.is_(None), Cluster.origin == Origin.OWN)
+        .where(Node.retired_at.is_(None), Node.revoked_at.is_(None), Cluster.origin == Origin.OWN)
     )
     return session.scalars(real.order_by(Node.id)).all()
 
 
 def last_seen(session: Session, node_ids: Collection[int]) -> Mapping[int, datetime]:
     """When each of the nodes was last heard of; those never seen are left out."""
+    return {node_id: beat.seen_at for node_id, beat in last_beats(session, node_ids).items()}
+
+
+def last_beats(session: Session, node_ids: Collection[int]) -> Mapping[int, NodeBeat]:
+    """What the last beat of each of the nodes left; those never seen are left out."""
     rows = session.scalars(select(NodeBeat).where(NodeBeat.node_id.in_(node_ids)))
-    return {beat.node_id: beat.seen_at for beat in rows}
+    return {beat.node_id: beat for beat in rows}
 
 
 def lock_last_seen(session: Session, node_id: int) -> datetime | None:
@@ -164,6 +168,7 @@ class KnownAgent:
 
     Attributes:
         look: the number of a request to look around that waits for an answer.
+        rotation_wanted: the node is to ask for new credentials.
         node_count: how many nodes were ever heard of, as the database's statistics know it.
     """
 
@@ -171,25 +176,44 @@ class KnownAgent:
     cluster_id: int
     seen_at: datetime | None
     look: int | None
+    rotation_wanted: bool
     node_count: float
 
 
-def beat(session: Session, node_id: int, agent_instance: str, now: datetime, spool_bytes: int | None) -> KnownAgent:
+class Told(NamedTuple):
+    """What a beat says of the node itself; None: its agent does not."""
+
+    clock: ClockReading | None
+    spool_bytes: int | None
+
+
+def beat(session: Session, node_id: int, agent_instance: str, told: Told, now: datetime) -> KnownAgent:
     """Write down that the node was heard of, if this is its current agent; one statement, because it is frequent."""
     row = session.execute(
         text(
             "WITH known AS (SELECT n.id, n.agent_instance, n.cluster_id, b.seen_at,"
             " CASE WHEN n.look_asked > n.look_answered THEN n.look_asked END AS look,"
+            " n.rotation_wanted_at IS NOT NULL AS rotation_wanted,"
             # Counting them with each beat would cost more than the beat.
             " (SELECT reltuples FROM pg_class WHERE oid = CAST('node_beat' AS regclass)) AS node_count"
             " FROM node n LEFT JOIN node_beat b ON b.node_id = n.id WHERE n.id = :node_id),"
-            " heard AS (INSERT INTO node_beat (node_id, seen_at, spool_bytes)"
-            " SELECT id, :now, CAST(:spool_bytes AS bigint) FROM known WHERE agent_instance = :agent_instance"
+            " heard AS (INSERT INTO node_beat (node_id, seen_at, clock_offset_seconds, clock_uncertainty_seconds,"
+            " spool_bytes)"
+            " SELECT id, :now, CAST(:offset AS double precision), CAST(:uncertainty AS double precision),"
+            " CAST(:spool_bytes AS bigint) FROM known WHERE agent_instance = :agent_instance"
             " ON CONFLICT (node_id) DO UPDATE SET seen_at = GREATEST(node_beat.seen_at, excluded.seen_at),"
-            " spool_bytes = excluded.spool_bytes)"
-            " SELECT agent_instance, cluster_id, seen_at, look, node_count FROM known"
+            " clock_offset_seconds = excluded.clock_offset_seconds,"
+            " clock_uncertainty_seconds = excluded.clock_uncertainty_seconds, spool_bytes = excluded.spool_bytes)"
+            " SELECT agent_instance, cluster_id, seen_at, look, rotation_wanted, node_count FROM known"
         ),
-        {"node_id": node_id, "agent_instance": agent_instance, "now": now, "spool_bytes": spool_bytes},
+        {
+            "node_id": node_id,
+            "agent_instance": agent_instance,
+            "now": now,
+            "offset": told.clock and told.clock.offset_seconds,
+            "uncertainty": told.clock and told.clock.uncertainty_seconds,
+            "spool_bytes": told.spool_bytes,
+        },
     ).one()
     return KnownAgent(*row)
 
@@ -227,13 +251,18 @@ def active_runs(session: Session, cluster_id: int) -> int:
     return run_count
 
 
-def has_claimed(session: Session, node_id: int) -> bool:
-    """Whether an agent of the node holds an order that loads."""
+def claimed_runs(session: Session, node_id: int) -> list[int]:
+    """The runs of which an agent of the node holds an order that loads."""
     statement = text(
-        "SELECT EXISTS (SELECT FROM node_order WHERE node_id = :node_id AND role = 'load'"
-        " AND state NOT IN ('offered', 'ended'))"
+        "SELECT DISTINCT run_id FROM node_order WHERE node_id = :node_id AND role = 'load'"
+        " AND state NOT IN ('offered', 'ended')"
     )
-    return bool(session.scalar(statement, {"node_id": node_id}))
+    return list(session.scalars(statement, {"node_id": node_id}))
+
+
+def forget_beat(session: Session, node_id: int) -> None:
+    """The node was never heard of."""
+    session.execute(delete(NodeBeat).where(NodeBeat.node_id == node_id))
 
 
 def active_orders(session: Session, node_ids: Collection[int]) -> Mapping[int, list[ActiveOrder]]:

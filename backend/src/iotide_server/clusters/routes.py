@@ -6,9 +6,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from iotide_server.accounts.rules import Admin, Operator, Viewer
-from iotide_server.clusters import blackouts, drains, enrolment, service
+from iotide_server.clusters import blackouts, credentials, drains, enrolment, pending, service
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.drain_schemas import Drain, DrainInput, NamedDrain
+from iotide_server.clusters.pending import Choice
 from iotide_server.clusters.schemas import (
     Blackout,
     BlackoutInput,
@@ -20,6 +21,9 @@ from iotide_server.clusters.schemas import (
     JoinTokenInput,
     Node,
     NodePatch,
+    PendingChoice,
+    PendingNode,
+    ReenrolmentInput,
 )
 from iotide_server.clusters.service import NodeFilter
 from iotide_server.clusters.views import NodeState
@@ -105,9 +109,10 @@ def create_join_token(
     """Lets new nodes in; the answer holds the command to run on each."""
     access: AgentAccess = request.app.state.agent_access
     expires_at = now + timedelta(seconds=body.expires_in_seconds)
-    made = enrolment.create_join_token(session, principal, cluster_id, body.uses, expires_at)
-    token = access.join_token(made.secret)
-    return JoinTokenCreated(**JoinToken.of(made.row).model_dump(), token=token, command=access.enroll_command(token))
+    made = enrolment.create_join_token(
+        session, principal, cluster_id, body.uses, expires_at, needs_approval=body.needs_approval
+    )
+    return JoinTokenCreated.made(made, access)
 
 
 @router.delete(
@@ -116,6 +121,64 @@ def create_join_token(
 def revoke_join_token(principal: Admin, session: Tx, token_id: Id) -> None:
     """It lets nobody in any more; nodes that it let in stay."""
     enrolment.revoke_join_token(session, principal, token_id)
+
+
+@router.post(
+    "/nodes/{node_id}/join-token",
+    tags=["nodes"],
+    summary="Create a join token for a node that lost its identity",
+    status_code=201,
+    responses=errors(404),
+)
+def create_reenrolment_token(
+    principal: Admin, session: Tx, now: Now, request: Request, node_id: Id, body: ReenrolmentInput
+) -> JoinTokenCreated:
+    """Whoever enrolls with it is this node from then on, with its name and history; what it had before is void then.
+
+    Refused at the enrolment while a load may run on the node.
+    """
+    access: AgentAccess = request.app.state.agent_access
+    expires_at = now + timedelta(seconds=body.expires_in_seconds)
+    made = enrolment.create_reenrolment_token(session, principal, node_id, expires_at)
+    return JoinTokenCreated.made(made, access)
+
+
+@router.get(
+    "/clusters/{cluster_id}/pending-nodes",
+    tags=["nodes"],
+    summary="List hosts that wait to be let in",
+    responses=errors(404),
+)
+def list_pending_nodes(principal: Admin, session: Tx, now: Now, cluster_id: Id, paging: Paging) -> Page[PendingNode]:
+    """Newest first. Compare the fingerprint with what the agent prints on the host: a name is easily taken."""
+    return pending.list_pending(session, principal, cluster_id, paging, now).page(PendingNode.of)
+
+
+@router.post(
+    "/clusters/{cluster_id}/pending-nodes/approve",
+    tags=["nodes"],
+    summary="Let waiting hosts in",
+    status_code=204,
+    responses=errors(404, 409),
+)
+def approve_pending_nodes(
+    principal: Admin, session: Tx, now: Now, request: Request, cluster_id: Id, body: PendingChoice
+) -> None:
+    """All of them or none; each is a node from then on, and its agent hears of it within ten seconds."""
+    choice = Choice(cluster_id, body.pending_ids)
+    pending.approve(session, principal, choice, request.app.state.agent_access, now)
+
+
+@router.post(
+    "/clusters/{cluster_id}/pending-nodes/refuse",
+    tags=["nodes"],
+    summary="Refuse waiting hosts",
+    status_code=204,
+    responses=errors(404),
+)
+def refuse_pending_nodes(principal: Admin, session: Tx, now: Now, cluster_id: Id, body: PendingChoice) -> None:
+    """All of them or none; their identities never open anything."""
+    pending.refuse(session, principal, Choice(cluster_id, body.pending_ids), now)
 
 
 @router.get("/nodes", tags=["nodes"], summary="List nodes")
@@ -148,6 +211,18 @@ def change_node(principal: Admin, session: Tx, now: Now, node_id: Id, body: Node
 def retire_node(principal: Admin, session: Tx, now: Now, request: Request, node_id: Id) -> None:
     """Its token and its broker access end; its results stay. Refused while runs need it."""
     service.retire_node(session, principal, node_id, now, request.app.state.agent_access)
+
+
+@router.post(
+    "/nodes/{node_id}/rotate",
+    tags=["nodes"],
+    summary="Give a node new credentials",
+    responses=errors(404, 409),
+)
+def rotate_node(principal: Admin, session: Tx, now: Now, node_id: Id) -> Node:
+    """With its next beat it gets a new token and a new Redis password; the old ones are void once it keeps the new."""
+    credentials.want_rotation(session, principal, node_id, now)
+    return Node.of(service.node(session, principal, node_id, now))
 
 
 @router.get("/drains", tags=["drains"], summary="List what is drained")

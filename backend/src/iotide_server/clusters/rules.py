@@ -1,7 +1,7 @@
-"""The rule of the agents' routes: a node token of a node that is not retired."""
+"""The rules of the agents' routes: a node token of a node that was let in and is neither retired nor revoked."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import Depends, Request
 
@@ -10,29 +10,95 @@ from iotide_server.accounts.browser_cookies import caller_address
 from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.accounts.rules import Bearer, Rule
 from iotide_server.accounts.secret import digest
-from iotide_server.clusters import repository
+from iotide_server.clusters import identity_repository
+from iotide_server.clusters.errors import NodePendingError
+from iotide_server.clusters.models import Node, PendingNode
 from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
-from iotide_server.kit.web import Tx
+from iotide_server.kit.web import Now, Tx
+from iotide_wire.nodes import fingerprint
+
+_OLDEST_VERSION: Final = 1
 
 
 @dataclass(frozen=True)
 class IsNode(Rule):
     """A node's agent; the principal's id is the node's."""
 
-    def __call__(self, request: Request, session: Tx, bearer: Bearer) -> Principal:
-        """Let pass who holds a living node's token."""
-        if bearer is None:
-            raise NotAuthenticatedError(
-                "nobody is signed in", remedy="send the header Authorization: Bearer <node token>"
-            )
-        if not bearer.credentials.startswith(NODE_TOKEN_PREFIX):
-            raise NotAllowedError("this route is for node agents", remedy="enroll the node and use its token")
-        node = repository.live_node_by_token(session, digest(bearer.credentials))
+    def __call__(self, request: Request, session: Tx, now: Now, bearer: Bearer) -> Principal:
+        """Let pass who holds the present token of a node that was let in."""
+        token_sha256 = _token(bearer)
+        node = identity_repository.node_by_token(session, token_sha256)
+        if node is not None:
+            return _principal(request, node)
+        waiting = identity_repository.pending_by_token(session, token_sha256, now)
+        if waiting is not None:
+            raise NodePendingError(waiting.name, fingerprint(token_sha256), waiting.expires_at)
+        raise _unknown()
+
+
+@dataclass(frozen=True)
+class IsNodeOrWaits(IsNode):
+    """As IsNode, or the agent of a host that waits to be let in: it may ask whether it was."""
+
+    def __call__(self, request: Request, session: Tx, now: Now, bearer: Bearer) -> Principal:
+        """Let pass; `waiting_node` then says which host waits."""
+        token_sha256 = _token(bearer)
+        node = identity_repository.node_by_token(session, token_sha256)
+        if node is not None:
+            return _principal(request, node)
+        waiting = identity_repository.pending_by_token(session, token_sha256, now)
+        if waiting is None:
+            raise _unknown()
+        request.state.waiting_node = waiting
+        request.state.wire_version = waiting.wire_version
+        return Principal(PrincipalKind.NODE, waiting.id, waiting.name, caller_address(request))
+
+
+@dataclass(frozen=True)
+class ConfirmsToken(IsNode):
+    """A node's agent that speaks with its present token or with the next one, which opens nothing else yet."""
+
+    def __call__(self, request: Request, session: Tx, now: Now, bearer: Bearer) -> Principal:
+        """Let pass who holds either, at any time."""
+        del now
+        node = identity_repository.node_by_any_token(session, _token(bearer))
         if node is None:
-            raise NotAuthenticatedError(
-                "unknown node token, or the node was retired", remedy="enroll the node again with a new join token"
-            )
-        return Principal(PrincipalKind.NODE, node.id, node.name, caller_address(request))
+            raise _unknown()
+        return _principal(request, node)
+
+
+def _token(bearer: Bearer) -> str:
+    if bearer is None:
+        raise NotAuthenticatedError("nobody is signed in", remedy="send the header Authorization: Bearer <node token>")
+    if not bearer.credentials.startswith(NODE_TOKEN_PREFIX):
+        raise NotAllowedError("this route is for node agents", remedy="enroll the node and use its token")
+    return digest(bearer.credentials)
+
+
+def _principal(request: Request, node: Node) -> Principal:
+    request.state.wire_version = node.wire_version
+    return Principal(PrincipalKind.NODE, node.id, node.name, caller_address(request))
+
+
+def _unknown() -> NotAuthenticatedError:
+    return NotAuthenticatedError(
+        "unknown node token: the node was refused, revoked or retired, or its host waited too long to be let in",
+        remedy="enroll the node again with a new join token",
+    )
+
+
+def waiting_node(request: Request) -> PendingNode | None:
+    """The host that IsNodeOrWaits let pass although it waits to be let in."""
+    waiting: PendingNode | None = getattr(request.state, "waiting_node", None)
+    return waiting
+
+
+def spoken_version(request: Request) -> int:
+    """The wire version that the agent spoke when it last said hello; for what it is answered before, the oldest."""
+    version: int | None = getattr(request.state, "wire_version", None)
+    return version or _OLDEST_VERSION
 
 
 NodeAgent = Annotated[Principal, Depends(IsNode(), scope="function")]
+NodeOrWaiting = Annotated[Principal, Depends(IsNodeOrWaits(), scope="function")]
+ConfirmingNode = Annotated[Principal, Depends(ConfirmsToken(), scope="function")]

@@ -6,12 +6,24 @@ from typing import Annotated
 from pydantic import Field
 
 from iotide_server.clusters import models
+from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.drain_schemas import Drain
-from iotide_server.clusters.views import ClusterView, Launcher, NodeState, NodeView, Origin
+from iotide_server.clusters.enrolment import NewJoinToken
+from iotide_server.clusters.views import (
+    AgentStanding,
+    ClusterView,
+    Launcher,
+    NodeState,
+    NodeView,
+    Origin,
+    agent_standing,
+)
+from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import Name, WrittenTime
 from iotide_wire.facts import Facts, MountFacts
 from iotide_wire.messages import NodeRole
+from iotide_wire.nodes import fingerprint
 
 ClusterName = Annotated[Name, Field(examples=["blade-2026"])]
 Description = Annotated[str, Field(max_length=2000, description="What a colleague should know", examples=["rack 4"])]
@@ -97,11 +109,24 @@ class Blackout(Output):
         return cls.model_validate(row)
 
 
+JoinTokenSeconds = Annotated[float, Field(ge=60, le=30 * 86_400, examples=[3600.0])]
+
+
 class JoinTokenInput(Input):
     """A new join token."""
 
     uses: Annotated[int, Field(ge=1, le=10_000, description="How many nodes it lets in", examples=[8])] = 1
-    expires_in_seconds: Annotated[float, Field(ge=60, le=30 * 86_400, examples=[3600.0])] = 3600.0
+    expires_in_seconds: JoinTokenSeconds = 3600.0
+    needs_approval: Annotated[
+        bool | None,
+        Field(description="Whoever enrolls with it waits until somebody lets them in; by default if it is for several"),
+    ] = None
+
+
+class ReenrolmentInput(Input):
+    """A new join token for a node that is there."""
+
+    expires_in_seconds: JoinTokenSeconds = 3600.0
 
 
 class JoinToken(Output):
@@ -109,7 +134,9 @@ class JoinToken(Output):
 
     id: int
     cluster_id: int
+    node_id: Annotated[int | None, Field(description="It makes no new node but gives this one another identity")]
     uses_left: int
+    needs_approval: bool
     created_at: datetime
     expires_at: datetime
 
@@ -124,6 +151,56 @@ class JoinTokenCreated(JoinToken):
 
     token: Annotated[str, Field(description="`<secret>.<SHA-256 of the server's CA, or ->`")]
     command: Annotated[str, Field(description="What to run on each new node")]
+
+    @classmethod
+    def made(cls, new: NewJoinToken, access: AgentAccess) -> "JoinTokenCreated":
+        """As the API shows it this once."""
+        token = access.join_token(new.secret)
+        command = access.enroll_command(token, replaces=new.row.node_id is not None)
+        return cls(**JoinToken.of(new.row).model_dump(), token=token, command=command)
+
+
+class PendingNode(Output):
+    """A host that enrolled and waits until somebody lets it in; it has an identity, which opens nothing yet."""
+
+    id: Annotated[int, Field(description="Of the node that it becomes")]
+    cluster_id: int
+    name: Annotated[str, Field(examples=["node07"])]
+    role: NodeRole
+    address: Annotated[str | None, Field(description="Where its enrolment came from", examples=["10.1.2.3"])]
+    fingerprint: Annotated[
+        str, Field(description="Of its token; `iotide-agent check` prints it too", examples=["3f2a 91bc 07de 4410"])
+    ]
+    agent_version: str
+    agent_standing: AgentStanding
+    facts: Facts
+    asked_at: datetime
+    last_seen_at: Annotated[datetime | None, Field(description="When its agent asked last whether it was let in")]
+    expires_at: datetime
+
+    @classmethod
+    def of(cls, row: models.PendingNode) -> "PendingNode":
+        """As the API shows the row."""
+        return cls(
+            id=row.id,
+            cluster_id=row.cluster_id,
+            name=row.name,
+            role=NodeRole(row.role),
+            address=row.address,
+            fingerprint=fingerprint(row.token_sha256),
+            agent_version=row.agent_version,
+            agent_standing=agent_standing(row.wire_version),
+            facts=row.facts,
+            asked_at=row.asked_at,
+            last_seen_at=row.seen_at,
+            expires_at=row.expires_at,
+        )
+
+
+class PendingChoice(Input):
+    """Some of the hosts that wait."""
+
+    pending_ids: Annotated[list[Annotated[int, Field(ge=1, le=LARGEST_ID)]], Field(min_length=1, max_length=1000)]
 
 
 class NodePatch(Input):
@@ -153,6 +230,14 @@ class ActiveOrder(Output):
     phase: Annotated[str, Field(examples=["writing 1.00 GiB"])]
 
 
+class NodeClock(Output):
+    """A node's time of day against the server's."""
+
+    offset_seconds: Annotated[float, Field(description="How far it is ahead; negative where it is behind")]
+    uncertainty_seconds: Annotated[float, Field(description="The truth is no further off than this")]
+    is_off: Annotated[bool, Field(description="It is certainly further off than 1 s")]
+
+
 class Node(Output):
     """A host with an agent."""
 
@@ -164,6 +249,17 @@ class Node(Output):
     state: NodeState
     last_seen_at: datetime | None
     agent_version: str | None
+    wire_version: Annotated[int | None, Field(description="What its agent said last that it speaks")]
+    agent_standing: Annotated[
+        AgentStanding,
+        Field(
+            description="Whether it understands this server: `behind` still does, and will not after the next change of"
+            " the language; `too_old` and `too_new` get nothing to do until agent or server is upgraded"
+        ),
+    ]
+    clock: Annotated[NodeClock | None, Field(description="Null where its agent does not say")]
+    credentials_at: Annotated[datetime, Field(description="Since when it has its present token")]
+    rotation_wanted_at: Annotated[datetime | None, Field(description="It is to ask for a new one since")]
     boot_id: str | None
     facts: Facts
     mounts: list[MountFacts]
@@ -188,6 +284,11 @@ class Node(Output):
             state=view.state,
             last_seen_at=view.last_seen_at,
             agent_version=node.agent_version,
+            wire_version=node.wire_version,
+            agent_standing=agent_standing(node.wire_version),
+            clock=None if view.clock is None else NodeClock.model_validate(view.clock),
+            credentials_at=node.credentials_at,
+            rotation_wanted_at=node.rotation_wanted_at,
             boot_id=node.boot_id,
             facts=node.facts,
             mounts=[MountFacts.model_validate(mount) for mount in node.mounts],

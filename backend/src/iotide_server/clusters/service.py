@@ -14,7 +14,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import drain_repository, repository
 from iotide_server.clusters.access import AgentAccess
-from iotide_server.clusters.enrolment import acl_rows
+from iotide_server.clusters.credentials import own_node, void
 from iotide_server.clusters.errors import (
     ClusterBusyError,
     ClusterMadeUpError,
@@ -25,8 +25,17 @@ from iotide_server.clusters.errors import (
     SlotsInUseError,
 )
 from iotide_server.clusters.models import Cluster, Node
-from iotide_server.clusters.views import ClusterView, DrainKind, Launcher, NodeState, NodeView, Origin, node_state
-from iotide_server.kit.db import Json, after_commit
+from iotide_server.clusters.views import (
+    ClusterView,
+    DrainKind,
+    Launcher,
+    NodeState,
+    NodeView,
+    Origin,
+    node_clock,
+    node_state,
+)
+from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
@@ -229,7 +238,7 @@ def change_node(session: Session, principal: Principal, node_id: int, changes: J
         NodeNotFoundError: there is none that the caller may see, or it is retired.
         SlotsInUseError: more runs share it now than it would have slots.
     """
-    changed = _own_node(session, principal, node_id)
+    changed = own_node(session, principal, node_id)
     before = {field: getattr(changed, field) for field in changes}
     try:
         with session.begin_nested():
@@ -252,7 +261,7 @@ def retire_node(session: Session, principal: Principal, node_id: int, now: datet
         NodeNotFoundError: there is none that the caller may see, or it is retired.
         NodeBusyError: runs wait for it or are active on it.
     """
-    retired = _own_node(session, principal, node_id)
+    retired = own_node(session, principal, node_id)
     run_count = repository.runs_that_need(session, node_id)
     if run_count:
         raise NodeBusyError(retired.name, run_count)
@@ -261,33 +270,23 @@ def retire_node(session: Session, principal: Principal, node_id: int, now: datet
     action = Action("node_retired", "node", retired.id, retired.cluster_id, before={"name": retired.name})
     audit.record(session, principal, action)
     live.publish(session, "node", retired.id, retired.cluster_id)
-    remaining = acl_rows(session)
-    after_commit(session, lambda: access.apply(remaining))
-
-
-def _own_node(session: Session, principal: Principal, node_id: int) -> Node:
-    found = repository.locked_node(session, node_id)
-    missing = NodeNotFoundError(node_id)
-    if found is None:
-        raise missing
-    principal.require(Role.ADMIN, found.cluster_id, missing)
-    if found.retired_at is not None:
-        raise missing
-    return found
+    void(session, retired, access)
 
 
 def _views(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeView]:
     node_ids = [node.id for node in nodes]
-    seen = repository.last_seen(session, node_ids)
+    beats = repository.last_beats(session, node_ids)
     workloads = repository.node_workloads(session, node_ids)
     orders = repository.active_orders(session, node_ids)
     drains = drain_repository.drains_of(session, DrainKind.NODE, node_ids)
+    seen = {node_id: beat.seen_at for node_id, beat in beats.items()}
     return [
         NodeView(
             node=node,
-            state=node_state(node.retired_at, seen.get(node.id), now),
+            state=node_state(node, seen.get(node.id), now),
             drain=drains.get(node.id),
             last_seen_at=seen.get(node.id),
+            clock=node_clock(beats.get(node.id)),
             workloads=workloads.get(node.id, []),
             active_orders=orders.get(node.id, []),
         )

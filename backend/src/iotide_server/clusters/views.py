@@ -6,19 +6,52 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from iotide_server.clusters.models import Cluster, Drain, Node
+from iotide_server.clusters.models import Cluster, Drain, Node, NodeBeat
+from iotide_wire.versions import SPOKEN_VERSIONS, WIRE_VERSION
 
 SILENT_AFTER: Final = timedelta(seconds=30)
 """Three beats of a node with a long run; silence is a remark and frees nothing."""
 
 
+CLOCK_LIMIT_SECONDS: Final = 1.0
+"""A clock further off shifts what is compared between nodes, and the times of events, by more than a beat."""
+
+
 class NodeState(StrEnum):
-    """Whether a node can be counted on."""
+    """Whether a node can be counted on; of one that was revoked nothing is believed until its host is enrolled anew."""
 
     ONLINE = "online"
     SILENT = "silent"
     NEVER_SEEN = "never_seen"
+    REVOKED = "revoked"
     RETIRED = "retired"
+
+
+class AgentStanding(StrEnum):
+    """Whether a node's agent and this server understand each other.
+
+    BEHIND: still, but the next version of the server's language will shut it out. TOO_OLD, TOO_NEW: not any more, and
+    not yet.
+    """
+
+    CURRENT = "current"
+    BEHIND = "behind"
+    TOO_OLD = "too_old"
+    TOO_NEW = "too_new"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClock:
+    """A node's time of day against the server's, as last told; the truth is no further off than the uncertainty."""
+
+    offset_seconds: float
+    uncertainty_seconds: float
+
+    @property
+    def is_off(self) -> bool:
+        """Whether it is certainly beyond the limit."""
+        return abs(self.offset_seconds) - self.uncertainty_seconds > CLOCK_LIMIT_SECONDS
 
 
 class Launcher(StrEnum):
@@ -94,20 +127,47 @@ class NodeView:
 
     Attributes:
         drain: its own; its cluster may have one too.
+        clock: None where its agent does not say.
     """
 
     node: Node
     state: NodeState
     drain: Drain | None
     last_seen_at: datetime | None
+    clock: NodeClock | None
     workloads: Sequence[NodeWorkload]
     active_orders: Sequence[ActiveOrder]
 
 
-def node_state(retired_at: datetime | None, last_seen_at: datetime | None, now: datetime) -> NodeState:
+def node_state(node: Node, last_seen_at: datetime | None, now: datetime) -> NodeState:
     """The state of a node by its beats and the clock."""
-    if retired_at is not None:
+    if node.retired_at is not None:
         return NodeState.RETIRED
+    if node.revoked_at is not None:
+        return NodeState.REVOKED
+    return heard_state(last_seen_at, now)
+
+
+def heard_state(last_seen_at: datetime | None, now: datetime) -> NodeState:
+    """The state of a node that is neither retired nor revoked."""
     if last_seen_at is None:
         return NodeState.NEVER_SEEN
     return NodeState.ONLINE if now - last_seen_at <= SILENT_AFTER else NodeState.SILENT
+
+
+def node_clock(beat: NodeBeat | None) -> NodeClock | None:
+    """What a node's last beat said of its clock."""
+    if beat is None or beat.clock_offset_seconds is None or beat.clock_uncertainty_seconds is None:
+        return None
+    return NodeClock(beat.clock_offset_seconds, beat.clock_uncertainty_seconds)
+
+
+def agent_standing(wire_version: int | None) -> AgentStanding:
+    """What follows from the wire version that a node's agent said last."""
+    if wire_version is None:
+        return AgentStanding.UNKNOWN
+    if wire_version < SPOKEN_VERSIONS.start:
+        return AgentStanding.TOO_OLD
+    if wire_version > WIRE_VERSION:
+        return AgentStanding.TOO_NEW
+    return AgentStanding.CURRENT if wire_version == WIRE_VERSION else AgentStanding.BEHIND

@@ -3,9 +3,11 @@
 import hashlib
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from redis import Redis
+from redis.exceptions import ResponseError
 
 SERVER_USER = "iotide-server"
 ADMIN_USER = "iotide-admin"
@@ -33,14 +35,22 @@ class NodeAccess:
 
     Attributes:
         password_sha256: hexadecimal digest; the password itself is only on the node.
+        next_password_sha256: of the one that it is changing to; both are good until it has done so.
     """
 
     node_id: int
     password_sha256: str
+    next_password_sha256: str | None = None
 
     def __post_init__(self) -> None:
-        if not _SHA256_HEX.fullmatch(self.password_sha256):
-            raise ValueError(f"node {self.node_id}: password_sha256 must be 64 lower-case hexadecimal digits")
+        for digest in self.digests:
+            if not _SHA256_HEX.fullmatch(digest):
+                raise ValueError(f"node {self.node_id}: password_sha256 must be 64 lower-case hexadecimal digits")
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """Of every password that opens Redis."""
+        return (self.password_sha256, *([] if self.next_password_sha256 is None else [self.next_password_sha256]))
 
 
 def own_users(*, server_password: str, admin_password: str) -> tuple[str, ...]:
@@ -121,6 +131,35 @@ def grant_node(admin: Redis, node: NodeAccess) -> None:
         pipe.execute()
 
 
+def replace_node(admin: Redis, node: NodeAccess) -> None:
+    """Let a node in by its present password alone, and end what it, or a thief, opened with another one.
+
+    Raises:
+        redis.RedisError: as `apply_nodes`.
+    """
+    grant_node(admin, node)
+    _kill_connections(admin, node_username(node.node_id))
+
+
+def put_out_node(admin: Redis, node_id: int) -> None:
+    """Let a node in no more and end its connections, at once; the next `apply_nodes` looks at the whole list again.
+
+    Raises:
+        redis.RedisError: as `apply_nodes`.
+    """
+    username = node_username(node_id)
+    with admin.pipeline(transaction=True) as pipe:
+        pipe.acl_deluser(username, _MARKER_USER)
+        pipe.execute()
+    _kill_connections(admin, username)
+
+
+def _kill_connections(admin: Redis, username: str) -> None:
+    # Redis 6 answers with an error where a user does not exist; DELUSER has ended its connections then.
+    with suppress(ResponseError):
+        admin.client_kill_filter(user=username)
+
+
 def _user_line(name: str, password: str, *rules: str) -> str:
     return " ".join(["user", name, "on", f"#{hashlib.sha256(password.encode()).hexdigest()}", *rules])
 
@@ -136,12 +175,12 @@ def _set_node(redis: Redis, node: NodeAccess) -> None:
         node_username(node.node_id),
         enabled=True,
         reset=True,
-        hashed_passwords=[f"+{node.password_sha256}"],
+        hashed_passwords=[f"+{digest}" for digest in node.digests],
         keys=_node_keys(node.node_id),
         commands=CELERY_COMMANDS,
     )
 
 
 def _digest(nodes: Iterable[NodeAccess]) -> str:
-    lines = sorted(f"{node.password_sha256} {_node_keys(node.node_id)} {CELERY_COMMANDS}" for node in nodes)
+    lines = sorted(f"{node.digests} {_node_keys(node.node_id)} {CELERY_COMMANDS}" for node in nodes)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

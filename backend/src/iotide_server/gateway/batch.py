@@ -48,9 +48,11 @@ def report(session: Session, node_id: int, request: BatchReport, now: datetime) 
     if problem is None:
         submit, cancel = _take_jobs(session, cluster_id, request, now)
         _take_hosts(session, cluster_id, request, now)
-    wanted = agents.beat(session, node_id, request.agent_instance, now)
+    wanted = agents.beat(session, node_id, request.agent_instance, now, clock=request.clock)
     agents.tell_problem(session, node_id, problem)
-    return BatchReply(submit=tuple(submit), cancel=tuple(cancel), hello_wanted=wanted.hello)
+    return BatchReply(
+        submit=tuple(submit), cancel=tuple(cancel), hello_wanted=wanted.hello, rotation_wanted=wanted.rotation
+    )
 
 
 def _cluster_of(session: Session, node_id: int, system: BatchSystem) -> int:

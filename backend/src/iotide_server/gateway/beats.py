@@ -38,7 +38,13 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
     starts = _starts(session, known, moved, now)
     # After the orders, in the order in which everybody locks; when it refuses, nothing of the above stays.
     wanted = agents.beat(
-        session, node_id, request.agent_instance, now, is_idle=not said, spool_bytes=request.spool_bytes
+        session,
+        node_id,
+        request.agent_instance,
+        now,
+        clock=request.clock,
+        is_idle=not said,
+        spool_bytes=request.spool_bytes,
     )
     oldest = repository.oldest_offer_at(session, node_id)
     by_id = {row.id: row for row in known}
@@ -50,6 +56,7 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
         oldest_offer_seconds=None if oldest is None else max(0.0, (now - oldest).total_seconds()),
         hello_wanted=wanted.hello,
         look=wanted.look,
+        rotation_wanted=wanted.rotation,
     )
 
 

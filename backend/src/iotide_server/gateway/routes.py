@@ -3,22 +3,23 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from iotide_server.accounts import sessions, throttle
 from iotide_server.accounts.browser_cookies import caller_address
-from iotide_server.accounts.rules import Anyone
+from iotide_server.accounts.rules import Anyone, Bearer
+from iotide_server.accounts.secret import digest
 from iotide_server.accounts.throttle import Attempt, AttemptKind
-from iotide_server.clusters import enrolment
+from iotide_server.clusters import agents, credentials, enrolment, pending, standing
 from iotide_server.clusters.errors import JoinTokenRefusedError
-from iotide_server.clusters.rules import NodeAgent
+from iotide_server.clusters.rules import ConfirmingNode, NodeAgent, NodeOrWaiting, spoken_version, waiting_node
 from iotide_server.gateway import batch, beats, service
 from iotide_server.gateway.service import RawOutput
 from iotide_server.kit.db import after_commit
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.meters import CLAIMS, GRANTED, HEARTBEATS, REFUSED
 from iotide_server.kit.web import Id, Now, Tx, errors, refusal
-from iotide_wire.base import Fence
+from iotide_wire.base import Fence, Message
 from iotide_wire.batch import BatchReply, BatchReport
 from iotide_wire.messages import (
     BeatReply,
@@ -32,6 +33,8 @@ from iotide_wire.messages import (
     HelloRequest,
     Order,
 )
+from iotide_wire.nodes import NewCredentials, RotateRequest, Standing
+from iotide_wire.versions import as_spoken
 
 router = APIRouter(prefix="/agent", tags=["agents"])
 
@@ -46,30 +49,66 @@ NodeId = Annotated[int, Depends(_node_id)]
 """The calling agent's node."""
 
 
+def _spoken(reply: Message, version: int, status: int = 200) -> Response:
+    """The reply as an agent of that wire version understands it."""
+    return Response(as_spoken(reply, version), status, media_type="application/json")
+
+
 @router.post(
     "/enroll", summary="Enroll a node", status_code=201, response_model=EnrollReply, responses=errors(401, 409, 429)
 )
-def enroll_agent(_: Anyone, session: Tx, now: Now, request: Request, body: EnrollRequest) -> EnrollReply | JSONResponse:
-    """Trades a join token for the node's identity: its token for this API and its own access to the broker."""
+def enroll_agent(_: Anyone, session: Tx, now: Now, request: Request, body: EnrollRequest) -> Response:
+    """Trades a join token for the node's identity: its token for this API and its own access to the broker.
+
+    With a token that needs approval it opens nothing until an administrator of the cluster let the node in.
+    """
     access = request.app.state.agent_access
     address = caller_address(request)
     attempt = Attempt(AttemptKind.ENROLMENT, address)
     throttle.admit(session, attempt, now)
     try:
-        return enrolment.enroll(session, body, access, address, now)
+        reply = enrolment.enroll(session, body, access, address, now)
     except JoinTokenRefusedError as error:  # raised before anything is written; the failure is, too
         sessions.note_failure(session, attempt, None, now)
         return refusal(error)
+    return _spoken(reply, body.wire_version, 201)
 
 
-@router.post("/hello", summary="Announce an agent", responses=errors(409))
-def greet_agent(node_id: NodeId, session: Tx, now: Now, body: HelloRequest) -> HelloReply:
+@router.get("/standing", summary="Say how the server sees the node", response_model=Standing)
+def get_standing(principal: NodeOrWaiting, session: Tx, now: Now, request: Request) -> Response:
+    """Changes nothing, so a person may ask beside a running agent; also of a host that waits to be let in."""
+    return _spoken(standing.of(session, principal, waiting_node(request), now), spoken_version(request))
+
+
+@router.post("/hello", summary="Announce an agent", response_model=HelloReply, responses=errors(409))
+def greet_agent(principal: NodeOrWaiting, session: Tx, now: Now, request: Request, body: HelloRequest) -> Response:
     """Said by every agent that starts, and again when its facts changed.
 
     An order that the node has claimed and that a new agent process does not hold any more is lost: its run waits
-    again while attempts remain.
+    again while attempts remain. One that waits to be let in hears 403 `node_pending`, and how it is approved.
     """
-    return service.hello(session, node_id, body, now)
+    waiting = waiting_node(request)
+    if waiting is not None:
+        return refusal(pending.hear(waiting, body, now))
+    node_id = _node_id(principal)
+    strange = agents.note_strange_version(session, node_id, body)
+    if strange is not None:
+        return refusal(strange)
+    return _spoken(service.hello(session, node_id, body, now), body.wire_version)
+
+
+@router.post("/rotation", summary="Take new credentials", responses=errors(409))
+def rotate_credentials(node_id: NodeId, session: Tx, request: Request, body: RotateRequest) -> NewCredentials:
+    """For an agent that was told so by its beat; asked again, it gets others. The present ones stay good."""
+    return credentials.rotate(session, node_id, body, request.app.state.agent_access)
+
+
+@router.post("/rotation/confirm", summary="Keep new credentials", status_code=204)
+def confirm_credentials(principal: ConfirmingNode, session: Tx, now: Now, request: Request, bearer: Bearer) -> None:
+    """Said with the new token, once it is on the node's disk: from then on the former credentials are void."""
+    if bearer is not None:
+        token_sha256 = digest(bearer.credentials)
+        credentials.confirm(session, principal, token_sha256, request.app.state.agent_access, now)
 
 
 @router.post("/orders/{order_id}/claim", summary="Claim an order", response_model=Order, responses=errors(404, 409))
@@ -85,17 +124,17 @@ def claim_order(node_id: NodeId, session: Tx, now: Now, order_id: Id, body: Clai
     return claimed if isinstance(claimed, Order) else refusal(claimed)
 
 
-@router.post("/beat", summary="Send a beat", responses=errors(409))
-def take_beat(node_id: NodeId, session: Tx, now: Now, body: BeatRequest) -> BeatReply:
+@router.post("/beat", summary="Send a beat", response_model=BeatReply, responses=errors(409))
+def take_beat(node_id: NodeId, session: Tx, now: Now, request: Request, body: BeatRequest) -> Response:
     """Says where the node's orders are; the answer holds a word on each."""
     after_commit(session, HEARTBEATS.inc)
-    return beats.beat(session, node_id, body, now)
+    return _spoken(beats.beat(session, node_id, body, now), spoken_version(request))
 
 
-@router.post("/batch", summary="Report what a batch system does", responses=errors(409))
-def take_batch_report(node_id: NodeId, session: Tx, now: Now, body: BatchReport) -> BatchReply:
+@router.post("/batch", summary="Report what a batch system does", response_model=BatchReply, responses=errors(409))
+def take_batch_report(node_id: NodeId, session: Tx, now: Now, request: Request, body: BatchReport) -> Response:
     """Said by the gateway of a cluster again and again; the answer holds what it is to submit and to cancel."""
-    return batch.report(session, node_id, body, now)
+    return _spoken(batch.report(session, node_id, body, now), spoken_version(request))
 
 
 @router.put(

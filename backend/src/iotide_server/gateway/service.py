@@ -68,7 +68,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     """Take an agent as its node's, take down what it announces, and count as lost what it no longer has.
 
     Raises:
-        WireVersionUnsupportedError, AgentAlreadyRunningError: the agent cannot be the node's.
+        AgentAlreadyRunningError: the agent cannot be the node's.
         InvalidInputError: an announced schema cannot be used.
     """
     runs.lock_runs_on(session, node_id)

@@ -113,7 +113,8 @@ def _silent_node(session: Session, principal: Principal, node_id: int, now: date
     principal.require(Role.OPERATOR, found.node.cluster_id)
     if found.state is NodeState.RETIRED:
         raise NodeNotFoundError(node_id)
-    if found.state is not NodeState.SILENT:
+    # One that was revoked may speak, but it is not heard.
+    if found.state not in {NodeState.SILENT, NodeState.REVOKED}:
         raise NodeNotSilentError(found.node.name, found.last_seen_at, SILENT_AFTER)
     return found
 

@@ -69,6 +69,12 @@ def following(run: DoomedRun) -> NextOfRun:
     return after_attempt(end_of_attempt(ends, cancel_wanted=run.is_cancelled), run.tries)
 
 
+def may_still_load(run: DoomedRun) -> bool:
+    """Whether a load of it may run on the node although nobody hears of it."""
+    claimed = [order for order in run.orders if order.state is not OrderState.OFFERED]
+    return run.go_at is not None and any(order.state is not OrderState.UPLOADING for order in claimed)
+
+
 def what_ends(node: str, run: DoomedRun) -> str:
     """One sentence on the orders that end, what is free then and what becomes of the run."""
     orders = " and ".join(_order(order) for order in run.orders)

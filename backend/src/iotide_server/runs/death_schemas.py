@@ -62,3 +62,25 @@ class DeathConfirmation(Input):
     """That the node is dead."""
 
     statement_sha256: Digest
+
+
+class TouchedRun(Output):
+    """A run of which the node has orders."""
+
+    run_id: int
+    campaign_id: int
+    campaign_name: str
+    workload: str
+    ends: Annotated[
+        bool, Field(description="Its orders there end at once; else they stay until somebody calls the node dead")
+    ]
+    words: Annotated[str, Field(description="What follows for it")]
+
+
+class Revocation(Output):
+    """What revoking a node would do, and what it would leave to a person."""
+
+    node_id: int
+    node_name: str
+    runs: list[TouchedRun]
+    waiting_count: Annotated[int, Field(description="Runs that wait for the node and go on waiting")]

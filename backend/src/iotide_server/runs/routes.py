@@ -2,14 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 
-from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.accounts.rules import Admin, Operator, Viewer
 from iotide_server.clusters.schemas import Node
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
-from iotide_server.runs import dead_nodes, reading, service
-from iotide_server.runs.death_schemas import DeathConfirmation, DeathStatement
+from iotide_server.runs import dead_nodes, reading, revocation, service
+from iotide_server.runs.death_schemas import DeathConfirmation, DeathStatement, Revocation
 from iotide_server.runs.schemas import Queue, QueueChoice, Run, RunEvent, RunFilter
 
 router = APIRouter(tags=["runs"])
@@ -67,3 +67,23 @@ def get_death_statement(principal: Operator, session: Tx, now: Now, node_id: Id)
 def declare_node_dead(principal: Operator, session: Tx, now: Now, node_id: Id, body: DeathConfirmation) -> Node:
     """Frees and ends exactly what the statement said; nothing starts on it until its agent is back and idle."""
     return Node.of(dead_nodes.declare_dead(session, principal, node_id, body.statement_sha256, now))
+
+
+@router.get(
+    "/nodes/{node_id}/revocation",
+    tags=["nodes"],
+    summary="Say what revoking a node would do",
+    responses=errors(404),
+)
+def get_revocation(principal: Admin, session: Tx, now: Now, node_id: Id) -> Revocation:
+    """Which of its runs would end at once, and which may still load and so keep what they hold."""
+    return Revocation.model_validate(revocation.statement(session, principal, node_id, now))
+
+
+@router.post("/nodes/{node_id}/revoke", tags=["nodes"], summary="Revoke a node", responses=errors(404))
+def revoke_node(principal: Admin, session: Tx, now: Now, request: Request, node_id: Id) -> Node:
+    """Its token and its Redis user are void at once and its connections end; its history stays.
+
+    Of a load that may run there nothing is freed, since it is only not heard any more.
+    """
+    return Node.of(revocation.revoke(session, principal, node_id, request.app.state.agent_access, now))

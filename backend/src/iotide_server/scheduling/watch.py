@@ -10,7 +10,7 @@ import structlog
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import sessions
-from iotide_server.clusters import agents
+from iotide_server.clusters import agents, pending
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import Database
 from iotide_server.live import service as live
@@ -75,7 +75,8 @@ def flag_overdue(session: Session, now: datetime) -> None:
 
 
 def forget(session: Session, now: datetime) -> None:
-    """Delete what nobody asks for any more: old news, sign-ins that have expired, messages that arrived long ago."""
+    """Delete what nobody asks for any more: old news, expired sign-ins, old messages, hosts that waited too long."""
     live.forget_old(session, now)
     sessions.forget_expired(session, now)
     notifications.forget_old(session, now)
+    pending.forget_expired(session, now)

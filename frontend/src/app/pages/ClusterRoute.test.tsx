@@ -12,6 +12,9 @@ function node(mounts: object[] = [], orders: object[] = []) {
     role: "compute",
     state: "online",
     last_seen_at: null,
+    agent_version: "1.0",
+    agent_standing: "current",
+    clock: null,
     facts: {},
     problem: null,
     mounts,
@@ -120,4 +123,35 @@ it("shows the maintenance days of a cluster, and enters and removes them", async
   await user.click(table.getByRole("button", { name: "Remove the blackout for new firmware" }));
   await user.click(await screen.findByRole("button", { name: "Remove it" }));
   expect(await screen.findByText("None is planned.")).toBeInTheDocument();
+});
+
+it("lets those in that were ticked, after their fingerprints were seen", async () => {
+  const pending = ["n1", "n2"].map((name, index) => ({
+    id: index + 8,
+    name,
+    role: "compute",
+    address: "10.0.0.7",
+    fingerprint: `0000 0000 0000 000${index}`,
+    agent_version: "1.0",
+    agent_standing: "current",
+    facts: { "cpu.count": 8 },
+    asked_at: "2026-11-21T10:00:00Z",
+    expires_at: "2026-11-28T10:00:00Z",
+  }));
+  const approved: unknown[] = [];
+  server.use(
+    http.get("*/api/v1/clusters/1/pending-nodes", () => listOf(approved.length === 0 ? pending : [])),
+    http.post("*/api/v1/clusters/1/pending-nodes/approve", async ({ request }) => {
+      approved.push(await request.json());
+      return new HttpResponse(null, { status: 204 });
+    }),
+  );
+  const { user } = openDashboard("/clusters/1");
+  expect(await screen.findByText("0000 0000 0000 0001")).toBeInTheDocument();
+  expect(screen.getByRole("button", { name: "Let 0 in" })).toBeDisabled();
+  await user.click(screen.getByRole("checkbox", { name: "Choose n2" }));
+  await user.click(screen.getByRole("button", { name: "Let 1 in" }));
+  await screen.findByText(/No node has joined yet/);
+  await expect.poll(() => approved).toEqual([{ pending_ids: [9] }]);
+  await expect.poll(() => screen.queryByText("Waiting to be let in")).toBeNull();
 });

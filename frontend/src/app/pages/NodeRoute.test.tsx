@@ -14,6 +14,11 @@ const NODE = {
   state: "online",
   last_seen_at: "2026-11-21T10:00:00Z",
   agent_version: "1.0",
+  wire_version: 1,
+  agent_standing: "behind",
+  clock: { offset_seconds: -2.5, uncertainty_seconds: 0.0004, is_off: true },
+  credentials_at: "2026-11-01T10:00:00Z",
+  rotation_wanted_at: null,
   boot_id: null,
   facts: { "kernel.release": "6.1.0-30", "cpu.count": 64 },
   mounts: [{ ...MOUNT, approved: true, facts: {} }],
@@ -81,4 +86,41 @@ it("says of a node that nobody may see why it is not shown", async () => {
   openDashboard("/nodes/9");
   expect(await screen.findByRole("alert")).toHaveTextContent("there is no node 9");
   expect(screen.getByRole("heading", { name: "Node 9" })).toBeInTheDocument();
+});
+
+it("says what is wrong with agent and clock, and what to do", async () => {
+  server.use(http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)));
+  openDashboard("/nodes/4");
+  expect(await screen.findByText(/2,500 ms behind the server, ± 0.4 ms/)).toBeInTheDocument();
+  expect(screen.getByText(/More than a second off/)).toBeInTheDocument();
+  expect(screen.getByText("behind")).toBeInTheDocument();
+  expect(screen.getByText(/Upgrade its agent/)).toBeInTheDocument();
+});
+
+it("says what revoking a node does to its runs before it does it", async () => {
+  const run = { run_id: 7, campaign_id: 1, campaign_name: "nightly", workload: "dd", ends: false };
+  const revoked: string[] = [];
+  server.use(
+    http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)),
+    http.get("*/api/v1/nodes/4/revocation", () =>
+      HttpResponse.json({
+        node_id: 4,
+        node_name: "node-1",
+        waiting_count: 2,
+        runs: [{ ...run, words: "its order stays" }],
+      }),
+    ),
+    http.post("*/api/v1/nodes/4/revoke", () => {
+      revoked.push("node-1");
+      return HttpResponse.json({ ...NODE, state: "revoked" });
+    }),
+  );
+  const { user } = openDashboard("/nodes/4");
+  await user.click(await screen.findByRole("button", { name: "Revoke" }));
+  const dialog = await screen.findByRole("dialog");
+  expect(await within(dialog).findByText("its order stays")).toBeInTheDocument();
+  expect(within(dialog).getByText("2 runs wait for it and go on waiting.")).toBeInTheDocument();
+  expect(revoked).toEqual([]);
+  await user.click(within(dialog).getByRole("button", { name: "Revoke" }));
+  await expect.poll(() => revoked).toEqual(["node-1"]);
 });

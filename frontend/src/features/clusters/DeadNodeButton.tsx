@@ -11,7 +11,9 @@ const DeadNodeModal = lazy(() => import("./DeadNodeModal"));
 export function DeadNodeButton({ node }: { node: Node }) {
   const [isAsking, setIsAsking] = useState(false);
   const mayDeclare = useMay("operator", node.cluster_id);
-  if (!mayDeclare || node.state !== "silent") return null;
+  // One that was revoked is not heard, whatever it says; with orders left it may hold what others wait for.
+  const isCandidate = node.state === "silent" || (node.state === "revoked" && node.active_orders.length > 0);
+  if (!mayDeclare || !isCandidate) return null;
   return (
     <>
       <Button

@@ -2,8 +2,9 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Button, List, Stack, Text } from "@mantine/core";
+import { Button, Checkbox, List, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
 import { Command } from "@/components/Command";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { useMay } from "@/components/session";
@@ -21,6 +22,7 @@ interface EnrolNodeProps {
 export default function EnrolNode({ clusterId, onToken }: EnrolNodeProps) {
   const create = useMutation(createJoinToken);
   const mayEnrol = useMay("admin", clusterId);
+  const [needsApproval, setNeedsApproval] = useState(true);
   return (
     <Stack gap="sm">
       <List size="sm" type="ordered">
@@ -37,19 +39,32 @@ export default function EnrolNode({ clusterId, onToken }: EnrolNodeProps) {
           <Text c="dimmed" size="sm">
             <Trans>
               The token admits up to {NODES_PER_TOKEN} nodes and ends at <When at={create.data.expires_at} />.
-            </Trans>
+            </Trans>{" "}
+            {create.data.needs_approval && t`Each of them then waits here until it is let in.`}
           </Text>
         </>
       ) : (
-        <Button
-          disabled={!mayEnrol}
-          loading={create.isPending}
-          onClick={() => create.mutate({ clusterId, uses: NODES_PER_TOKEN }, { onSuccess: onToken })}
-          variant="light"
-          w="fit-content"
-        >
-          {mayEnrol ? t`Make a join token` : t`Only an admin can make a join token`}
-        </Button>
+        <>
+          {mayEnrol && (
+            <Checkbox
+              checked={needsApproval}
+              description={t`Whoever finds the token can enrol a host with it; nothing runs there before you let it in.`}
+              label={t`Each node waits until it is let in`}
+              onChange={() => setNeedsApproval(!needsApproval)}
+            />
+          )}
+          <Button
+            disabled={!mayEnrol}
+            loading={create.isPending}
+            onClick={() =>
+              create.mutate({ clusterId, uses: NODES_PER_TOKEN, needsApproval }, { onSuccess: onToken })
+            }
+            variant="light"
+            w="fit-content"
+          >
+            {mayEnrol ? t`Make a join token` : t`Only an admin can make a join token`}
+          </Button>
+        </>
       )}
     </Stack>
   );

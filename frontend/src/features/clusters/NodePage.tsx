@@ -18,9 +18,11 @@ import { PlaceTrail } from "@/components/PlaceTrail";
 import { StateBadge } from "@/components/StateBadge";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
+import { AgentVersion } from "./AgentVersion";
 import { DeadNodeButton } from "./DeadNodeButton";
 import { describeNode } from "./facts";
 import { NodeActivity } from "./NodeActivity";
+import { ClockOffset, CredentialsAge, IdentityButtons } from "./NodeIdentity";
 import { MountTable, ToolTable } from "./NodeTables";
 import { nodeQuery, retireNode } from "./queries";
 
@@ -74,6 +76,7 @@ function Actions({ node }: { node: Node }) {
   return (
     <>
       <DeadNodeButton node={node} />
+      <IdentityButtons node={node} />
       <DrainButton
         clusterId={node.cluster_id}
         drain={node.drain}
@@ -113,7 +116,18 @@ function Now({ node }: { node: Node }) {
       </Definition>
       <Definition label={t`Role`}>{node.role}</Definition>
       <Definition label={t`System`}>{describeNode(node.facts) || t`unknown`}</Definition>
-      <Definition label={t`Agent`}>{node.agent_version ?? t`unknown`}</Definition>
+      <Definition label={t`Agent`}>
+        <AgentVersion isLong standing={node.agent_standing} version={node.agent_version} />
+        {node.wire_version !== null && (
+          <Text c="dimmed" size="sm">{t`wire version ${node.wire_version}`}</Text>
+        )}
+      </Definition>
+      <Definition label={t`Clock`}>
+        <ClockOffset clock={node.clock} />
+      </Definition>
+      <Definition label={t`Credentials`}>
+        <CredentialsAge node={node} />
+      </Definition>
       <Definition label={t`Runs may write below`}>
         <span style={{ overflowWrap: "anywhere" }}>
           {node.approved_directories.join(", ") ||

@@ -10,6 +10,7 @@ import { TextLink } from "@/components/links";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
+import { AgentVersion } from "./AgentVersion";
 import { describeNode } from "./facts";
 import { NodeActivity } from "./NodeActivity";
 
@@ -20,7 +21,7 @@ export function NodeTable({ nodes }: { nodes: readonly Node[] }) {
   const shown = showsAll ? nodes : nodes.slice(0, FIRST_ROWS);
   return (
     <>
-      <ScrollTable head={[t`Node`, t`State`, t`Last seen`, t`Now`, t`System`]} label={t`Nodes`}>
+      <ScrollTable head={[t`Node`, t`State`, t`Last seen`, t`Now`, t`Agent`, t`System`]} label={t`Nodes`}>
         {shown.map((node) => (
           <NodeRow key={node.id} node={node} />
         ))}
@@ -61,6 +62,12 @@ function NodeRow({ node }: { node: Node }) {
       </td>
       <td style={{ minWidth: 200 }}>
         <NodeActivity idle="idle" node={node} />
+      </td>
+      <td>
+        <AgentVersion standing={node.agent_standing} version={node.agent_version} />
+        {node.clock?.is_off && (
+          <Text c="var(--mantine-color-error)" size="xs">{t`its clock is more than 1 s off`}</Text>
+        )}
       </td>
       <td>
         <Text c="dimmed" size="sm">

@@ -10,6 +10,7 @@ import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
 import EnrolNode from "./EnrolNode";
 import { NodeTable } from "./NodeTable";
+import { PendingNodes } from "./PendingNodes";
 import { nodesQuery } from "./queries";
 
 export function NodesPanel({ clusterId }: { clusterId: number }) {
@@ -32,6 +33,7 @@ export function NodesPanel({ clusterId }: { clusterId: number }) {
           </Text>
         )}
         {(isAdding || isEmpty) && <EnrolNode clusterId={clusterId} onToken={() => setIsAdding(true)} />}
+        <PendingNodes clusterId={clusterId} />
         <Loaded isEmpty={(rows) => rows.length === 0} query={nodes}>
           {(rows) => <NodeTable nodes={rows} />}
         </Loaded>

@@ -66,13 +66,19 @@ export const changeLauncher = mutationOptions({
 
 const JOIN_TOKEN_SECONDS = 3600;
 
+interface NewJoinToken {
+  readonly clusterId: number;
+  readonly uses: number;
+  readonly needsApproval: boolean;
+}
+
 export const createJoinToken = mutationOptions({
   meta: { isShownInPlace: true },
-  mutationFn: ({ clusterId, uses }: { clusterId: number; uses: number }) =>
+  mutationFn: ({ clusterId, uses, needsApproval }: NewJoinToken) =>
     answer(
       api.POST("/api/v1/clusters/{cluster_id}/join-tokens", {
         params: { path: { cluster_id: clusterId } },
-        body: { uses, expires_in_seconds: JOIN_TOKEN_SECONDS },
+        body: { uses, expires_in_seconds: JOIN_TOKEN_SECONDS, needs_approval: needsApproval },
       }),
     ),
 });

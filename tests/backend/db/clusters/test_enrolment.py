@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import AuditEntry, Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.accounts.secret import digest
-from iotide_server.clusters import enrolment, repository
+from iotide_server.clusters import credentials, enrolment, identity_repository
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.errors import (
     ClusterNotFoundError,
@@ -46,7 +46,7 @@ def nowhere() -> AgentAccess:
 
 
 def join_token(session: Session, cluster: Cluster, uses: int = 1) -> str:
-    made = enrolment.create_join_token(session, ADMIN, cluster.id, uses, NOW + timedelta(hours=1))
+    made = enrolment.create_join_token(session, ADMIN, cluster.id, uses, NOW + timedelta(hours=1), needs_approval=False)
     return f"{made.secret}.-"
 
 
@@ -115,7 +115,7 @@ def test_the_node_gets_secrets_of_which_only_digests_stay(session: Session, nowh
     assert user.endswith(str(node.id))
     assert node.redis_password_sha256 == digest(password)
     assert reply.broker.url.endswith("@redis.example.org:6380/0")
-    found = repository.live_node_by_token(session, digest(reply.node_token))
+    found = identity_repository.node_by_token(session, digest(reply.node_token))
     assert found is node
 
 
@@ -185,7 +185,7 @@ def test_a_node_enrolls_while_redis_is_away(database: Database, nowhere: AgentAc
     with database.transaction() as session:
         reply = enroll(session, join_token(session, make_cluster(session)), nowhere)
     with database.transaction() as session:
-        assert [row.node_id for row in enrolment.acl_rows(session)] == [reply.node_id]
+        assert [row.node_id for row in credentials.acl_rows(session)] == [reply.node_id]
 
 
 def test_two_nodes_with_the_last_use_of_a_token_get_one_place(database: Database, nowhere: AgentAccess) -> None:

@@ -16,7 +16,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import CellTarget
-from iotide_server.clusters.enrolment import acl_rows
+from iotide_server.clusters.credentials import acl_rows
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.errors import (

@@ -14,7 +14,7 @@ from factories.rows import count
 from sqlalchemy import select
 
 from iotide_server.accounts.models import Role
-from iotide_server.clusters.enrolment import acl_rows
+from iotide_server.clusters.credentials import acl_rows
 from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.db import Database
 from iotide_server.published.errors import NothingPublishedError, PublishedNameTakenError

@@ -15,6 +15,7 @@ from iotide_agent.batch.system import BatchClient, BatchProblemError, JobKey
 from iotide_agent.driver import AgentEnding
 from iotide_agent.inventory import AGENT_VERSION
 from iotide_agent.listener import Listener
+from iotide_agent.rotation import Rotation
 from iotide_agent.runner.doorbell import Doorbell
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
@@ -46,8 +47,20 @@ _logger = logging.getLogger(__name__)
 class Gateway:
     """One gateway process."""
 
-    def __init__(self, client: BatchClient, transport: Transport, spool: Spool, instance: str, boot_id: str) -> None:
-        """Says nothing yet."""
+    def __init__(  # noqa: PLR0913, PLR0917 - each is a part of what the process is
+        self,
+        client: BatchClient,
+        transport: Transport,
+        spool: Spool,
+        instance: str,
+        boot_id: str,
+        broker_address: str | None = None,
+    ) -> None:
+        """Says nothing yet.
+
+        Args:
+            broker_address: as for `Listener`.
+        """
         self._client = client
         self._transport = transport
         self._spool = spool
@@ -55,7 +68,8 @@ class Gateway:
         self._boot_id = boot_id
         self._loop = Loop()
         self._bell = Doorbell(spool.wake_bell)
-        self._listener = Listener(spool.state_directory, self._loop, self._renew_worker)
+        self._rotation = Rotation(spool.state_directory, transport)
+        self._listener = Listener(spool.state_directory, broker_address, self._loop, self._renew_worker)
         self._is_told_to_stop = False
         self._is_hello_wanted = True
         self._submitted: dict[JobKey, float] = {}
@@ -86,6 +100,7 @@ class Gateway:
         for offer in self._spool.offers():
             self._spool.drop_offer(offer)
         try:
+            self._rotation.settle()
             if self._is_hello_wanted:
                 self._greet()
             return _AGAIN_SECONDS if self.round() else self._client.config.poll_seconds
@@ -137,6 +152,10 @@ class Gateway:
         for told in refused:
             del self._refused[JobKey(told.run_id, told.fence)]
         self._is_hello_wanted = reply.hello_wanted
+        if reply.rotation_wanted:
+            self._rotation.try_to_rotate(self._instance)
+        if self._rotation.take_news():
+            self._listener.start()
         self._forget(jobs)
         return reply
 

@@ -17,7 +17,7 @@ from iotide_agent.clock import ServerClock
 from iotide_agent.config import AgentConfig, ConfigError, load_config
 from iotide_agent.driver import AgentEnding, Driver
 from iotide_agent.enrolment import enroll
-from iotide_agent.identity import NotEnrolledError, load_identity
+from iotide_agent.identity import NotEnrolledError, load_identity, token_fingerprint
 from iotide_agent.logs import log_to_stderr
 from iotide_agent.own_files import StateOpenError, close_state
 from iotide_agent.pinning import PinError
@@ -54,9 +54,15 @@ def enroll_command(
     with _explained():
         reply = enroll(load_config(config), server, join_token, replace=replace)
     if as_json:
-        typer.echo(json.dumps({"node_id": reply.node_id, "node_name": reply.node_name, "cluster": reply.cluster}))
-    else:
-        typer.echo(f"enrolled as node {reply.node_name} of cluster {reply.cluster}; start it with `iotide-agent run`")
+        told = reply.model_dump(mode="json", include={"node_id", "node_name", "cluster", "pending_until"})
+        typer.echo(json.dumps(told | {"fingerprint": token_fingerprint(reply.node_token)}))
+        return
+    typer.echo(f"enrolled as node {reply.node_name} of cluster {reply.cluster}; start it with `iotide-agent run`")
+    if reply.pending_until is not None:
+        typer.echo(
+            f"it waits to be let in, until {reply.pending_until:%Y-%m-%d %H:%M} UTC: have an administrator approve it"
+            f" on the cluster's page, where the fingerprint of its token must be {token_fingerprint(reply.node_token)}"
+        )
 
 
 @app.command("run")

@@ -44,7 +44,7 @@ def work_as_gateway(config: AgentConfig) -> AgentEnding:
     try:
         with closing(transport_of(identity)) as transport:
             client = CLIENTS[config.batch.system](config.batch)
-            return Gateway(client, transport, spool, os.urandom(16).hex(), boot_id()).run()
+            return Gateway(client, transport, spool, os.urandom(16).hex(), boot_id(), config.broker_address).run()
     finally:
         os.close(lock)
 

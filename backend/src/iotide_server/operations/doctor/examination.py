@@ -9,7 +9,7 @@ from typing import Final
 from redis import Redis, RedisError
 from sqlalchemy.exc import SQLAlchemyError
 
-from iotide_server.clusters.enrolment import acl_rows
+from iotide_server.clusters.credentials import acl_rows
 from iotide_server.embedded.acl import NodeAccess
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database, open_engine

@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from iotide_server.clusters.views import NodeState, node_state
+from iotide_server.clusters.views import NodeState
 from iotide_server.kit.pulse import WORKER_LATE_AFTER
 from iotide_server.kit.vault import SealBrokenError, Vault
 from iotide_server.kit.wake import is_scheduled
@@ -83,7 +83,7 @@ def read_service(session: Session, vault: Vault | None, now: datetime) -> Servic
         work_late=max((now - since for since in due), default=timedelta(-1)),
         failures=[f"{row.kind} {row.key}: {row.failure}" for row in session.execute(_FAILURES)],
         nodes=[
-            NodeFacts(row.name, node_state(None, row.seen_at, now), row.agent_version, row.problem, row.spool_bytes)
+            NodeFacts(row.name, heard_state(row.seen_at, now), row.agent_version, row.problem, row.spool_bytes)
             for row in session.execute(_NODES)
         ],
         overdue_runs=sum(row.number for row in repository.overdue_runs(session)),

@@ -1,0 +1,79 @@
+"""SQL of what nodes are known by: their tokens and Redis passwords, and the hosts that wait to become nodes."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Select, delete, or_, select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters.models import Node, PendingNode
+from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+
+_WANT_ROTATION: Final = text(
+    """
+    UPDATE node SET rotation_wanted_at = :now
+    FROM cluster
+    WHERE cluster.id = node.cluster_id AND cluster.origin = 'own' AND node.credentials_at < :older_than
+      AND node.retired_at IS NULL AND node.revoked_at IS NULL AND node.rotation_wanted_at IS NULL
+      AND node.wire_version >= :wire_version
+      AND NOT EXISTS (SELECT FROM node_order WHERE node_id = node.id AND state <> 'ended')
+    """
+)
+
+
+def node_by_token(session: Session, token_sha256: str) -> Node | None:
+    """The node with that token, unless it was retired or revoked."""
+    return session.scalar(_trusted().where(Node.token_sha256 == token_sha256))
+
+
+def node_by_any_token(session: Session, token_sha256: str) -> Node | None:
+    """The node that has that token, or is about to have it; its row locked until the end of the transaction."""
+    either = or_(Node.token_sha256 == token_sha256, Node.next_token_sha256 == token_sha256)
+    return session.scalar(_trusted().where(either).with_for_update())
+
+
+def want_rotation(session: Session, older_than: datetime, wire_version: int, now: datetime) -> None:
+    """Have idle nodes whose credentials are older than that ask for new ones, if their agents know how to."""
+    values = {"older_than": older_than, "wire_version": wire_version, "now": now}
+    session.execute(_WANT_ROTATION, values)
+
+
+def next_node_id(session: Session) -> int:
+    """An id that no node has and none will be given again."""
+    return int(session.execute(text("SELECT nextval(pg_get_serial_sequence('node', 'id'))")).scalar_one())
+
+
+def pending_by_token(session: Session, token_sha256: str, now: datetime) -> PendingNode | None:
+    """The pending node with that token, unless it waited too long."""
+    return session.scalar(
+        select(PendingNode).where(PendingNode.token_sha256 == token_sha256, PendingNode.expires_at > now)
+    )
+
+
+def pending_of(session: Session, cluster_id: int, now: datetime, paging: PageRequest) -> Slice[PendingNode]:
+    """The cluster's pending nodes, newest first."""
+    statement = select(PendingNode).where(PendingNode.cluster_id == cluster_id, PendingNode.expires_at > now)
+    return newest_first(session, statement, PendingNode.id, paging)
+
+
+def locked_pending(
+    session: Session, cluster_id: int, pending_ids: Collection[int], now: datetime
+) -> dict[int, PendingNode]:
+    """Those of them that wait in the cluster, their rows locked until the end of the transaction."""
+    statement = (
+        select(PendingNode)
+        .where(PendingNode.id.in_(pending_ids), PendingNode.cluster_id == cluster_id, PendingNode.expires_at > now)
+        .order_by(PendingNode.id)
+        .with_for_update()
+    )
+    return {found.id: found for found in session.scalars(statement)}
+
+
+def take_expired(session: Session, now: datetime) -> Sequence[PendingNode]:
+    """Delete the pending nodes that waited too long; those that were deleted."""
+    return session.scalars(delete(PendingNode).where(PendingNode.expires_at <= now).returning(PendingNode)).all()
+
+
+def _trusted() -> Select[Node]:
+    return select(Node).where(Node.retired_at.is_(None), Node.revoked_at.is_(None))

@@ -1,0 +1,116 @@
+"""The revocation of a node: what it is known by opens nothing from then on, and what surely does not run there ends."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.clusters import agents
+from iotide_server.clusters import service as clusters
+from iotide_server.clusters.access import AgentAccess
+from iotide_server.clusters.credentials import own_node
+from iotide_server.clusters.errors import NodeNotFoundError
+from iotide_server.clusters.models import Node
+from iotide_server.clusters.views import NodeState, NodeView
+from iotide_server.kit.clock import written
+from iotide_server.kit.db import Json
+from iotide_server.runs import death_queries, service
+from iotide_server.runs.death import DoomedRun, may_still_load, what_ends, what_may_still_load
+from iotide_server.runs.endings import Ending
+from iotide_server.runs.lifecycle import OrderEnd
+from iotide_wire.messages import OrderRole
+
+REASON_CODE = "node_revoked"
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedRun:
+    """A run of which the node has orders.
+
+    Attributes:
+        ends: its orders there end at once, since nothing of it runs there; else they stay until somebody calls the
+            node dead, who then knows that its load has ended.
+        words: what follows.
+    """
+
+    run_id: int
+    campaign_id: int
+    campaign_name: str
+    workload: str
+    ends: bool
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revocation:
+    """What revoking the node would do, and what it leaves to a person."""
+
+    node_id: int
+    node_name: str
+    runs: Sequence[TouchedRun]
+    waiting_count: int
+
+
+def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> Revocation:
+    """What would follow.
+
+    Raises:
+        NodeNotFoundError: there is none that the caller may see, or it is retired.
+        NotAllowedError: the caller is not an administrator of its cluster.
+    """
+    found = clusters.node(session, principal, node_id, now)
+    principal.require(Role.ADMIN, found.node.cluster_id)
+    if found.state is NodeState.RETIRED:
+        raise NodeNotFoundError(node_id)
+    doomed = death_queries.doomed_runs(session, node_id)
+    return Revocation(
+        node_id=node_id,
+        node_name=found.node.name,
+        runs=[_touched(found.node, run) for run in doomed],
+        waiting_count=death_queries.waiting_count(session, node_id),
+    )
+
+
+def revoke(session: Session, principal: Principal, node_id: int, access: AgentAccess, now: datetime) -> NodeView:
+    """Make void at once what the node is known by, here and in Redis, and end what surely does not run there.
+
+    Of a load that may run nothing is freed: that it cannot be heard any more is no evidence. Once more it changes
+    nothing.
+
+    Raises:
+        NodeNotFoundError, NotAllowedError: as `statement`.
+    """
+    found = service.lock_orders_on(session, node_id)
+    agents.lock_against_beats(session, node_id)
+    # What was read before the locks may have changed since.
+    session.expire_all()
+    node = own_node(session, principal, node_id)
+    if node.revoked_at is None:
+        words = f"{principal.name} revoked {node.name} at {written(now)}"
+        doomed = death_queries.doomed_runs(session, node_id)
+        ends = {order.order_id: order.end for run in doomed if not may_still_load(run) for order in run.orders}
+        ends |= {order.id: OrderEnd.LOST for order in found if order.role == OrderRole.OBSERVE}
+        endings = [(order, Ending(ends[order.id], now, REASON_CODE, words)) for order in found if order.id in ends]
+        service.end_orders(session, endings, now)
+        agents.revoke(session, node_id, f"{words}; let its host enroll again, or retire it", access, now)
+        after: Json = {"runs": {run.run_id: _touched(node, run).words for run in doomed}}
+        audit.record(session, principal, Action("node_revoked", "node", node_id, node.cluster_id, after=after))
+    return clusters.node(session, principal, node_id, now)
+
+
+def _touched(node: Node, run: DoomedRun) -> TouchedRun:
+    is_kept = may_still_load(run)
+    stays = f"its order stays, with all that it holds, until somebody calls {node.name} dead"
+    return TouchedRun(
+        run_id=run.run_id,
+        campaign_id=run.campaign_id,
+        campaign_name=run.campaign_name,
+        workload=run.workload,
+        ends=not is_kept,
+        words=f"{stays}. {what_may_still_load(node.name, run)}" if is_kept else f"{what_ends(node.name, run)}.",
+    )

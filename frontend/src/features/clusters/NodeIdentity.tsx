@@ -1,0 +1,133 @@
+/** How far a node's clock is off, how old its credentials are, and what an administrator can do about them. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Button, Stack, Text } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import type { Node } from "@/api/types";
+import { Command } from "@/components/Command";
+import { ConfirmButton } from "@/components/ConfirmButton";
+import { Dialog } from "@/components/Dialog";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { useMay } from "@/components/session";
+import { When } from "@/components/When";
+import { createReenrolmentToken, rotateNode } from "./identityQueries";
+
+const RevokeModal = lazy(() => import("./RevokeModal"));
+
+export function ClockOffset({ clock }: { clock: Node["clock"] }) {
+  if (clock === null) return <>{t`unknown: its agent does not say`}</>;
+  const offset = milliseconds(clock.offset_seconds);
+  const uncertainty = milliseconds(clock.uncertainty_seconds);
+  const isAhead = clock.offset_seconds >= 0;
+  return (
+    <>
+      {isAhead
+        ? t`${offset} ms ahead of the server, ± ${uncertainty} ms`
+        : t`${offset} ms behind the server, ± ${uncertainty} ms`}
+      {clock.is_off && (
+        <Text c="var(--mantine-color-error)" size="sm">
+          <Trans>More than a second off: synchronise it and the server, for instance with chrony.</Trans>
+        </Text>
+      )}
+    </>
+  );
+}
+
+function milliseconds(seconds: number): string {
+  const value = Math.abs(seconds) * 1000;
+  return value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en");
+}
+
+export function CredentialsAge({ node }: { node: Node }) {
+  return (
+    <>
+      <Trans>
+        given <When at={node.credentials_at} />
+      </Trans>
+      {node.rotation_wanted_at && (
+        <Text c="dimmed" size="sm">
+          <Trans>
+            New ones are wanted since <When at={node.rotation_wanted_at} />: it takes them with its next beat.
+          </Trans>
+        </Text>
+      )}
+    </>
+  );
+}
+
+export function IdentityButtons({ node }: { node: Node }) {
+  const mayChange = useMay("admin", node.cluster_id);
+  if (!mayChange) return null;
+  return (
+    <>
+      {node.state !== "revoked" && <RotateButton node={node} />}
+      <EnrolAgainButton node={node} />
+      {node.state !== "revoked" && <RevokeButton node={node} />}
+    </>
+  );
+}
+
+function RotateButton({ node }: { node: Node }) {
+  const rotate = useMutation(rotateNode);
+  return (
+    <ConfirmButton
+      color="blue"
+      disabled={node.rotation_wanted_at !== null}
+      loading={rotate.isPending}
+      onConfirm={() => rotate.mutate(node.id)}
+      question={{
+        title: t`Give ${node.name} new credentials?`,
+        body: t`With its next beat it gets a new token and a new Redis password. The old ones stay good until it keeps the new, then they are void. Runs go on.`,
+        yes: t`Rotate`,
+        no: t`Keep them`,
+      }}
+      size="xs"
+      variant="default"
+    >{t`Rotate`}</ConfirmButton>
+  );
+}
+
+function RevokeButton({ node }: { node: Node }) {
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <>
+      <Button color="red" onClick={() => setIsAsking(true)} size="xs" variant="outline">{t`Revoke`}</Button>
+      <Suspense>{isAsking && <RevokeModal node={node} onClose={() => setIsAsking(false)} />}</Suspense>
+    </>
+  );
+}
+
+function EnrolAgainButton({ node }: { node: Node }) {
+  const create = useMutation(createReenrolmentToken);
+  return (
+    <>
+      <Button
+        loading={create.isPending}
+        onClick={() => create.mutate(node.id)}
+        size="xs"
+        variant="default"
+      >{t`Enrol again`}</Button>
+      {(create.data || create.error) && (
+        <Dialog onClose={create.reset} size="lg" title={t`Enrol the host of ${node.name} again`}>
+          <Stack gap="sm">
+            {create.error && <ErrorNotice error={create.error} />}
+            {create.data && (
+              <>
+                <Text size="sm">
+                  <Trans>
+                    For a host that lost its disk, was replaced or was revoked. Whoever runs this until{" "}
+                    <When at={create.data.expires_at} /> is {node.name} from then on, with its history; what
+                    it had before is void then. It is refused while a load may run there.
+                  </Trans>
+                </Text>
+                <Command label={t`Copy the enrol command`} text={create.data.command} />
+              </>
+            )}
+          </Stack>
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,128 @@
+/** The hosts that wait to be let into a cluster, and the choice of those that are. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Button, Checkbox, Group, Paper, Stack, Text, Title } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { PendingNode } from "@/api/types";
+import { ConfirmButton } from "@/components/ConfirmButton";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { ScrollTable } from "@/components/ScrollTable";
+import { useMay } from "@/components/session";
+import { When } from "@/components/When";
+import { AgentVersion } from "./AgentVersion";
+import { describeNode } from "./facts";
+import { decideOnPending, pendingNodesQuery } from "./identityQueries";
+
+export function PendingNodes({ clusterId }: { clusterId: number }) {
+  const mayDecide = useMay("admin", clusterId);
+  const pending = useQuery({ ...pendingNodesQuery(clusterId), enabled: mayDecide });
+  if (!pending.data || pending.data.length === 0) return null;
+  return <Waiting clusterId={clusterId} pending={pending.data} />;
+}
+
+function Waiting({ clusterId, pending }: { clusterId: number; pending: readonly PendingNode[] }) {
+  const [ticked, setTicked] = useState<readonly number[]>([]);
+  const decide = useMutation(decideOnPending);
+  const chosen = pending.filter(({ id }) => ticked.includes(id)).map(({ id }) => id);
+  const toggle = (id: number) =>
+    setTicked(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
+  const say = (isApproved: boolean) => decide.mutate({ clusterId, pendingIds: chosen, isApproved });
+  const count = chosen.length;
+  return (
+    <Paper p="md" withBorder>
+      <Stack gap="sm">
+        <Title order={3} size="h5">{t`Waiting to be let in`}</Title>
+        <Text c="dimmed" size="sm">
+          <Trans>
+            A name is easily taken: compare each fingerprint with what <code>iotide-agent check</code> prints
+            on the host.
+          </Trans>
+        </Text>
+        <ScrollTable
+          head={[t`Choose`, t`Node`, t`Fingerprint`, t`Comes from`, t`System`, t`Agent`, t`Asked`, t`Until`]}
+          label={t`Waiting nodes`}
+        >
+          {pending.map((node) => (
+            <PendingRow
+              isTicked={chosen.includes(node.id)}
+              key={node.id}
+              node={node}
+              onToggle={() => toggle(node.id)}
+            />
+          ))}
+        </ScrollTable>
+        {decide.error && <ErrorNotice error={decide.error} />}
+        <Group gap="xs">
+          <Button
+            disabled={count === 0}
+            loading={decide.isPending}
+            onClick={() => say(true)}
+            size="xs"
+          >{t`Let ${count} in`}</Button>
+          <ConfirmButton
+            disabled={count === 0}
+            onConfirm={() => say(false)}
+            question={{
+              title: t`Refuse ${count}?`,
+              body: t`What they enrolled with never opens anything; to come again they need another join token.`,
+              yes: t`Refuse`,
+              no: t`Let them wait`,
+            }}
+            size="xs"
+          >{t`Refuse ${count}`}</ConfirmButton>
+          <Button
+            onClick={() => setTicked(count === pending.length ? [] : pending.map(({ id }) => id))}
+            size="xs"
+            variant="subtle"
+          >
+            {count === pending.length ? t`Choose none` : t`Choose all`}
+          </Button>
+        </Group>
+      </Stack>
+    </Paper>
+  );
+}
+
+interface PendingRowProps {
+  readonly node: PendingNode;
+  readonly isTicked: boolean;
+  readonly onToggle: () => void;
+}
+
+function PendingRow({ node, isTicked, onToggle }: PendingRowProps) {
+  return (
+    <tr>
+      <td>
+        <Checkbox aria-label={t`Choose ${node.name}`} checked={isTicked} onChange={onToggle} />
+      </td>
+      <td className="iotide-strong">
+        {node.name}
+        {node.role !== "compute" && (
+          <Text c="dimmed" size="xs">
+            {node.role}
+          </Text>
+        )}
+      </td>
+      <td>
+        <code>{node.fingerprint}</code>
+      </td>
+      <td>{node.address ?? t`unknown`}</td>
+      <td>
+        <Text c="dimmed" size="sm">
+          {describeNode(node.facts)}
+        </Text>
+      </td>
+      <td>
+        <AgentVersion standing={node.agent_standing} version={node.agent_version} />
+      </td>
+      <td>
+        <When at={node.asked_at} />
+      </td>
+      <td>
+        <When at={node.expires_at} />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,24 @@
+"""nodes: how far a node's clock is from the server's, and which wire version its agent speaks
+
+The previous release goes on: it writes neither.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0037"
+down_revision = "0036"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("node", sa.Column("wire_version", sa.BigInteger(), nullable=True))
+    op.add_column("node_beat", sa.Column("clock_offset_seconds", sa.Float(), nullable=True))
+    op.add_column("node_beat", sa.Column("clock_uncertainty_seconds", sa.Float(), nullable=True))
+
+
+def downgrade() -> None:
+    op.drop_column("node_beat", "clock_uncertainty_seconds")
+    op.drop_column("node_beat", "clock_offset_seconds")
+    op.drop_column("node", "wire_version")

@@ -1,0 +1,137 @@
+"""New credentials: wherever the agent dies and whatever answer is lost, one of the two sets opens the server."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from agent.gateway_double import GatewayDouble
+
+from iotide_agent import rotation as rotating
+from iotide_agent.calls import Speaker
+from iotide_agent.clock import ServerClock
+from iotide_agent.identity import Identity, load_identity, next_identity, save_identity
+from iotide_agent.protocol import Beaten, BeatUnanswered
+from iotide_agent.spool import Spool
+from iotide_agent.transport import transport_of
+from iotide_wire.nodes import BrokerAccess
+
+BROKER = BrokerAccess(url="redis://server", queue="node.1", ca_pem=None)
+
+
+class Died(BaseException):
+    """The agent was killed here; nothing that it would have done after is done."""
+
+
+@pytest.fixture
+def server() -> Iterator[GatewayDouble]:
+    double = GatewayDouble(BROKER, 1)
+    double.start()
+    double.current_instance = "instance-1"
+    double.rotation_wanted = True
+    yield double
+    double.close()
+
+
+@pytest.fixture
+def start(server: GatewayDouble, tmp_path: Path) -> Iterator[Callable[[], Speaker]]:
+    """Starts an agent on what is on the disk."""
+    speakers: list[Speaker] = []
+    identity = Identity(
+        server_url=server.url, node_id=1, node_name="node-1", node_token=server.token, broker=BROKER, ca_pem=None
+    )
+    save_identity(tmp_path, identity)
+
+    def begin() -> Speaker:
+        spool = Spool(tmp_path)
+        spool.prepare()
+        transport = transport_of(load_identity(tmp_path))
+        speakers.append(Speaker(transport, spool, ServerClock(), "instance-1", "boot-id-1"))
+        return speakers[-1]
+
+    yield begin
+    for speaker in speakers:
+        speaker.transport.close()
+
+
+def is_in_order(speaker: Speaker, server: GatewayDouble) -> bool:
+    """The node is heard with what alone is on its disk, and the server counts on nothing else."""
+    directory = speaker.spool.state_directory
+    heard = isinstance(speaker.beat(9, ()), Beaten)
+    on_disk = load_identity(directory).node_token
+    return heard and on_disk == server.token and next_identity(directory) is None and server.next_token is None
+
+
+def test_a_beat_that_wants_it_rotates_and_says_so_once(start: Callable[[], Speaker], server: GatewayDouble) -> None:
+    speaker = start()
+    first, second = speaker.beat(1, ()), speaker.beat(2, ())
+    assert isinstance(first, Beaten)
+    assert isinstance(second, Beaten)
+    assert (first.is_rotated, second.is_rotated) == (True, False)
+    assert server.token == "ion_secret+"
+    assert is_in_order(speaker, server)
+
+
+@pytest.mark.parametrize("moment", ["before_kept", "before_confirmed", "after_confirmed", "before_adopted"])
+def test_an_agent_that_dies_at_any_moment_of_it_ends_it_at_its_next_start(
+    start: Callable[[], Speaker], server: GatewayDouble, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    def die(*_: object) -> None:
+        raise Died
+
+    speaker = start()
+    with monkeypatch.context() as patch:
+        if moment == "before_kept":
+            patch.setattr(rotating, "keep_next", die)
+        elif moment == "before_confirmed":
+            patch.setattr(speaker.transport, "confirm", die)
+        elif moment == "after_confirmed":
+            confirm = speaker.transport.confirm
+
+            def confirm_and_die(token: str) -> None:
+                confirm(token)
+                raise Died
+
+            patch.setattr(speaker.transport, "confirm", confirm_and_die)
+        else:
+            patch.setattr(rotating, "adopt_next", die)
+        with pytest.raises(Died):
+            speaker.beat(1, ())
+    again = start()
+    again.beat(1, ())
+    again.beat(2, ())
+    assert is_in_order(again, server)
+    assert server.token != "ion_secret"
+
+
+@pytest.mark.parametrize("answer", ["/rotation", "/rotation/confirm"])
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_no_node_is_lost_with_an_answer(
+    start: Callable[[], Speaker], server: GatewayDouble, answer: str, *, is_restarted: bool
+) -> None:
+    speaker = start()
+    server.lose = {answer}
+    speaker.beat(1, ())
+    if is_restarted:
+        speaker = start()
+    speaker.beat(2, ())
+    assert is_in_order(speaker, server)
+    assert server.token != "ion_secret"
+
+
+def test_while_it_is_not_known_which_ones_are_good_nothing_is_taken_for_a_refusal(
+    start: Callable[[], Speaker], server: GatewayDouble
+) -> None:
+    speaker = start()
+    server.lose = {"/rotation/confirm"}
+    speaker.beat(1, ())
+    server.is_away = True
+    assert isinstance(speaker.beat(2, ()), BeatUnanswered)
+    assert next_identity(speaker.spool.state_directory) is not None
+
+
+def test_ones_that_the_server_does_not_know_are_forgotten(start: Callable[[], Speaker], server: GatewayDouble) -> None:
+    speaker = start()
+    server.lose = {"/rotation/confirm"}
+    speaker.beat(1, ())
+    server.token, server.next_token, server.rotation_wanted = "ion_secret", None, False  # a backup was restored
+    assert is_in_order(speaker, server)

@@ -1,0 +1,145 @@
+"""A host that waits to be let in: what it may do, what people see of it, and how it ends."""
+
+from datetime import timedelta
+
+import pytest
+from factories.announced import NOW, hello
+from factories.clusters import make_cluster, make_node
+from redis import Redis
+from services import free_port
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import AuditEntry, Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.secret import digest
+from iotide_server.clusters import enrolment, identity_repository, pending
+from iotide_server.clusters.access import AgentAccess
+from iotide_server.clusters.credentials import acl_rows
+from iotide_server.clusters.errors import ClusterNotFoundError, NodeNameTakenError, PendingNodeNotFoundError
+from iotide_server.clusters.models import Cluster, Node, PendingNode
+from iotide_server.clusters.pending import PENDING_FOR, Choice
+from iotide_server.kit.pagination import PageRequest
+from iotide_wire import WIRE_VERSION
+from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole
+from iotide_wire.nodes import fingerprint
+
+ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
+NOWHERE = AgentAccess(
+    public_url="https://iotide.example.org",
+    broker_url="redis://redis.example.org/0",
+    broker_ca_pem=None,
+    ca_fingerprint=None,
+    redis_admin=Redis.from_url(f"redis://127.0.0.1:{free_port()}/0", socket_connect_timeout=1),
+)
+
+
+@pytest.fixture
+def cluster(session: Session) -> Cluster:
+    return make_cluster(session)
+
+
+def enroll(session: Session, cluster: Cluster, name: str = "n1") -> EnrollReply:
+    made = enrolment.create_join_token(session, ADMIN, cluster.id, 2, NOW + timedelta(hours=1))
+    request = EnrollRequest(
+        join_token=f"{made.secret}.-",
+        node_name=name,
+        role=NodeRole.COMPUTE,
+        agent_version="1",
+        wire_version=WIRE_VERSION,
+        facts={"cpu.count": 8},
+    )
+    return enrolment.enroll(session, request, NOWHERE, "10.0.0.7", NOW)
+
+
+def waiting(session: Session, cluster: Cluster, after: timedelta = timedelta()) -> list[PendingNode]:
+    page = pending.list_pending(session, ADMIN, cluster.id, PageRequest(limit=100, last_id=None), NOW + after)
+    return list(page.rows)
+
+
+def actions(session: Session) -> list[str]:
+    return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)))
+
+
+@pytest.mark.parametrize(
+    ("uses", "wanted", "waits"), [(1, None, False), (2, None, True), (1, True, True), (2, False, False)]
+)
+def test_a_token_for_several_needs_approval_unless_it_is_said_otherwise(
+    session: Session, cluster: Cluster, uses: int, *, wanted: bool | None, waits: bool
+) -> None:
+    made = enrolment.create_join_token(session, ADMIN, cluster.id, uses, NOW, needs_approval=wanted)
+    assert made.row.needs_approval is waits
+
+
+def test_a_host_that_waits_is_no_node_and_has_no_redis_user(session: Session, cluster: Cluster) -> None:
+    reply = enroll(session, cluster)
+    assert reply.pending_until == NOW + PENDING_FOR
+    assert session.scalar(select(func.count()).select_from(Node)) == 0
+    assert acl_rows(session) == []
+    assert identity_repository.node_by_token(session, digest(reply.node_token)) is None
+
+
+def test_people_see_what_the_host_says_and_where_it_comes_from(session: Session, cluster: Cluster) -> None:
+    reply = enroll(session, cluster)
+    (found,) = waiting(session, cluster)
+    assert (found.name, found.address, found.facts) == ("n1", "10.0.0.7", {"cpu.count": 8})
+    refusal = pending.hear(found, hello(), NOW)
+    assert found.facts == hello().facts
+    assert fingerprint(digest(reply.node_token)) in str(refusal.remedy)
+
+
+def test_who_is_let_in_is_the_node_that_it_was_told_to_be(session: Session, cluster: Cluster) -> None:
+    first, second = enroll(session, cluster, "n1"), enroll(session, cluster, "n2")
+    pending.approve(session, ADMIN, Choice(cluster.id, [first.node_id]), NOWHERE, NOW)
+    node = identity_repository.node_by_token(session, digest(first.node_token))
+    assert node is not None
+    assert (node.id, node.name, node.cluster_id) == (first.node_id, "n1", cluster.id)
+    assert [row.node_id for row in acl_rows(session)] == [first.node_id]
+    assert [left.id for left in waiting(session, cluster)] == [second.node_id]
+    assert actions(session)[-1] == "node_approved"
+    assert make_node(session, cluster, "n3").id > second.node_id, "no id is given twice"
+
+
+def test_who_is_refused_is_forgotten(session: Session, cluster: Cluster) -> None:
+    reply = enroll(session, cluster)
+    pending.refuse(session, ADMIN, Choice(cluster.id, [reply.node_id]), NOW)
+    assert identity_repository.pending_by_token(session, digest(reply.node_token), NOW) is None
+    assert actions(session)[-1] == "node_refused"
+
+
+def test_all_that_were_ticked_are_let_in_or_none(session: Session, cluster: Cluster) -> None:
+    reply = enroll(session, cluster)
+    choice = Choice(cluster.id, [reply.node_id, reply.node_id + 1])
+    with pytest.raises(PendingNodeNotFoundError) as refused:
+        pending.approve(session, ADMIN, choice, NOWHERE, NOW)
+    assert refused.value.field == "pending_ids[1]"
+    assert len(waiting(session, cluster)) == 1
+
+
+def test_of_two_hosts_of_one_name_one_is_let_in(session: Session, cluster: Cluster) -> None:
+    first, second = enroll(session, cluster), enroll(session, cluster)
+    pending.approve(session, ADMIN, Choice(cluster.id, [second.node_id]), NOWHERE, NOW)
+    with pytest.raises(NodeNameTakenError):
+        pending.approve(session, ADMIN, Choice(cluster.id, [first.node_id]), NOWHERE, NOW)
+
+
+def test_who_waited_too_long_is_forgotten_and_that_is_written_down(session: Session, cluster: Cluster) -> None:
+    reply = enroll(session, cluster)
+    pending.forget_expired(session, NOW + PENDING_FOR - timedelta(seconds=1))
+    assert len(waiting(session, cluster)) == 1
+    late = NOW + PENDING_FOR
+    assert waiting(session, cluster, PENDING_FOR) == []
+    assert identity_repository.pending_by_token(session, digest(reply.node_token), late) is None
+    pending.forget_expired(session, late)
+    assert session.scalar(select(func.count()).select_from(PendingNode)) == 0
+    assert actions(session)[-1] == "node_pending_expired"
+
+
+def test_only_the_clusters_administrators_decide(session: Session, cluster: Cluster) -> None:
+    reply = enroll(session, cluster)
+    stranger = Principal(PrincipalKind.USER, None, "eve", grants={cluster.id + 1: Role.ADMIN})
+    with pytest.raises(ClusterNotFoundError):
+        pending.approve(session, stranger, Choice(cluster.id, [reply.node_id]), NOWHERE, NOW)
+    other = make_cluster(session, "lake")
+    with pytest.raises(PendingNodeNotFoundError):
+        pending.approve(session, ADMIN, Choice(other.id, [reply.node_id]), NOWHERE, NOW)

@@ -1,0 +1,110 @@
+"""Revocation: what a node is known by is void at once, and nothing is freed on which a load may run."""
+
+import pytest
+from factories.site import Site
+from redis import Redis
+from services import free_port
+from sqlalchemy import select, text
+
+from iotide_server.accounts.models import AuditEntry, Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.clusters import enrolment, identity_repository
+from iotide_server.clusters.access import AgentAccess
+from iotide_server.clusters.credentials import acl_rows
+from iotide_server.clusters.errors import NodeInUseError
+from iotide_server.runs import dead_nodes, revocation
+from iotide_server.runs.revocation import Revocation
+from iotide_wire import WIRE_VERSION
+from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole, OrderState
+
+ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
+NOWHERE = AgentAccess(
+    public_url="https://iotide.example.org",
+    broker_url="redis://redis.example.org/0",
+    broker_ca_pem=None,
+    ca_fingerprint=None,
+    redis_admin=Redis.from_url(f"redis://127.0.0.1:{free_port()}/0", socket_connect_timeout=1),
+)
+
+
+def stated(site: Site) -> Revocation:
+    with site.database.transaction() as session:
+        return revocation.statement(session, ADMIN, site.node_ids[0], site.clock())
+
+
+def revoke(site: Site) -> str:
+    with site.database.transaction() as session:
+        return revocation.revoke(session, ADMIN, site.node_ids[0], NOWHERE, site.clock()).state
+
+
+def enroll_again(site: Site) -> EnrollReply:
+    with site.database.transaction() as session:
+        made = enrolment.create_reenrolment_token(session, ADMIN, site.node_ids[0], site.clock.now.replace(year=2027))
+        request = EnrollRequest(
+            join_token=f"{made.secret}.-",
+            node_name="n1",
+            role=NodeRole.COMPUTE,
+            agent_version="1",
+            wire_version=WIRE_VERSION,
+        )
+        return enrolment.enroll(session, request, NOWHERE, None, site.clock())
+
+
+def test_what_it_is_known_by_is_void_at_once_and_twice_is_as_once(site: Site) -> None:
+    token = site.node(1).token_sha256
+    assert revoke(site) == revoke(site) == "revoked"
+    with site.database.transaction() as session:
+        assert identity_repository.node_by_token(session, token) is None
+        assert site.node(1).token_sha256 != token, "a release that knows no revocation lets nobody in either"
+        assert [row.node_id for row in acl_rows(session)] == site.node_ids[1:]
+        assert list(session.scalars(select(AuditEntry.action))) == ["node_revoked"]
+
+
+def test_what_surely_does_not_run_there_ends_and_waits_again(site: Site) -> None:
+    offered, _ = site.add_runs([1], [2])
+    site.start()
+    (run,) = stated(site).runs
+    assert (run.run_id, run.ends) == (offered, True)
+    revoke(site)
+    assert site.run(offered).state == "waiting"
+    assert site.start() == [], "nothing starts on a node that was revoked"
+
+
+def test_a_claimed_order_whose_load_was_never_told_to_start_ends(site: Site) -> None:
+    (run_id,) = site.add_runs([1, 2])
+    site.start()
+    site.agent(1).claim_offer()
+    revoke(site)
+    assert site.run(run_id).state == "waiting"
+
+
+def test_a_load_that_may_run_keeps_all_that_it_holds_until_somebody_knows_better(site: Site) -> None:
+    run_id, behind = site.add_runs([1], [2], target="nfs", exclusive="node+target")
+    site.start()
+    agent = site.agent(1)
+    offer = agent.claim_offer()
+    agent.say(offer, OrderState.READY)
+    agent.say(offer, OrderState.RUNNING, 0.1, started_at=site.clock())
+    (run,) = stated(site).runs
+    assert not run.ends
+    assert "until somebody calls n1 dead" in run.words
+    revoke(site)
+    assert (site.run(run_id).state, site.start()) == ("active", [])
+    with pytest.raises(NodeInUseError):
+        enroll_again(site)
+    with site.database.transaction() as session:
+        seen = dead_nodes.statement(session, ADMIN, site.node_ids[0], site.clock())
+        dead_nodes.declare_dead(session, ADMIN, site.node_ids[0], seen.sha256, site.clock())
+    assert site.start() == [behind]
+    assert enroll_again(site).node_id == site.node_ids[0]
+
+
+def test_a_host_that_is_enrolled_again_works_again_with_its_history(site: Site) -> None:
+    (run_id,) = site.add_runs([1])
+    revoke(site)
+    enroll_again(site)
+    agent = site.agent(1)
+    agent.hello(instance="instance-n1-new", boot_id="boot-5678")
+    assert site.start() == [run_id]
+    with site.database.transaction() as session:
+        assert session.scalar(text("SELECT count(*) FROM node")) == len(site.node_ids)
