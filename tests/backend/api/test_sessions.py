@@ -15,10 +15,18 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.throttle import MOST_OF_NAME_AND_NETWORK, MOST_OF_NETWORK
 from iotide_server.kit.db import Database
 from iotide_server.kit.proxies import behind_proxies
+from iotide_wire import WIRE_VERSION
 
 CSRF = {"X-Iotide-Csrf": "1"}
 PASSWORD = "correct horse battery"
 COOKIE = "iotide_session"
+ENROLMENT = {
+    "wire_version": WIRE_VERSION,
+    "join_token": "invented-by-somebody",
+    "node_name": "n1",
+    "role": "compute",
+    "agent_version": "1",
+}
 
 
 def error(response: Response) -> tuple[int, str]:
@@ -38,7 +46,7 @@ def enter(client: TestClient, database: Database) -> Callable[..., str]:
             )
         client.cookies.clear()
         if held is not None:
-            client.cookies.set(COOKIE, held)
+            client.cookies.set(COOKIE, held, domain="testserver.local", path="/")
         body = {"token": link.partition("#token=")[2]}
         assert client.post("/api/v1/session/link", json=body).status_code == 200
         return client.cookies[COOKIE]
@@ -107,7 +115,7 @@ def test_one_s_sessions_are_listed_and_ended(client: TestClient, enter: Callable
 def test_sessions_of_others_are_not_there(
     client: TestClient, enter: Callable[..., str], make_person: Callable[..., Person]
 ) -> None:
-    grace = make_person("grace", Role.ADMIN)
+    grace = make_person("grace", Role.VIEWER)
     enter()
     own = client.get("/api/v1/sessions").json()["items"][0]["id"]
     enter(grace.principal.id)
@@ -153,7 +161,7 @@ def test_whoever_is_wrong_too_often_waits_and_is_told_how_long(client: TestClien
 def test_links_and_join_tokens_are_not_tried_without_end(client: TestClient) -> None:
     for path, body in [
         ("/api/v1/session/link", {"token": "invented"}),
-        ("/api/v1/agent/enroll", {"wire_version": 1, "join_token": "x", "node_name": "n1", "agent_version": "1"}),
+        ("/api/v1/agent/enroll", ENROLMENT),
     ]:
         answers = [client.post(path, json=body) for _ in range(MOST_OF_NETWORK + 1)]
         assert {response.status_code for response in answers[:-1]} == {401}, answers[0].text
