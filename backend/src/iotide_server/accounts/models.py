@@ -10,7 +10,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import Text
 
 from iotide_server.kit.db import Base, Identified, Json
-from iotide_server.kit.words import words_of
 
 
 class Role(StrEnum):
@@ -153,11 +152,8 @@ class ApiToken(Identified, Base):
     revoked_at: Mapped[datetime | None]
 
 
-AUDIT_WORDS: Final = words_of(
-    "action || ' ' || principal_name || ' ' || subject_kind || ' ' || coalesce(subject_id::text, '') || ' ' ||"
-    " coalesce(address, '') || ' ' || coalesce(before::text, '') || ' ' || coalesce(after::text, '')"
-)
-"""All words of an entry, as its index has them and as a search compares them: the same SQL on both sides."""
+AUDIT_WORDS: Final = "audit_words(action, principal_name, subject_kind, subject_id, address, before, after)"
+"""All words of an entry, as its index has them and as a search compares them; a function of the database."""
 
 
 class AuditEntry(Identified, Base):
