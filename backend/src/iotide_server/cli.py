@@ -321,7 +321,8 @@ def forget_published(
 @app.callback()
 def log_plainly() -> None:
     """The server of iotide: schedules storage benchmarks on the nodes of clusters and keeps their results."""
-    configure_logs("command", LogFormat.PLAIN, sys.stderr)  # what is printed is for programs too
+    # What is printed is for programs too, and a person wants no more than that.
+    configure_logs("command", LogFormat.PLAIN, sys.stderr, talkative=())
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 import logging
 import re
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, TextIO
 
@@ -17,7 +18,7 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-OUR_LOGGERS: Final = ("iotide_server", "uvicorn.error", "alembic")
+TALKATIVE: Final = ("iotide_server", "uvicorn.error", "alembic")
 """What tells of its usual work; of other libraries only what is odd is wanted."""
 
 _SECRETS: Final = re.compile(r"\b(io[tn]_)[A-Za-z0-9_-]{16,}|(://[^\s:/@]*:)[^\s/@]+(?=@)|(\bBearer )\S+")
@@ -25,12 +26,15 @@ _SECRETS: Final = re.compile(r"\b(io[tn]_)[A-Za-z0-9_-]{16,}|(://[^\s:/@]*:)[^\s
 _HIDDEN: Final = r"\1\2\3***"
 
 
-def configure_logs(part: str, form: LogFormat, stream: TextIO | None = None) -> None:
+def configure_logs(
+    part: str, form: LogFormat, stream: TextIO | None = None, talkative: Sequence[str] = TALKATIVE
+) -> None:
     """Have all that this process logs written in that form.
 
     Args:
         part: which process it is, for instance `api`.
         stream: standard output by default.
+        talkative: whose usual lines are wanted.
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -51,7 +55,7 @@ def configure_logs(part: str, form: LogFormat, stream: TextIO | None = None) -> 
     )
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.captureWarnings(capture=True)
-    for name in OUR_LOGGERS:
+    for name in talkative:
         logging.getLogger(name).setLevel(logging.INFO)
 
 

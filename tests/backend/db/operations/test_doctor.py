@@ -113,7 +113,7 @@ def spoilt(redis_server: PrivateRedis, in_redis: BrokerView) -> Iterator[Redis]:
     before = redis.config_get("maxclients", "maxmemory", "maxmemory-policy", "appendonly")
     yield redis
     for name, value in before.items():
-        redis.config_set(name, value)
+        redis.config_set(str(name), str(value))
     redis.acl_deluser("stranger")
     redis.acl_setuser("default", enabled=False)
     del redis_server

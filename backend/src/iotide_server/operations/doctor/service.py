@@ -172,7 +172,7 @@ def _vault(sealed: Sequence[tuple[str, bool | None]]) -> Finding:
 def _administrators(number: int) -> Finding:
     if number == 0:
         return wrong("administrators", "nobody is administrator of all clusters", "run `iotide-server admin-link`")
-    return fine("administrators", f"{number} administrators of all clusters")
+    return fine("administrators", f"administrators of all clusters: {number}")
 
 
 def _some(names: Sequence[str]) -> str:
