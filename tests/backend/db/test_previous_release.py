@@ -22,6 +22,8 @@ from iotide_server.settings import Settings
 API: Final = "/api/v1"
 MOST_OF_EACH: Final = 5
 STREAMS: Final = {f"{API}/events"}
+REFUSALS: Final = {"campaign_not_paused", "nothing_to_show", "sides_wanted"}
+"""Of requests that want a campaign in another state, or one of two things to be named."""
 TABLES: Final = {
     "alert_id": "alert",
     "artefact_id": "artefact",
@@ -110,7 +112,7 @@ def test_the_api_answers_for_all_that_it_holds(url: str, caller: tuple[TestClien
     for path in paths(client.get(f"{API}/openapi.json").json(), url):
         answer = client.get(path, headers=headers)
         asked += 1
-        if answer.status_code != 200:
+        if answer.status_code != 200 and answer.json()["error"]["code"] not in REFUSALS:
             wrong.append(f"{answer.status_code} {path}: {answer.text[:200]}")
     assert not wrong, "\n".join(wrong)
     assert asked > 100, asked

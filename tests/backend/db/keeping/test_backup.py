@@ -80,7 +80,7 @@ def restored(place: Path, url: str, **wanted: bool | str | None) -> Manifest:
 def hello(**holds: int) -> HelloRequest:
     """As a new process of the node's agent says it, with the order that is named `o7` and its fence."""
     held = tuple(HeldOrder(order_id=int(key[1:]), fence=fence) for key, fence in holds.items())
-    return announced_hello("after").model_copy(update={"holds": held})
+    return announced_hello("instance-after").model_copy(update={"holds": held})
 
 
 @pytest.mark.parametrize("name", ["all.tar", "all"])
@@ -159,7 +159,7 @@ def test_what_was_in_flight_is_in_the_hands_of_the_next_hello(source: Source, tm
         assert "Look at the nodes" in session.scalars(select(Drain)).one().reason
         assert len(session.scalars(select(RunEvent).where(RunEvent.kind == "restored")).all()) == 2
         lose_missing(session, node.id, hello(**{f"o{offered.id}": FENCE}), NOW)
-        assert (offered.state, offered.claimed_by, offered.claimed_at) == ("claimed", "after", NOW)
+        assert (offered.state, offered.claimed_by, offered.claimed_at) == ("claimed", "instance-after", NOW)
         assert (running.state, running.outcome) == ("ended", "lost")
         run = session.get_one(Run, running.run_id)
         assert (run.state, run.attempts_made) == ("waiting", 0)
