@@ -111,7 +111,7 @@ def measure(database: Database, entries: int, *, explains: bool) -> bool:
 def plan_of(database: Database, wanted: AuditFilter) -> list[str]:
     """How PostgreSQL finds the first page."""
     statement = audit_queries.entries(None, wanted, None).limit(101)
-    compiled = statement.compile(dialect=postgresql.dialect(), compile_kwargs={"literal_binds": True})
+    compiled = statement.compile(dialect=postgresql.psycopg.dialect(), compile_kwargs={"literal_binds": True})
     with database.transaction() as session:
         return list(session.scalars(text(f"EXPLAIN ANALYZE {compiled}".replace(":", r"\:"))))
 

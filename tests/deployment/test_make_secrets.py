@@ -4,7 +4,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from kombu import Connection
+from kombu.connection import Connection
 from make_secrets import OwnCertificateError, main
 from redis import Redis
 from redis.connection import SSLConnection

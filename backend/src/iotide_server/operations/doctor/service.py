@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from iotide_server.clusters.views import NodeState
+from iotide_server.clusters.views import heard_state, NodeState
 from iotide_server.kit.pulse import WORKER_LATE_AFTER
 from iotide_server.kit.vault import SealBrokenError, Vault
 from iotide_server.kit.wake import is_scheduled
@@ -24,7 +24,7 @@ _NODES: Final = text(
     """
     SELECT cluster.name || '/' || node.name AS name, node.agent_version, node.problem, seen_at, spool_bytes
     FROM node JOIN cluster ON cluster.id = node.cluster_id LEFT JOIN node_beat ON node_beat.node_id = node.id
-    WHERE node.retired_at IS NULL AND cluster.origin = 'own' ORDER BY 1
+    WHERE node.retired_at IS NULL AND node.revoked_at IS NULL AND cluster.origin = 'own' ORDER BY 1
     """
 )
 _SEALED: Final = text("SELECT name, sealed FROM channel WHERE sealed IS NOT NULL ORDER BY name")
