@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-
 from typing import Any
 
 import pytest
