@@ -32,6 +32,7 @@ const LISTS = [
   "alerts",
   "alert-rules",
   "trend-events",
+  "sessions",
 ];
 
 const NO_ADVICE = { advice: [], not_known: [], looked_at: [], places: 0, cells: 0, is_cut: false };
