@@ -287,7 +287,7 @@ export interface paths {
         };
         /**
          * List API tokens
-         * @description Your own tokens, newest first.
+         * @description Your own tokens or everybody's that were not revoked, expired ones too, newest first.
          */
         get: operations["list_tokens"];
         put?: never;
@@ -314,7 +314,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API token
-         * @description The token opens nothing from now on.
+         * @description The token opens nothing from now on; one of somebody else's is revoked by an administrator of all clusters.
          */
         delete: operations["revoke_token"];
         options?: never;
@@ -357,6 +357,8 @@ export interface paths {
         /**
          * Change a user
          * @description Replace the roles, disable or enable; for administrators of all clusters, not for their own account.
+         *
+         *     Who is disabled loses sessions, sign-in links and API tokens for good, and their schedules pause.
          */
         put: operations["change_user"];
         post?: never;
@@ -394,10 +396,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List changes
+         * List what was done
          * @description Who changed what in the clusters that you administer, newest first.
          */
         get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export what was done
+         * @description All that the same search finds, newest first; as CSV, `before` and `after` are JSON.
+         */
+        get: operations["export_audit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -542,6 +564,88 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/nodes/{node_id}/join-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a join token for a node that lost its identity
+         * @description Whoever enrolls with it is this node from then on, with its name and history; what it had before is void then.
+         *
+         *     Refused at the enrolment while a load may run on the node.
+         */
+        post: operations["create_reenrolment_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/pending-nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List hosts that wait to be let in
+         * @description Newest first. Compare the fingerprint with what the agent prints on the host: a name is easily taken.
+         */
+        get: operations["list_pending_nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/pending-nodes/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let waiting hosts in
+         * @description All of them or none; each is a node from then on, and its agent hears of it within ten seconds.
+         */
+        post: operations["approve_pending_nodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/pending-nodes/refuse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refuse waiting hosts
+         * @description All of them or none; their identities never open anything.
+         */
+        post: operations["refuse_pending_nodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/nodes": {
         parameters: {
             query?: never;
@@ -588,6 +692,26 @@ export interface paths {
          * @description Slots and role; what is left out stays.
          */
         patch: operations["change_node"];
+        trace?: never;
+    };
+    "/api/v1/nodes/{node_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a node new credentials
+         * @description With its next beat it gets a new token and a new Redis password; the old ones are void once it keeps the new.
+         */
+        post: operations["rotate_node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/drains": {
@@ -1454,6 +1578,48 @@ export interface paths {
          * @description Frees and ends exactly what the statement said; nothing starts on it until its agent is back and idle.
          */
         post: operations["declare_node_dead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node_id}/revocation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say what revoking a node would do
+         * @description Which of its runs would end at once, and which may still load and so keep what they hold.
+         */
+        get: operations["get_revocation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke a node
+         * @description Its token and its Redis user are void at once and its connections end; its history stays.
+         *
+         *     Of a load that may run there nothing is freed, since it is only not heard any more.
+         */
+        post: operations["revoke_node"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2342,8 +2508,30 @@ export interface paths {
         /**
          * Enroll a node
          * @description Trades a join token for the node's identity: its token for this API and its own access to the broker.
+         *
+         *     With a token that needs approval it opens nothing until an administrator of the cluster let the node in.
          */
         post: operations["enroll_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/standing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say how the server sees the node
+         * @description Changes nothing, so a person may ask beside a running agent; also of a host that waits to be let in.
+         */
+        get: operations["get_standing"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2364,9 +2552,49 @@ export interface paths {
          * @description Said by every agent that starts, and again when its facts changed.
          *
          *     An order that the node has claimed and that a new agent process does not hold any more is lost: its run waits
-         *     again while attempts remain.
+         *     again while attempts remain. One that waits to be let in hears 403 `node_pending`, and how it is approved.
          */
         post: operations["greet_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/rotation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take new credentials
+         * @description For an agent that was told so by its beat; asked again, it gets others. The present ones stay good.
+         */
+        post: operations["rotate_credentials"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/rotation/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep new credentials
+         * @description Said with the new token, once it is on the node's disk: from then on the former credentials are void.
+         */
+        post: operations["confirm_credentials"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2656,6 +2884,15 @@ export interface components {
              */
             is_cut: boolean;
         };
+        /**
+         * AgentStanding
+         * @description Whether a node's agent and this server understand each other.
+         *
+         *     BEHIND: still, but the next version of the server's language will shut it out. TOO_OLD, TOO_NEW: not any more, and
+         *     not yet.
+         * @enum {string}
+         */
+        AgentStanding: "current" | "behind" | "too_old" | "too_new" | "unknown";
         /**
          * Alert
          * @description A change that a rule covers, a suspicion of one, or a scheduled series that stopped.
@@ -3008,7 +3245,10 @@ export interface components {
             principal_id: number | null;
             /** Principal Name */
             principal_name: string;
-            /** Address */
+            /**
+             * Address
+             * @description Null for what the server did itself or by its commands
+             */
             address: string | null;
             /**
              * Action
@@ -3033,6 +3273,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /**
+         * AuditFile
+         * @description What the audit may be written as.
+         * @enum {string}
+         */
+        AuditFile: "csv" | "jsonl";
         /**
          * BackingInput
          * @description What a target stands on from now on.
@@ -3085,6 +3331,7 @@ export interface components {
          *     Attributes:
          *         cancel: jobs to be cancelled.
          *         hello_wanted: the server lacks the gateway's hello.
+         *         rotation_wanted: the gateway's node is to ask for new credentials.
          */
         BatchReply: {
             /** Submit */
@@ -3093,6 +3340,11 @@ export interface components {
             cancel: string[];
             /** Hello Wanted */
             hello_wanted: boolean;
+            /**
+             * Rotation Wanted
+             * @default false
+             */
+            rotation_wanted: boolean;
         };
         /**
          * BatchReport
@@ -3114,6 +3366,7 @@ export interface components {
             hosts: components["schemas"]["SeenHost"][];
             /** Refused */
             refused: components["schemas"]["RefusedJob"][];
+            clock?: components["schemas"]["ClockReading"] | null;
         };
         /**
          * BatchSystem
@@ -3130,6 +3383,7 @@ export interface components {
          *             restarts its Celery worker, whatever made it deaf.
          *         hello_wanted: the server lacks or lost the node's facts.
          *         look: an idle agent is to look around and say hello with this number; None where nobody waits for that.
+         *         rotation_wanted: the node is to ask for new credentials.
          */
         BeatReply: {
             /**
@@ -3147,6 +3401,11 @@ export interface components {
             hello_wanted: boolean;
             /** Look */
             look?: number | null;
+            /**
+             * Rotation Wanted
+             * @default false
+             */
+            rotation_wanted: boolean;
         };
         /**
          * BeatRequest
@@ -3169,6 +3428,7 @@ export interface components {
             orders: components["schemas"]["OrderBeat"][];
             /** Spool Bytes */
             spool_bytes?: number | null;
+            clock?: components["schemas"]["ClockReading"] | null;
         };
         /**
          * Blackout
@@ -3256,7 +3516,7 @@ export interface components {
             /** Workload */
             workload: string;
             /** @description Beside the level at the beginning of the period, or the one that was accepted since then. `slower`: worse by 3 % or more; `faster`: better; `missing`: a schedule fires and no point comes; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
-            state: components["schemas"]["Standing"];
+            state: components["schemas"]["iotide_server__board__standing__Standing"];
             /**
              * Since
              * @description Of the worst series; null of a slow drift, and without a change
@@ -4014,6 +4274,20 @@ export interface components {
             ratio: number;
         };
         /**
+         * ClockReading
+         * @description A node's time of day against the server's.
+         *
+         *     Attributes:
+         *         offset_seconds: how far it is ahead; negative where it is behind.
+         *         uncertainty_seconds: half of the quickest round trip of late; the truth is no further off than this.
+         */
+        ClockReading: {
+            /** Offset Seconds */
+            offset_seconds: number;
+            /** Uncertainty Seconds */
+            uncertainty_seconds: number;
+        };
+        /**
          * Cluster
          * @description A named set of nodes and targets.
          */
@@ -4583,6 +4857,9 @@ export interface components {
         /**
          * EnrollReply
          * @description The node's identity from now on; `node_token` is shown this once.
+         *
+         *     Attributes:
+         *         pending_until: somebody has to let it in, until then; None: it is in.
          */
         EnrollReply: {
             /** Node Id */
@@ -4594,10 +4871,15 @@ export interface components {
             /** Node Token */
             node_token: string;
             broker: components["schemas"]["BrokerAccess"];
+            /** Pending Until */
+            pending_until?: string | null;
         };
         /**
          * EnrollRequest
          * @description A node's first word; the join token is its proof.
+         *
+         *     Attributes:
+         *         facts: of the host, for whoever decides whether it is let in.
          */
         EnrollRequest: {
             /** Join Token */
@@ -4609,6 +4891,10 @@ export interface components {
             agent_version: string;
             /** Wire Version */
             wire_version: number;
+            /** Facts */
+            facts?: {
+                [key: string]: string | number | boolean | null;
+            };
         };
         /**
          * ErrorBody
@@ -5178,6 +5464,7 @@ export interface components {
          *             of the agent on another machine is refused.
          *         look: the server's last request to look around that came before the node was looked at for this hello.
          *         holds: the orders on its disk; one that the server counts as active and is not named here is lost.
+         *         clock: None before the first answer of the server.
          */
         HelloRequest: {
             /** Agent Instance */
@@ -5209,6 +5496,7 @@ export interface components {
             look?: number | null;
             /** Holds */
             holds: components["schemas"]["HeldOrder"][];
+            clock?: components["schemas"]["ClockReading"] | null;
         };
         /**
          * Holds
@@ -5258,8 +5546,15 @@ export interface components {
             id: number;
             /** Cluster Id */
             cluster_id: number;
+            /**
+             * Node Id
+             * @description It makes no new node but gives this one another identity
+             */
+            node_id: number | null;
             /** Uses Left */
             uses_left: number;
+            /** Needs Approval */
+            needs_approval: boolean;
             /**
              * Created At
              * Format: date-time
@@ -5280,8 +5575,15 @@ export interface components {
             id: number;
             /** Cluster Id */
             cluster_id: number;
+            /**
+             * Node Id
+             * @description It makes no new node but gives this one another identity
+             */
+            node_id: number | null;
             /** Uses Left */
             uses_left: number;
+            /** Needs Approval */
+            needs_approval: boolean;
             /**
              * Created At
              * Format: date-time
@@ -5321,6 +5623,11 @@ export interface components {
              * @example 3600
              */
             expires_in_seconds: number;
+            /**
+             * Needs Approval
+             * @description Whoever enrolls with it waits until somebody lets them in; by default if it is for several
+             */
+            needs_approval?: boolean | null;
         };
         /**
          * Launcher
@@ -5605,6 +5912,15 @@ export interface components {
             name: string;
         };
         /**
+         * NewCredentials
+         * @description What the node is known by once it has said so with the new token; until then the old ones stay good.
+         */
+        NewCredentials: {
+            /** Node Token */
+            node_token: string;
+            broker: components["schemas"]["BrokerAccess"];
+        };
+        /**
          * Node
          * @description A host with an agent.
          */
@@ -5630,6 +5946,26 @@ export interface components {
             last_seen_at: string | null;
             /** Agent Version */
             agent_version: string | null;
+            /**
+             * Wire Version
+             * @description What its agent said last that it speaks
+             */
+            wire_version: number | null;
+            /** @description Whether it understands this server: `behind` still does, and will not after the next change of the language; `too_old` and `too_new` get nothing to do until agent or server is upgraded */
+            agent_standing: components["schemas"]["AgentStanding"];
+            /** @description Null where its agent does not say */
+            clock: components["schemas"]["NodeClock"] | null;
+            /**
+             * Credentials At
+             * Format: date-time
+             * @description Since when it has its present token
+             */
+            credentials_at: string;
+            /**
+             * Rotation Wanted At
+             * @description It is to ask for a new one since
+             */
+            rotation_wanted_at: string | null;
             /** Boot Id */
             boot_id: string | null;
             /** Facts */
@@ -5657,6 +5993,27 @@ export interface components {
             problem: string | null;
             /** @description Nothing new starts on it; its cluster may be drained, too */
             drain: components["schemas"]["Drain"] | null;
+        };
+        /**
+         * NodeClock
+         * @description A node's time of day against the server's.
+         */
+        NodeClock: {
+            /**
+             * Offset Seconds
+             * @description How far it is ahead; negative where it is behind
+             */
+            offset_seconds: number;
+            /**
+             * Uncertainty Seconds
+             * @description The truth is no further off than this
+             */
+            uncertainty_seconds: number;
+            /**
+             * Is Off
+             * @description It is certainly further off than 1 s
+             */
+            is_off: boolean;
         };
         /**
          * NodePatch
@@ -5691,10 +6048,10 @@ export interface components {
         NodeRole: "compute" | "storage" | "gateway";
         /**
          * NodeState
-         * @description Whether a node can be counted on.
+         * @description Whether a node can be counted on; of one that was revoked nothing is believed until its host is enrolled anew.
          * @enum {string}
          */
-        NodeState: "online" | "silent" | "never_seen" | "retired";
+        NodeState: "online" | "silent" | "never_seen" | "revoked" | "retired";
         /**
          * NodeWorkload
          * @description A workload as a node has it.
@@ -6139,6 +6496,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[PendingNode] */
+        Page_PendingNode_: {
+            /** Items */
+            items: components["schemas"]["PendingNode"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[RunEvent] */
         Page_RunEvent_: {
             /** Items */
@@ -6411,6 +6775,67 @@ export interface components {
              * @description So many more groups than were asked for
              */
             left_out: number;
+        };
+        /**
+         * PendingChoice
+         * @description Some of the hosts that wait.
+         */
+        PendingChoice: {
+            /** Pending Ids */
+            pending_ids: number[];
+        };
+        /**
+         * PendingNode
+         * @description A host that enrolled and waits until somebody lets it in; it has an identity, which opens nothing yet.
+         */
+        PendingNode: {
+            /**
+             * Id
+             * @description Of the node that it becomes
+             */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /**
+             * Name
+             * @example node07
+             */
+            name: string;
+            role: components["schemas"]["NodeRole"];
+            /**
+             * Address
+             * @description Where its enrolment came from
+             * @example 10.1.2.3
+             */
+            address: string | null;
+            /**
+             * Fingerprint
+             * @description Of its token; `iotide-agent check` prints it too
+             * @example 3f2a 91bc 07de 4410
+             */
+            fingerprint: string;
+            /** Agent Version */
+            agent_version: string;
+            agent_standing: components["schemas"]["AgentStanding"];
+            /** Facts */
+            facts: {
+                [key: string]: string | number | boolean | null;
+            };
+            /**
+             * Asked At
+             * Format: date-time
+             */
+            asked_at: string;
+            /**
+             * Last Seen At
+             * @description When its agent asked last whether it was let in
+             */
+            last_seen_at: string | null;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
         };
         /**
          * PlannedFiring
@@ -6834,6 +7259,18 @@ export interface components {
             status: "ready";
         };
         /**
+         * ReenrolmentInput
+         * @description A new join token for a node that is there.
+         */
+        ReenrolmentInput: {
+            /**
+             * Expires In Seconds
+             * @default 3600
+             * @example 3600
+             */
+            expires_in_seconds: number;
+        };
+        /**
          * RefusedJob
          * @description A job that the batch system would not take, in its own words.
          */
@@ -6871,6 +7308,23 @@ export interface components {
             cell_ids?: number[] | null;
         };
         /**
+         * Revocation
+         * @description What revoking a node would do, and what it would leave to a person.
+         */
+        Revocation: {
+            /** Node Id */
+            node_id: number;
+            /** Node Name */
+            node_name: string;
+            /** Runs */
+            runs: components["schemas"]["TouchedRun"][];
+            /**
+             * Waiting Count
+             * @description Runs that wait for the node and go on waiting
+             */
+            waiting_count: number;
+        };
+        /**
          * Role
          * @description What a person may do in a cluster; each includes the ones before.
          * @enum {string}
@@ -6899,6 +7353,17 @@ export interface components {
             sender: string;
             /** Receiver */
             receiver: string;
+        };
+        /**
+         * RotateRequest
+         * @description Asks for new credentials, which the server wants the node to have.
+         *
+         *     Attributes:
+         *         agent_instance: of the agent that speaks for the node; a thief of the token does not know it.
+         */
+        RotateRequest: {
+            /** Agent Instance */
+            agent_instance: string;
         };
         /**
          * RuleRef
@@ -7944,18 +8409,12 @@ export interface components {
             ended: number;
         };
         /**
-         * Standing
-         * @description In the order in which somebody should look.
-         * @enum {string}
-         */
-        Standing: "slower" | "missing" | "noisy" | "faster" | "in_control" | "no_baseline";
-        /**
          * StandingCount
          * @description So many series stand so.
          */
         StandingCount: {
             /** @description Beside the level at the beginning of the period, or the one that was accepted since then. `slower`: worse by 3 % or more; `faster`: better; `missing`: a schedule fires and no point comes; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
-            state: components["schemas"]["Standing"];
+            state: components["schemas"]["iotide_server__board__standing__Standing"];
             /** Series */
             series: number;
         };
@@ -8713,6 +9172,10 @@ export interface components {
         Token: {
             /** Id */
             id: number;
+            /** User Id */
+            user_id: number;
+            /** User Name */
+            user_name: string;
             /** Name */
             name: string;
             /** Scopes */
@@ -8729,6 +9192,12 @@ export interface components {
              * @description To the minute
              */
             last_used_at: string | null;
+            /**
+             * Last Used Address
+             * @description From where that was
+             * @example 10.0.0.7
+             */
+            last_used_address: string | null;
         };
         /**
          * TokenCreated
@@ -8737,6 +9206,10 @@ export interface components {
         TokenCreated: {
             /** Id */
             id: number;
+            /** User Id */
+            user_id: number;
+            /** User Name */
+            user_name: string;
             /** Name */
             name: string;
             /** Scopes */
@@ -8753,6 +9226,12 @@ export interface components {
              * @description To the minute
              */
             last_used_at: string | null;
+            /**
+             * Last Used Address
+             * @description From where that was
+             * @example 10.0.0.7
+             */
+            last_used_address: string | null;
             /**
              * Token
              * @example iot_kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ
@@ -8778,8 +9257,36 @@ export interface components {
              *     ]
              */
             scopes: ("read" | "operate" | "admin")[];
-            /** Expires At */
+            /**
+             * Expires At
+             * @description Left out: in 90 days; null: never
+             * @example 2999-01-01T00:00:00Z
+             */
             expires_at?: string | null;
+        };
+        /**
+         * TouchedRun
+         * @description A run of which the node has orders.
+         */
+        TouchedRun: {
+            /** Run Id */
+            run_id: number;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Campaign Name */
+            campaign_name: string;
+            /** Workload */
+            workload: string;
+            /**
+             * Ends
+             * @description Its orders there end at once; else they stay until somebody calls the node dead
+             */
+            ends: boolean;
+            /**
+             * Words
+             * @description What follows for it
+             */
+            words: string;
         };
         /**
          * TwoModes
@@ -8835,6 +9342,26 @@ export interface components {
             /** Disabled At */
             disabled_at: string | null;
             /**
+             * Last Seen At
+             * @description When a session or a token of theirs was last used
+             */
+            last_seen_at: string | null;
+            /**
+             * Session Count
+             * @description Browsers in which they are signed in
+             */
+            session_count: number;
+            /**
+             * Token Count
+             * @description API tokens that open something
+             */
+            token_count: number;
+            /**
+             * Schedule Count
+             * @description Schedules that fire in their name
+             */
+            schedule_count: number;
+            /**
              * Roles
              * @description Given by administrators
              */
@@ -8859,7 +9386,7 @@ export interface components {
             roles: components["schemas"]["RoleGrant"][];
             /**
              * Disabled
-             * @description Whether sessions and tokens are refused
+             * @description True ends sessions, sign-in links and tokens, and pauses schedules; false lets in again
              */
             disabled: boolean;
         };
@@ -9171,6 +9698,12 @@ export interface components {
             tool_version: string | null;
         };
         /**
+         * Standing
+         * @description In the order in which somebody should look.
+         * @enum {string}
+         */
+        iotide_server__board__standing__Standing: "slower" | "missing" | "noisy" | "faster" | "in_control" | "no_baseline";
+        /**
          * Attempt
          * @description One try; `words` is null while it is under way, or where nobody came back to say.
          */
@@ -9214,6 +9747,34 @@ export interface components {
             batch_job: components["schemas"]["BatchJob"] | null;
             /** Orders */
             orders: components["schemas"]["RunOrder"][];
+        };
+        /**
+         * Standing
+         * @description How the server sees the node whose token asks.
+         *
+         *     Attributes:
+         *         pending_until: it waits to be let in, and until then; None: it is in.
+         *         fingerprint: of its token, for people to compare.
+         *         oldest_wire_version, newest_wire_version: what the server speaks.
+         */
+        iotide_wire__nodes__Standing: {
+            /** Node Name */
+            node_name: string;
+            /** Cluster */
+            cluster: string;
+            /** Pending Until */
+            pending_until: string | null;
+            /** Fingerprint */
+            fingerprint: string;
+            /**
+             * Server Time
+             * Format: date-time
+             */
+            server_time: string;
+            /** Oldest Wire Version */
+            oldest_wire_version: number;
+            /** Newest Wire Version */
+            newest_wire_version: number;
         };
     };
     responses: never;
@@ -9530,7 +10091,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9550,7 +10112,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9570,7 +10133,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -9718,7 +10282,8 @@ export interface operations {
                      *         "field": "targets[1]",
                      *         "value": "nfs9",
                      *         "message": "there is no target nfs9",
-                     *         "remedy": "choose one of nfs0, nfs1"
+                     *         "remedy": "choose one of nfs0, nfs1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10049,7 +10614,8 @@ export interface operations {
                      *         "field": "targets[1]",
                      *         "value": "nfs9",
                      *         "message": "there is no target nfs9",
-                     *         "remedy": "choose one of nfs0, nfs1"
+                     *         "remedy": "choose one of nfs0, nfs1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10416,7 +10982,8 @@ export interface operations {
                      *         "field": "targets[1]",
                      *         "value": "nfs9",
                      *         "message": "there is no target nfs9",
-                     *         "remedy": "choose one of nfs0, nfs1"
+                     *         "remedy": "choose one of nfs0, nfs1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10436,7 +11003,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10456,7 +11024,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10512,7 +11081,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10532,7 +11102,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10552,7 +11123,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10572,7 +11144,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10592,7 +11165,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10637,7 +11211,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10657,7 +11232,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10677,7 +11253,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10697,7 +11274,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10717,7 +11295,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10737,7 +11316,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10777,7 +11357,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10797,7 +11378,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10817,7 +11399,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10837,7 +11420,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10857,7 +11441,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10877,7 +11462,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10897,7 +11483,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10944,7 +11531,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10964,7 +11552,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -10984,7 +11573,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11004,7 +11594,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11024,7 +11615,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11044,7 +11636,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11064,7 +11657,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11111,7 +11705,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_authenticated",
                      *         "message": "nobody is signed in",
-                     *         "remedy": "sign in"
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11131,7 +11726,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11151,7 +11747,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11171,7 +11768,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again"
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11191,7 +11789,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11211,7 +11810,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11231,7 +11831,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11272,7 +11873,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11292,7 +11894,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11312,7 +11915,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "internal_error",
                      *         "message": "the server failed",
-                     *         "remedy": "look into the server's log"
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11332,7 +11936,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "database_unavailable",
                      *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly"
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11375,7 +11980,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list"
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11395,7 +12001,8 @@ export interface operations {
                      *         "value": null,
                      *         "code": "invalid_input",
                      *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1"
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -11449,6 +12056,8 @@ export interface operations {
     list_tokens: {
         parameters: {
             query?: {
+                /** @description `all`: for administrators of all clusters */
+                whose?: "mine" | "all";
                 /** @description Rows on the page */
                 limit?: number;
                 /** @description `next_cursor` of the page before */
@@ -11471,13 +12080,16 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "id": 1,
+                     *           "user_id": 1,
+                     *           "user_name": "text",
                      *           "name": "text",
                      *           "scopes": [
                      *             "read"
                      *           ],
                      *           "created_at": "2026-11-21T10:00:00Z",
                      *           "expires_at": "2026-11-21T10:00:00Z",
-                     *           "last_used_at": "2026-11-21T10:00:00Z"
+                     *           "last_used_at": "2026-11-21T10:00:00Z",
+                     *           "last_used_address": "10.0.0.7"
                      *         }
                      *       ],
                      *       "next_cursor": "text"
@@ -11609,7 +12221,7 @@ export interface operations {
                  *         "read",
                  *         "operate"
                  *       ],
-                 *       "expires_at": "2026-11-21T10:00:00Z"
+                 *       "expires_at": "2999-01-01T00:00:00Z"
                  *     }
                  */
                 "application/json": components["schemas"]["TokenInput"];
@@ -11625,6 +12237,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": 1,
+                     *       "user_id": 1,
+                     *       "user_name": "text",
                      *       "name": "text",
                      *       "scopes": [
                      *         "read"
@@ -11632,6 +12246,7 @@ export interface operations {
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "expires_at": "2026-11-21T10:00:00Z",
                      *       "last_used_at": "2026-11-21T10:00:00Z",
+                     *       "last_used_address": "10.0.0.7",
                      *       "token": "iot_kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ"
                      *     }
                      */
@@ -12004,6 +12619,10 @@ export interface operations {
                      *           "has_password": true,
                      *           "created_at": "2026-11-21T10:00:00Z",
                      *           "disabled_at": "2026-11-21T10:00:00Z",
+                     *           "last_seen_at": "2026-11-21T10:00:00Z",
+                     *           "session_count": 1,
+                     *           "token_count": 1,
+                     *           "schedule_count": 1,
                      *           "roles": [
                      *             {
                      *               "cluster_id": 1,
@@ -12169,6 +12788,10 @@ export interface operations {
                      *       "has_password": true,
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "disabled_at": "2026-11-21T10:00:00Z",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "session_count": 1,
+                     *       "token_count": 1,
+                     *       "schedule_count": 1,
                      *       "roles": [
                      *         {
                      *           "cluster_id": 1,
@@ -12417,6 +13040,10 @@ export interface operations {
                      *       "has_password": true,
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "disabled_at": "2026-11-21T10:00:00Z",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "session_count": 1,
+                     *       "token_count": 1,
+                     *       "schedule_count": 1,
                      *       "roles": [
                      *         {
                      *           "cluster_id": 1,
@@ -12803,8 +13430,21 @@ export interface operations {
     list_audit: {
         parameters: {
             query?: {
+                /** @description Name of who did it, also by a token or a schedule */
+                actor?: string | null;
+                action?: string | null;
+                subject_kind?: string | null;
+                subject_id?: number | null;
                 /** @description Only changes in this cluster */
                 cluster_id?: number | null;
+                /** @description Where it came from */
+                address?: string | null;
+                /** @description Done then or later */
+                from?: string | null;
+                /** @description Done then or earlier */
+                to?: string | null;
+                /** @description Words, or their beginnings, in action, actor, subject, address or what was before and after */
+                text?: string | null;
                 /** @description Rows on the page */
                 limit?: number;
                 /** @description `next_cursor` of the page before */
@@ -12844,6 +13484,176 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Page_AuditEntry_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_audit: {
+        parameters: {
+            query?: {
+                /** @description CSV, or one JSON object a line */
+                format?: components["schemas"]["AuditFile"];
+                /** @description Name of who did it, also by a token or a schedule */
+                actor?: string | null;
+                action?: string | null;
+                subject_kind?: string | null;
+                subject_id?: number | null;
+                /** @description Only changes in this cluster */
+                cluster_id?: number | null;
+                /** @description Where it came from */
+                address?: string | null;
+                /** @description Done then or later */
+                from?: string | null;
+                /** @description Done then or earlier */
+                to?: string | null;
+                /** @description Words, or their beginnings, in action, actor, subject, address or what was before and after */
+                text?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example id,at,principal_kind
+                     *     7,2026-11-21T10:00:00+00:00,user
+                     */
+                    "text/csv": string;
+                    /** @example {"id": 7} */
+                    "application/jsonl": string;
                 };
             };
             /** @description Unauthorized */
@@ -14349,7 +15159,9 @@ export interface operations {
                      *         {
                      *           "id": 1,
                      *           "cluster_id": 1,
+                     *           "node_id": 1,
                      *           "uses_left": 1,
+                     *           "needs_approval": true,
                      *           "created_at": "2026-11-21T10:00:00Z",
                      *           "expires_at": "2026-11-21T10:00:00Z"
                      *         }
@@ -14502,7 +15314,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "uses": 8,
-                 *       "expires_in_seconds": 3600
+                 *       "expires_in_seconds": 3600,
+                 *       "needs_approval": true
                  *     }
                  */
                 "application/json": components["schemas"]["JoinTokenInput"];
@@ -14519,7 +15332,9 @@ export interface operations {
                      * @example {
                      *       "id": 1,
                      *       "cluster_id": 1,
+                     *       "node_id": 1,
                      *       "uses_left": 1,
+                     *       "needs_approval": true,
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "expires_at": "2026-11-21T10:00:00Z",
                      *       "token": "text",
@@ -14887,6 +15702,853 @@ export interface operations {
             };
         };
     };
+    create_reenrolment_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expires_in_seconds": 3600
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReenrolmentInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "node_id": 1,
+                     *       "uses_left": 1,
+                     *       "needs_approval": true,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "expires_at": "2026-11-21T10:00:00Z",
+                     *       "token": "text",
+                     *       "command": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JoinTokenCreated"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_pending_nodes: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "name": "node07",
+                     *           "role": "compute",
+                     *           "address": "10.1.2.3",
+                     *           "fingerprint": "3f2a 91bc 07de 4410",
+                     *           "agent_version": "text",
+                     *           "agent_standing": "current",
+                     *           "facts": {},
+                     *           "asked_at": "2026-11-21T10:00:00Z",
+                     *           "last_seen_at": "2026-11-21T10:00:00Z",
+                     *           "expires_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_PendingNode_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    approve_pending_nodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "pending_ids": [
+                 *         1
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PendingChoice"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    refuse_pending_nodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "pending_ids": [
+                 *         1
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PendingChoice"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_nodes: {
         parameters: {
             query?: {
@@ -14923,6 +16585,15 @@ export interface operations {
                      *           "state": "online",
                      *           "last_seen_at": "2026-11-21T10:00:00Z",
                      *           "agent_version": "text",
+                     *           "wire_version": 1,
+                     *           "agent_standing": "current",
+                     *           "clock": {
+                     *             "offset_seconds": 1,
+                     *             "uncertainty_seconds": 1,
+                     *             "is_off": true
+                     *           },
+                     *           "credentials_at": "2026-11-21T10:00:00Z",
+                     *           "rotation_wanted_at": "2026-11-21T10:00:00Z",
                      *           "boot_id": "text",
                      *           "facts": {},
                      *           "mounts": [
@@ -15113,6 +16784,15 @@ export interface operations {
                      *       "state": "online",
                      *       "last_seen_at": "2026-11-21T10:00:00Z",
                      *       "agent_version": "text",
+                     *       "wire_version": 1,
+                     *       "agent_standing": "current",
+                     *       "clock": {
+                     *         "offset_seconds": 1,
+                     *         "uncertainty_seconds": 1,
+                     *         "is_off": true
+                     *       },
+                     *       "credentials_at": "2026-11-21T10:00:00Z",
+                     *       "rotation_wanted_at": "2026-11-21T10:00:00Z",
                      *       "boot_id": "text",
                      *       "facts": {},
                      *       "mounts": [
@@ -15498,6 +17178,15 @@ export interface operations {
                      *       "state": "online",
                      *       "last_seen_at": "2026-11-21T10:00:00Z",
                      *       "agent_version": "text",
+                     *       "wire_version": 1,
+                     *       "agent_standing": "current",
+                     *       "clock": {
+                     *         "offset_seconds": 1,
+                     *         "uncertainty_seconds": 1,
+                     *         "is_off": true
+                     *       },
+                     *       "credentials_at": "2026-11-21T10:00:00Z",
+                     *       "rotation_wanted_at": "2026-11-21T10:00:00Z",
                      *       "boot_id": "text",
                      *       "facts": {},
                      *       "mounts": [
@@ -15670,6 +17359,244 @@ export interface operations {
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
                      *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rotate_node: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "name": "node07",
+                     *       "role": "compute",
+                     *       "slots": 1,
+                     *       "state": "online",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "agent_version": "text",
+                     *       "wire_version": 1,
+                     *       "agent_standing": "current",
+                     *       "clock": {
+                     *         "offset_seconds": 1,
+                     *         "uncertainty_seconds": 1,
+                     *         "is_off": true
+                     *       },
+                     *       "credentials_at": "2026-11-21T10:00:00Z",
+                     *       "rotation_wanted_at": "2026-11-21T10:00:00Z",
+                     *       "boot_id": "text",
+                     *       "facts": {},
+                     *       "mounts": [
+                     *         {
+                     *           "path": "text",
+                     *           "mount_point": "text",
+                     *           "fstype": "text",
+                     *           "source": "text",
+                     *           "mount_options": "text",
+                     *           "total_bytes": 0,
+                     *           "free_bytes": 0,
+                     *           "total_inodes": 0,
+                     *           "free_inodes": 0,
+                     *           "approved": true,
+                     *           "facts": {}
+                     *         }
+                     *       ],
+                     *       "approved_directories": [
+                     *         "/scratch"
+                     *       ],
+                     *       "workloads": [
+                     *         {
+                     *           "name": "fio",
+                     *           "revision": 1,
+                     *           "tool_version": "fio-3.33",
+                     *           "available": true,
+                     *           "unavailable_because": "text"
+                     *         }
+                     *       ],
+                     *       "active_orders": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "run_id": 1,
+                     *           "state": "running",
+                     *           "progress": 1,
+                     *           "phase": "writing 1.00 GiB"
+                     *         }
+                     *       ],
+                     *       "problem": "text",
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
                      *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
@@ -28511,6 +30438,15 @@ export interface operations {
                      *       "state": "online",
                      *       "last_seen_at": "2026-11-21T10:00:00Z",
                      *       "agent_version": "text",
+                     *       "wire_version": 1,
+                     *       "agent_standing": "current",
+                     *       "clock": {
+                     *         "offset_seconds": 1,
+                     *         "uncertainty_seconds": 1,
+                     *         "is_off": true
+                     *       },
+                     *       "credentials_at": "2026-11-21T10:00:00Z",
+                     *       "rotation_wanted_at": "2026-11-21T10:00:00Z",
                      *       "boot_id": "text",
                      *       "facts": {},
                      *       "mounts": [
@@ -28683,6 +30619,409 @@ export interface operations {
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
                      *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_revocation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node_id": 1,
+                     *       "node_name": "text",
+                     *       "runs": [
+                     *         {
+                     *           "run_id": 1,
+                     *           "campaign_id": 1,
+                     *           "campaign_name": "text",
+                     *           "workload": "text",
+                     *           "ends": true,
+                     *           "words": "text"
+                     *         }
+                     *       ],
+                     *       "waiting_count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Revocation"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    revoke_node: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "name": "node07",
+                     *       "role": "compute",
+                     *       "slots": 1,
+                     *       "state": "online",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "agent_version": "text",
+                     *       "wire_version": 1,
+                     *       "agent_standing": "current",
+                     *       "clock": {
+                     *         "offset_seconds": 1,
+                     *         "uncertainty_seconds": 1,
+                     *         "is_off": true
+                     *       },
+                     *       "credentials_at": "2026-11-21T10:00:00Z",
+                     *       "rotation_wanted_at": "2026-11-21T10:00:00Z",
+                     *       "boot_id": "text",
+                     *       "facts": {},
+                     *       "mounts": [
+                     *         {
+                     *           "path": "text",
+                     *           "mount_point": "text",
+                     *           "fstype": "text",
+                     *           "source": "text",
+                     *           "mount_options": "text",
+                     *           "total_bytes": 0,
+                     *           "free_bytes": 0,
+                     *           "total_inodes": 0,
+                     *           "free_inodes": 0,
+                     *           "approved": true,
+                     *           "facts": {}
+                     *         }
+                     *       ],
+                     *       "approved_directories": [
+                     *         "/scratch"
+                     *       ],
+                     *       "workloads": [
+                     *         {
+                     *           "name": "fio",
+                     *           "revision": 1,
+                     *           "tool_version": "fio-3.33",
+                     *           "available": true,
+                     *           "unavailable_because": "text"
+                     *         }
+                     *       ],
+                     *       "active_orders": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "run_id": 1,
+                     *           "state": "running",
+                     *           "progress": 1,
+                     *           "phase": "writing 1.00 GiB"
+                     *         }
+                     *       ],
+                     *       "problem": "text",
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
                      *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
@@ -39368,7 +41707,8 @@ export interface operations {
                  *       "node_name": "text",
                  *       "role": "compute",
                  *       "agent_version": "text",
-                 *       "wire_version": 1
+                 *       "wire_version": 1,
+                 *       "facts": {}
                  *     }
                  */
                 "application/json": components["schemas"]["EnrollRequest"];
@@ -39391,7 +41731,8 @@ export interface operations {
                      *         "url": "text",
                      *         "queue": "text",
                      *         "ca_pem": "text"
-                     *       }
+                     *       },
+                     *       "pending_until": "2026-11-21T10:00:00Z"
                      *     }
                      */
                     "application/json": components["schemas"]["EnrollReply"];
@@ -39515,7 +41856,144 @@ export interface operations {
                      *         "field": "targets[1]",
                      *         "value": "nfs9",
                      *         "message": "there is no target nfs9",
-                     *         "remedy": "choose one of nfs0, nfs1"
+                     *         "remedy": "choose one of nfs0, nfs1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_standing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node_name": "text",
+                     *       "cluster": "text",
+                     *       "pending_until": "2026-11-21T10:00:00Z",
+                     *       "fingerprint": "text",
+                     *       "server_time": "2026-11-21T10:00:00Z",
+                     *       "oldest_wire_version": 1,
+                     *       "newest_wire_version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["iotide_wire__nodes__Standing"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
                      */
@@ -39648,7 +42126,11 @@ export interface operations {
                  *           "order_id": 1,
                  *           "fence": 1
                  *         }
-                 *       ]
+                 *       ],
+                 *       "clock": {
+                 *         "offset_seconds": 1,
+                 *         "uncertainty_seconds": 1
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["HelloRequest"];
@@ -39797,6 +42279,357 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rotate_credentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent_instance": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node_token": "text",
+                     *       "broker": {
+                     *         "url": "text",
+                     *         "queue": "text",
+                     *         "ca_pem": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewCredentials"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    confirm_credentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description Internal Server Error */
@@ -40132,7 +42965,11 @@ export interface operations {
                  *           "go_heard": "2026-11-21T10:00:00Z"
                  *         }
                  *       ],
-                 *       "spool_bytes": 0
+                 *       "spool_bytes": 0,
+                 *       "clock": {
+                 *         "offset_seconds": 1,
+                 *         "uncertainty_seconds": 1
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["BeatRequest"];
@@ -40166,7 +43003,8 @@ export interface operations {
                      *       ],
                      *       "oldest_offer_seconds": 1,
                      *       "hello_wanted": true,
-                     *       "look": 1
+                     *       "look": 1,
+                     *       "rotation_wanted": false
                      *     }
                      */
                     "application/json": components["schemas"]["BeatReply"];
@@ -40379,7 +43217,11 @@ export interface operations {
                  *           "fence": 1,
                  *           "words": "text"
                  *         }
-                 *       ]
+                 *       ],
+                 *       "clock": {
+                 *         "offset_seconds": 1,
+                 *         "uncertainty_seconds": 1
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["BatchReport"];
@@ -40410,7 +43252,8 @@ export interface operations {
                      *       "cancel": [
                      *         "text"
                      *       ],
-                     *       "hello_wanted": true
+                     *       "hello_wanted": true,
+                     *       "rotation_wanted": false
                      *     }
                      */
                     "application/json": components["schemas"]["BatchReply"];

@@ -6,8 +6,8 @@ The previous release goes on: it leaves the column empty.
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0039"
-down_revision = "0037"
+revision = "0037"
+down_revision = "0036"
 branch_labels = None
 depends_on = None
 

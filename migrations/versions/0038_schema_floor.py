@@ -6,8 +6,8 @@ The previous release goes on: it asks for none of this.
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0040"
-down_revision = "0039"
+revision = "0038"
+down_revision = "0037"
 branch_labels = None
 depends_on = None
 

@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0036"
-down_revision = "0035"
+revision = "0035"
+down_revision = "0034"
 branch_labels = None
 depends_on = None
 

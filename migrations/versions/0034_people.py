@@ -6,7 +6,7 @@ The previous release goes on: it writes what it wrote, and finds the entries of 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0035"
+revision = "0034"
 down_revision = "0033"
 branch_labels = None
 depends_on = None

@@ -6,8 +6,8 @@ The previous release goes on: it writes neither.
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0037"
-down_revision = "0036"
+revision = "0036"
+down_revision = "0035"
 branch_labels = None
 depends_on = None
 
