@@ -115,10 +115,11 @@ def test_the_agent_that_was_followed_is_told(session: Session) -> None:
 def test_an_agent_of_another_language_is_refused(session: Session, wire_version: int, remedy: str) -> None:
     node = make_node(session, make_cluster(session))
     spoken = hello().model_copy(update={"wire_version": wire_version})
-    with pytest.raises(WireVersionUnsupportedError) as refusal:
-        agents.hello(session, node.id, spoken, NOW)
-    assert refusal.value.remedy is not None
-    assert remedy in refusal.value.remedy
+    refusal = agents.note_strange_version(session, node.id, spoken)
+    assert isinstance(refusal, WireVersionUnsupportedError)
+    assert remedy in str(refusal.remedy)
+    assert node.wire_version == wire_version, "people see what it speaks"
+    assert agents.note_strange_version(session, node.id, hello()) is None
 
 
 def test_a_suspicion_ends_with_an_answer_of_the_nodes_own_agent_and_with_no_beat(session: Session) -> None:
