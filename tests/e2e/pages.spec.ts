@@ -39,7 +39,11 @@ const OF_SETTINGS: Place[] = [
     name: "audit",
     path: "/settings/audit?action=cluster_created",
     sign: shown((page) => page.getByRole("table", { name: "Audit" })),
-    act: async (page) => page.getByRole("button", { name: /^Before and after of/ }).first().click(),
+    act: async (page) =>
+      page
+        .getByRole("button", { name: /^Before and after of/ })
+        .first()
+        .click(),
   },
 ];
 

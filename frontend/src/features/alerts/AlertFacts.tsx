@@ -1,6 +1,5 @@
 /** What is known of an alert, in a list. */
 
-import { LoggedIn } from "@/components/session";
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { DataList, Text } from "@mantine/core";
@@ -11,6 +10,7 @@ import { DirectionBadge } from "@/components/DirectionBadge";
 import { TextLink } from "@/components/links";
 import { Quantity } from "@/components/Quantity";
 import { SeriesName } from "@/components/SeriesName";
+import { LoggedIn } from "@/components/session";
 import { When } from "@/components/When";
 import { formatP } from "@/lib/units";
 

@@ -1,6 +1,5 @@
 /** Alerts in a table, those of one group below a line that says so. */
 
-import { LoggedIn } from "@/components/session";
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
@@ -11,6 +10,7 @@ import { TextLink } from "@/components/links";
 import { ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
 import { StateBadge } from "@/components/StateBadge";
+import { LoggedIn } from "@/components/session";
 import { When } from "@/components/When";
 import { groupAlerts, type Together } from "./groups";
 
