@@ -88,6 +88,10 @@ class SchemaTooNewError(ConflictError):
         )
 
 
+_TURN_SECONDS: Final = 0.2
+"""So often is asked whether another process has migrated."""
+
+
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How a busy database is treated.
@@ -131,7 +135,11 @@ def migrate(engine: Engine, patience: Patience = AS_USUAL, sleep: Callable[[floa
         MigrationBlockedError: a lock was not to be had; migrations that were done before it stay.
     """
     with engine.connect() as connection:
-        connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": _LOCK})
+        # Asked again and again rather than waited for: an index that is built CONCURRENTLY waits for every statement that
+        # began before it, and so for this one, which would wait for whoever builds it.
+        while not connection.scalar(text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}):
+            connection.commit()
+            sleep(_TURN_SECONDS)
         connection.commit()
         try:
             _upgrade(connection, patience, sleep)
