@@ -14,7 +14,6 @@ from typing import Final
 
 from services import running, temporary_state
 from sqlalchemy import text
-from sqlalchemy.dialects import postgresql
 
 from iotide_server.accounts import audit_queries, audit_reading
 from iotide_server.accounts.audit_schemas import AuditFile, AuditFilter
@@ -111,7 +110,7 @@ def measure(database: Database, entries: int, *, explains: bool) -> bool:
 def plan_of(database: Database, wanted: AuditFilter) -> list[str]:
     """How PostgreSQL finds the first page."""
     statement = audit_queries.entries(None, wanted, None).limit(101)
-    compiled = statement.compile(dialect=postgresql.dialect(), compile_kwargs={"literal_binds": True})
+    compiled = statement.compile(database.engine, compile_kwargs={"literal_binds": True})
     with database.transaction() as session:
         return list(session.scalars(text(f"EXPLAIN ANALYZE {compiled}".replace(":", r"\:"))))
 

@@ -17,7 +17,8 @@ from iotide_server.kit.vault import Vault
 from iotide_server.main import API, create_app
 from iotide_server.notifications.addresses import Reach
 from iotide_server.notifications.deliveries import Office
-from iotide_server.notifications.sending import Courier, Outcome, Parcel, Result
+from iotide_server.notifications.letters import Parcel
+from iotide_server.notifications.sending import Courier, Outcome, Result
 from iotide_server.settings import Settings
 
 NOWHERE = SecretStr("postgresql://nowhere/none")

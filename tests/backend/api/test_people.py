@@ -125,7 +125,7 @@ def test_an_unspent_link_of_who_is_disabled_opens_nothing_later(
     found = user(signed_in, "grace")
     url = signed_in.post(f"{API}/users/{found['id']}/link", headers=CSRF).json()["url"]
     for disabled in (True, False):
-        change = {"roles": [], "disabled": disabled}
+        change: Json = {"roles": [], "disabled": disabled}
         signed_in.put(f"{API}/users/{found['id']}", json=change, headers=CSRF)
     spent = signed_in.post(f"{API}/session/link", json={"token": url.partition("#token=")[2]})
     assert error(spent) == (401, "link_spent")
