@@ -105,7 +105,7 @@ def revoke(session: Session, principal: Principal, node_id: int, access: AgentAc
 
 def _touched(node: Node, run: DoomedRun) -> TouchedRun:
     is_kept = may_still_load(run)
-    stays = f"its order stays, with all that it holds, until somebody calls {node.name} dead"
+    stays = f"Its order stays, with all that it holds, until somebody calls {node.name} dead"
     return TouchedRun(
         run_id=run.run_id,
         campaign_id=run.campaign_id,
