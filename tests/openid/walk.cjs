@@ -41,7 +41,7 @@ async function walk(page) {
   await page.goto(`${url}/settings`);
   const button = page.getByRole("button", { name: "Log in" });
   for (let attempt = 0; attempt < 6; attempt++) {
-    await page.getByLabel("Name").fill("grace");
+    await page.getByRole("textbox", { name: /^Name/ }).fill("grace");
     await page.getByRole("textbox", { name: /Password/ }).fill(`guess ${attempt}`);
     const answered = page.waitForResponse((response) => response.request().method() === "POST");
     await button.click();
