@@ -32,9 +32,9 @@ module.exports = {
     {
       name: "requests-only-in-queries",
       comment:
-        "Each request is declared once, with its key and its invalidation, in the feature's queries.ts.",
+        "Each request is declared once, with its key and its invalidation, in a file of the feature that is named so.",
       severity: "error",
-      from: { path: "^src/(features|app|components)/", pathNot: "/queries\\.ts$" },
+      from: { path: "^src/(features|app|components)/", pathNot: "/\\w*[qQ]ueries\\.ts$" },
       to: { path: "^src/api/client\\.ts$" },
     },
     {

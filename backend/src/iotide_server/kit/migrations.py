@@ -135,8 +135,8 @@ def migrate(engine: Engine, patience: Patience = AS_USUAL, sleep: Callable[[floa
         MigrationBlockedError: a lock was not to be had; migrations that were done before it stay.
     """
     with engine.connect() as connection:
-        # Asked again and again rather than waited for: an index that is built CONCURRENTLY waits for every statement that
-        # began before it, and so for this one, which would wait for whoever builds it.
+        # Asked again and again rather than waited for: an index that is built CONCURRENTLY waits for every statement
+        # that began before it, and so for this one, which would wait for whoever builds it.
         while not connection.scalar(text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}):
             connection.commit()
             sleep(_TURN_SECONDS)

@@ -29,6 +29,9 @@ const SUBJECTS = [
   ...["schedule", "series", "server", "target", "template", "token", "user", "view"],
 ];
 
+/** A name of the API, in no language. */
+const AN_ACTION = "target_changed";
+
 export function AuditFilters({ view, clusters, onView }: AuditFiltersProps) {
   return (
     <Group align="flex-end" gap="xs">
@@ -48,7 +51,7 @@ export function AuditFilters({ view, clusters, onView }: AuditFiltersProps) {
       <TypedFilter
         label={t`Action`}
         onText={(action) => onView({ action })}
-        placeholder="target_changed"
+        placeholder={AN_ACTION}
         value={view.action}
       />
       <SubjectFilter onView={onView} view={view} />
