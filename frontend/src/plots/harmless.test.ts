@@ -22,7 +22,10 @@ it("goes through all of a figure, and hands numbers on", () => {
   const x = [1, 2, null];
   const y = new Float32Array([1, 2]);
   const at = new Date(0);
-  const figure = harmless({ data: [{ name: "<a>", x, y }], layout: { title: { text: "<u>" }, at, off: null } });
+  const figure = harmless({
+    data: [{ name: "<a>", x, y }],
+    layout: { title: { text: "<u>" }, at, off: null },
+  });
   expect(figure).toEqual({
     data: [{ name: "&lt;a>", x, y }],
     layout: { title: { text: "&lt;u>" }, at, off: null },
