@@ -11,7 +11,7 @@ ROOT: Final = Path(__file__).parents[3]
 LISTED: Final = re.findall(r"\| `([^`:]+)::([^`]+)` \|$", (ROOT / "docs/security.md").read_text(), re.MULTILINE)
 
 
-def tests_in(file: Path) -> set[str]:
+def collected_in(file: Path) -> set[str]:
     """What pytest, Playwright or Vitest collects there."""
     text = file.read_text()
     if file.suffix == ".ts":
@@ -29,4 +29,4 @@ def test_attacks_are_listed() -> None:
 def test_the_test_of_an_attack_is_there(path: str, name: str) -> None:
     file = ROOT / path
     assert file.name.startswith("test_") or file.suffix == ".ts"
-    assert name in tests_in(file)
+    assert name in collected_in(file)

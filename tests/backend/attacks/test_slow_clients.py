@@ -25,7 +25,7 @@ class Impatient(BoundedProtocol):
 
     head_seconds = 0.3
     body_seconds = 0.3
-    bytes_a_second = 1000
+    bytes_a_second = 100
     least_earned_seconds = 0.1
     lingering_seconds = 0.3
     reading_seconds = 0.3
@@ -123,12 +123,12 @@ def test_a_body_that_comes_byte_by_byte_is_cut_off(line: socket.socket) -> None:
 
 
 def test_a_body_that_comes_fast_enough_is_taken_however_long_it_takes(line: socket.socket) -> None:
-    line.sendall(POST.replace(b"1000", b"6000"))
+    line.sendall(POST.replace(b"1000", b"6000") + b"x" * 1000)
     line.settimeout(0.05)
-    for _ in range(15):  # longer than the 0.3 s that a body has without earning more
+    for _ in range(10):  # longer than the 0.3 s that a body has without earning more
         with suppress(TimeoutError):
             line.recv(1)
-        line.sendall(b"x" * 400)
+        line.sendall(b"x" * 500)
     line.settimeout(WAIT_SECONDS)
     assert line.recv(65536).startswith(b"HTTP/1.1 200")
 

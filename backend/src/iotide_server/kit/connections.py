@@ -64,7 +64,7 @@ class BoundedProtocol(H11Protocol):
         """Take what came, and begin or end a wait where a head or a body does."""
         self._received_bytes += len(data)
         super().data_received(data)
-        self._follow()
+        self._follow(len(data))
 
     def on_response_complete(self) -> None:
         """As uvicorn, which goes on here with what a client sent ahead."""
@@ -73,7 +73,7 @@ class BoundedProtocol(H11Protocol):
             # Refused before all of the body came: it is passed over for a moment, so that the client reads why.
             self._was_answered = True
             self._limit_sending(self.lingering_seconds)
-        self._follow()
+        self._follow(0)
 
     def pause_writing(self) -> None:
         """The client does not keep up with reading."""
@@ -96,10 +96,10 @@ class BoundedProtocol(H11Protocol):
         else:
             self._wait_for_reader()
 
-    def _follow(self) -> None:
+    def _follow(self, received_bytes: int) -> None:
         sends_body = self.conn.their_state is h11.SEND_BODY
         if sends_body and not self._sends_body:
-            self._received_bytes = 0
+            self._received_bytes = received_bytes
             self._was_answered = False
             self._limit_sending(self.body_seconds)
         elif self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
