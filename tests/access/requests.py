@@ -231,7 +231,7 @@ _FINDINGS = {
     "GET /trend-events": _LISTED,
     "POST /trend-events": Request(body=lambda _: {"cluster": "alpha", "text": "RAID rebuilt"}),
     "DELETE /trend-events/{event_id}": _SHOWN,
-    "GET /comparison": Request(query="a={measured_campaign_id}&b={other_campaign_id}"),
+    "GET /comparison": Request(query="a={measured_campaign_id}&b={other_campaign_id}", answer=422),
     "GET /comparison/sides": Request(query="cell={cell_id}&cell={other_cell_id}"),
     "GET /alerts": _LISTED,
     "GET /alerts/{alert_id}": _SHOWN,

@@ -31,11 +31,16 @@ class DeclaredRoute:
 def declared_routes(app: FastAPI) -> list[DeclaredRoute]:
     """All API routes; the description at /openapi.json is none of ours."""
     return [
-        DeclaredRoute(method, context.path or "", tuple(_rules(context.dependant)), _status(context.original_route))
+        DeclaredRoute(method, context.path or "", _rules_of(context.dependant), _status(context.original_route))
         for context in iter_route_contexts(app.routes)
         if isinstance(context.original_route, APIRoute)
         for method in sorted(context.methods or ())
     ]
+
+
+def _rules_of(dependant: Dependant) -> tuple[Rule, ...]:
+    """Each once, however many parts of the route depend on it."""
+    return tuple(dict.fromkeys(_rules(dependant)))
 
 
 def _status(route: APIRoute) -> int:
