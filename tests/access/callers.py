@@ -25,7 +25,9 @@ class Proof(StrEnum):
     TOKEN = "an API token"
     DEAD_TOKEN = "an API token that opens nothing"
     NODE = "a node token"
-    DEAD_NODE = "the token of a node that was retired"
+    PENDING_NODE = "the token of a host that waits to be let in"
+    DEAD_NODE = "the token of a node that was retired or revoked"
+    READING = "nothing, where the installation is open for reading"
 
 
 class Where(StrEnum):
@@ -54,7 +56,7 @@ class Caller:
     @property
     def is_person(self) -> bool:
         """Whether a person's route lets the proof count at all."""
-        return self.proof in {Proof.BROWSER, Proof.BARE_COOKIE, Proof.TOKEN}
+        return self.proof in {Proof.BROWSER, Proof.BARE_COOKIE, Proof.TOKEN, Proof.READING}
 
     def may(self, wanted: Role, *, everywhere: bool = False) -> bool:
         """Whether the role reaches so far, in the cluster of the table or in all clusters."""
@@ -87,7 +89,10 @@ CALLERS = (
     Caller("the order's node", Proof.NODE, node="n1"),
     Caller("another node", Proof.NODE, node="n2"),
     Caller("other cluster's node", Proof.NODE, node="far"),
+    Caller("pending node", Proof.PENDING_NODE, node="pending"),
     Caller("retired node", Proof.DEAD_NODE, node="retired"),
+    Caller("revoked node", Proof.DEAD_NODE, node="revoked"),
+    Caller("nobody, open for reading", Proof.READING, Role.VIEWER, Where.EVERYWHERE),
 )
 
 
@@ -95,7 +100,7 @@ def admit(session: Session, caller: Caller, clusters: Mapping[Where, list[int]],
     """Make the person behind the caller, if there is one; the headers by which they call."""
     if caller.node is not None:
         return {"Authorization": f"Bearer {node_token(caller.node)}"}
-    if caller.proof is Proof.NOTHING:
+    if caller.proof in {Proof.NOTHING, Proof.READING}:
         return {}
     user = User(name=f"caller-{CALLERS.index(caller)}", created_at=now)
     session.add(user)
@@ -133,6 +138,7 @@ def _session(caller: Caller, user: User, secret_sha256: str, now: datetime) -> U
         user_id=user.id,
         secret_sha256=secret_sha256,
         created_at=now - timedelta(days=9),
+        rotated_at=now,
         last_seen_at=now - timedelta(days=8) if "idle" in caller.name else now,
         expires_at=now - timedelta(seconds=1) if "expired" in caller.name else now + timedelta(days=1),
     )

@@ -85,6 +85,10 @@ def _batch(ids: Ids) -> dict[str, object]:
     }
 
 
+def _waiting(ids: Ids) -> dict[str, object]:
+    return {"pending_ids": [ids["pending_id"]]}
+
+
 def _reading(ids: Ids) -> dict[str, object]:
     orders = [{"order_id": ids["read_order_id"], "samples": [], "flags": []}]
     return {"workload_revision": 1, "parser_version": "2", "orders": orders}
@@ -116,6 +120,16 @@ _ACCOUNTS = {
     "PUT /users/{user_id}": Request(Whose.ALL_CLUSTERS, lambda _: {"roles": [], "disabled": True}),
     "POST /users/{user_id}/link": Request(Whose.ALL_CLUSTERS, by_person=True),
     "GET /audit": _LISTED,
+    "GET /audit/export": _LISTED,
+    "GET /alive": _OWN,
+    "GET /session/ways": _OWN,
+    "GET /session/provider": Request(Whose.NOBODYS, answer=404),
+    "GET /session/provider/callback": Request(Whose.NOBODYS, answer=404),
+    "GET /sessions": Request(Whose.NOBODYS, by_person=True, shows=False),
+    "DELETE /sessions": Request(Whose.NOBODYS, by_person=True),
+    "DELETE /sessions/{session_id}": Request(Whose.A_PERSONS, by_person=True, owner="operator"),
+    "DELETE /users/{user_id}/sessions": Request(Whose.ALL_CLUSTERS),
+    "POST /users/{user_id}/password-reset": Request(Whose.ALL_CLUSTERS, by_person=True),
 }
 _CLUSTERS = {
     "GET /clusters": _LISTED,
@@ -134,6 +148,13 @@ _CLUSTERS = {
     "GET /nodes/{node_id}": _SHOWN,
     "PATCH /nodes/{node_id}": Request(body=lambda _: {"slots": 2}),
     "DELETE /nodes/{node_id}": Request(names={"node_id": "idle_node_id"}),
+    "POST /nodes/{node_id}/rotate": _SHOWN,
+    "POST /nodes/{node_id}/join-token": Request(body=lambda _: {}),
+    "GET /nodes/{node_id}/revocation": _SHOWN,
+    "POST /nodes/{node_id}/revoke": _SHOWN,
+    "GET /clusters/{cluster_id}/pending-nodes": _SHOWN,
+    "POST /clusters/{cluster_id}/pending-nodes/approve": Request(body=_waiting),
+    "POST /clusters/{cluster_id}/pending-nodes/refuse": Request(body=_waiting),
     "GET /drains": _LISTED,
     "PUT /drain": Request(Whose.ALL_CLUSTERS, lambda _: _DRAIN),
     "DELETE /drain": Request(Whose.ALL_CLUSTERS),
@@ -276,6 +297,9 @@ _AGENTS = {
     "POST /agent/hello": Request(Whose.NOBODYS, _hello),
     "POST /agent/beat": Request(Whose.NOBODYS, _beat),
     "POST /agent/batch": Request(Whose.NOBODYS, _batch, answer=409),
+    "GET /agent/standing": _OWN,
+    "POST /agent/rotation": Request(Whose.NOBODYS, lambda ids: {"agent_instance": ids["instance"]}, answer=409),
+    "POST /agent/rotation/confirm": Request(Whose.NOBODYS),
     "POST /agent/orders/{order_id}/claim": Request(Whose.ORDERS_NODE, _said),
     "PUT /agent/orders/{order_id}/artefacts/{name}": Request(
         Whose.ORDERS_NODE,

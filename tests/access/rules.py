@@ -9,8 +9,8 @@ from access.callers import Caller, Proof
 from factories.routes import DeclaredRoute
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.rules import HasRole, Public, Rule
-from iotide_server.clusters.rules import IsNode
+from iotide_server.accounts.rules import HasRole, Public, Rule, SignedIn
+from iotide_server.clusters.rules import ConfirmsToken, IsNode, IsNodeOrWaits
 
 Ids = Mapping[str, Any]
 NOT_AUTHENTICATED, NOT_ALLOWED, NOT_FOUND = "401", "403", "404"
@@ -64,14 +64,16 @@ def expected(route: DeclaredRoute, request: Request, caller: Caller) -> str:
         case Public():
             return let_in
         case IsNode():
-            return _for_nodes(request, caller) or let_in
+            return _for_nodes(rule, request, caller) or let_in
         case _:
             return _for_persons(rule, route.method, request, caller) or let_in
 
 
-def _for_nodes(request: Request, caller: Caller) -> str | None:
+def _for_nodes(rule: IsNode, request: Request, caller: Caller) -> str | None:
     if caller.proof in {Proof.TOKEN, Proof.DEAD_TOKEN}:
         return NOT_ALLOWED
+    if caller.proof is Proof.PENDING_NODE and not isinstance(rule, ConfirmsToken):
+        return None if isinstance(rule, IsNodeOrWaits) else NOT_ALLOWED
     if caller.proof is not Proof.NODE:
         return NOT_AUTHENTICATED
     is_foreign = request.whose is Whose.ORDERS_NODE and caller.node != "n1"
@@ -83,6 +85,8 @@ def _for_persons(rule: Rule, method: str, request: Request, caller: Caller) -> s
         return NOT_AUTHENTICATED
     if caller.proof is Proof.BARE_COOKIE and method not in _SAFE_METHODS:
         return NOT_ALLOWED
+    if caller.proof is Proof.READING and (method not in _SAFE_METHODS or isinstance(rule, SignedIn)):
+        return NOT_AUTHENTICATED
     if isinstance(rule, HasRole) and not caller.may_somewhere(rule.role):
         return NOT_ALLOWED
     wanted = request.wants or (rule.role if isinstance(rule, HasRole) else Role.VIEWER)

@@ -20,10 +20,10 @@ from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.authentication import digest
-from iotide_server.accounts.models import ApiToken, LoginLink, Role, User
+from iotide_server.accounts.models import ApiToken, LoginLink, Role, User, UserSession
 from iotide_server.alerts.raising import raise_alerts
 from iotide_server.campaigns.models import Campaign
-from iotide_server.clusters.models import Cluster, Node
+from iotide_server.clusters.models import Cluster, Node, PendingNode
 from iotide_server.explorer.models import SavedView
 from iotide_server.kit.db import Database
 from iotide_server.main import API
@@ -101,7 +101,7 @@ class AccessSite:
     def _name_nodes(self, session: Session, site: Site, there: Cluster) -> None:
         for number, node_id in enumerate(site.node_ids, start=1):
             session.get_one(Node, node_id).token_sha256 = digest(node_token(f"n{number}"))
-        for name in ("far", "retired"):
+        for name in ("far", "retired", "revoked"):
             session.add(
                 Node(
                     cluster_id=there.id if name == "far" else site.cluster_id,
@@ -110,8 +110,23 @@ class AccessSite:
                     token_sha256=digest(node_token(name)),
                     redis_password_sha256="0" * 64,
                     retired_at=NOW if name == "retired" else None,
+                    revoked_at=NOW if name == "revoked" else None,
                 )
             )
+        waiting = PendingNode(
+            id=999_999,
+            cluster_id=site.cluster_id,
+            name="pending",
+            role="compute",
+            asked_at=NOW,
+            expires_at=NOW + timedelta(days=1),
+            token_sha256=digest(node_token("pending")),
+            redis_password_sha256="0" * 64,
+            agent_version="1",
+            wire_version=1,
+        )
+        session.add(waiting)
+        self.ids["pending_id"] = waiting.id
         session.flush()
         seen = "UPDATE node SET agent_instance = 'instance-1', boot_id = 'boot-1234', redis_password_sha256 = :any"
         session.execute(text(seen), {"any": "0" * 64})
@@ -132,6 +147,8 @@ class AccessSite:
         )
         session.add_all([token, view, link])
         session.flush()
+        of_operator = select(UserSession.id).where(UserSession.user_id == user_id)
+        self.ids["session_id"] = session.scalars(of_operator).one()
         self.ids |= {"api_token_id": token.id, "view_id": view.id, "user_id": other.principal.user_id, "link": _LINK}
 
     def _offer(self, site: Site) -> None:

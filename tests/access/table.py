@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from access.callers import CALLERS, Caller, Headers
+from access.callers import CALLERS, Caller, Headers, Proof
 from access.requests import REQUESTS
 from access.rules import NOT_ALLOWED, NOT_AUTHENTICATED, NOT_FOUND, Ids, Request, Whose, expected
 from access.site import MARK
@@ -19,8 +19,8 @@ from starlette.types import Message
 from structlog.testing import capture_logs
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.rules import HasRole, Public, SignedIn
-from iotide_server.clusters.rules import IsNode
+from iotide_server.accounts.rules import HasRole, Public, SignedIn, SignedInOrReading
+from iotide_server.clusters.rules import IsNode, IsNodeOrWaits
 from iotide_server.kit.db import Database
 from iotide_server.main import API
 
@@ -78,8 +78,12 @@ class Asking:
 
     def checks(self, routes: Sequence[DeclaredRoute], callers: Sequence[Caller] = CALLERS) -> list[Check]:
         """Every route that has a request, by every caller."""
-        with capture_logs():  # who is refused a password is logged
-            return asyncio.run(self._checks(routes, callers))
+        was_open = self.app.state.public_read
+        try:
+            with capture_logs():  # who is refused a password is logged
+                return asyncio.run(self._checks(routes, callers))
+        finally:
+            self.app.state.public_read = was_open
 
     async def _checks(self, routes: Sequence[DeclaredRoute], callers: Sequence[Caller]) -> list[Check]:
         return [
@@ -94,6 +98,7 @@ class Asking:
         query = request.query.format(**ids)
         headers = {**self.headers[caller.name], **(request.headers(ids) if request.headers else {})}
         content = request.body(ids) if request.body else None
+        self.app.state.public_read = caller.proof is Proof.READING
         with self.database.taken_back():
             answer = await asked(self.app, route.method, route.url(ids), query, headers, content)
         return " ".join([str(answer.status), *_remarks(route, request, caller, answer)])
@@ -207,6 +212,10 @@ def _rule_name(route: DeclaredRoute) -> str:
             return "anyone"
         case (SignedIn(),):
             return "person"
+        case (SignedInOrReading(),):
+            return "person or open for reading"
+        case (IsNodeOrWaits(),):
+            return "node or pending"
         case (IsNode(),):
             return "node"
         case _:

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import sessions
+from iotide_server.accounts import passwords
 from iotide_server.accounts.models import Role
 from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.db import Database, open_engine
@@ -133,10 +133,11 @@ def kept_site(
     del migrated_url
     shared_app.state.database, shared_app.state.clock = Database(engine), MovedClock()
     with pytest.MonkeyPatch.context() as patch, TestClient(shared_app, raise_server_exceptions=False) as client:
+        measure(shared_app)
         patch.setattr(live, "STREAM_SECONDS", 0.01)
         patch.setattr(Office, "send", lambda *_: Outcome(Result.REFUSED, "nothing leaves this test"))
         # Guessing a password takes long on purpose, and is done by everybody here.
-        patch.setattr(sessions, "_passwords", PasswordHash([Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1)]))
+        patch.setattr(passwords, "_passwords", PasswordHash([Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1)]))
         yield AccessSite(client, shared_app.state.database, shared_app.state.clock)
     empty_all()
 

@@ -19,7 +19,11 @@ from iotide_server.main import API
 
 TABLE = Path(__file__).parents[3] / "docs/access.md"
 PUBLIC = {
+    f"GET {API}/alive",
     f"GET {API}/health",
+    f"GET {API}/session/ways",
+    f"GET {API}/session/provider",
+    f"GET {API}/session/provider/callback",
     f"GET {API}/ready",
     f"POST {API}/session",
     f"POST {API}/session/link",
