@@ -4,21 +4,29 @@ from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
+from access.site import AccessSite
+from access.table import Asking, TakenBack
 from factories.announced import NOW
 from factories.clock import MovedClock
 from factories.people import Person, person
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
 from pydantic import SecretStr
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Session
 
+from iotide_server.accounts import passwords
 from iotide_server.accounts.models import Role
 from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
+from iotide_server.live import routes as live
 from iotide_server.main import create_app, measure
+from iotide_server.notifications.deliveries import Office
+from iotide_server.notifications.sending import Outcome, Result
 from iotide_server.settings import Settings
 from iotide_server.tables import metadata
 
@@ -115,6 +123,45 @@ def client(shared_app: FastAPI, database: Database, clock: MovedClock) -> Iterat
     measure(shared_app)
     with TestClient(shared_app, raise_server_exceptions=False) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def kept_site(
+    shared_app: FastAPI, migrated_url: str, engine: Engine, empty_all: Callable[[], None]
+) -> Iterator[AccessSite]:
+    """One of each thing and everybody who may ask for it, for all tests of a module, whose `database` none may use."""
+    del migrated_url
+    shared_app.state.database, shared_app.state.clock = Database(engine), MovedClock()
+    with pytest.MonkeyPatch.context() as patch, TestClient(shared_app, raise_server_exceptions=False) as client:
+        measure(shared_app)
+        patch.setattr(live, "STREAM_SECONDS", 0.01)
+        patch.setattr(Office, "send", lambda *_: Outcome(Result.REFUSED, "nothing leaves this test"))
+        # Guessing a password takes long on purpose, and is done by everybody here.
+        patch.setattr(passwords, "_passwords", PasswordHash([Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1)]))
+        yield AccessSite(client, shared_app.state.database, shared_app.state.clock)
+    empty_all()
+
+
+@pytest.fixture
+def taken_back(shared_app: FastAPI, kept_site: AccessSite) -> Iterator[TakenBack]:
+    """The API on one connection, whose transactions can be taken back."""
+    with kept_site.database.engine.connect() as connection:
+        shared_app.state.database = TakenBack(connection)
+        yield shared_app.state.database
+        shared_app.state.database = kept_site.database
+
+
+@pytest.fixture
+def asking(shared_app: FastAPI, kept_site: AccessSite, taken_back: TakenBack) -> Asking:
+    """The API as everybody asks it, about things that stay."""
+    return Asking(shared_app, taken_back, kept_site.ids, kept_site.headers)
+
+
+@pytest.fixture
+def site(kept_site: AccessSite, taken_back: TakenBack) -> Iterator[AccessSite]:
+    """As it was at first; what the test changes is undone."""
+    with taken_back.taken_back():
+        yield kept_site
 
 
 @pytest.fixture

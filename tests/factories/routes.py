@@ -1,5 +1,6 @@
 """The routes of the API with the rules that they declare."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fastapi import FastAPI
@@ -11,27 +12,43 @@ from iotide_server.accounts.rules import Rule
 
 @dataclass(frozen=True)
 class DeclaredRoute:
+    """A route; `status` is that of its success."""
+
     method: str
     path: str
     rules: tuple[Rule, ...]
+    status: int
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
 
-    def url(self, number: int = 1) -> str:
-        """The path with `number` for every id."""
-        parts = [str(number) if part.startswith("{") else part for part in self.path.split("/")]
+    def url(self, ids: Mapping[str, object] | None = None) -> str:
+        """The path with these values of its parameters, by default 1 for each."""
+        parts = [_filled(part[1:-1], ids) if part.startswith("{") else part for part in self.path.split("/")]
         return "/".join(parts)
 
 
 def declared_routes(app: FastAPI) -> list[DeclaredRoute]:
     """All API routes; the description at /openapi.json is none of ours."""
     return [
-        DeclaredRoute(method, context.path or "", tuple(_rules(context.dependant)))
+        DeclaredRoute(method, context.path or "", _rules_of(context.dependant), _status(context.original_route))
         for context in iter_route_contexts(app.routes)
         if isinstance(context.original_route, APIRoute)
         for method in sorted(context.methods or ())
     ]
+
+
+def _rules_of(dependant: Dependant) -> tuple[Rule, ...]:
+    """Each once, however many parts of the route depend on it."""
+    return tuple(dict.fromkeys(_rules(dependant)))
+
+
+def _status(route: APIRoute) -> int:
+    return route.status_code or 200
+
+
+def _filled(parameter: str, ids: Mapping[str, object] | None) -> str:
+    return "1" if ids is None else str(ids[parameter])
 
 
 def _rules(dependant: Dependant) -> list[Rule]:

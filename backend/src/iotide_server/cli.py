@@ -30,6 +30,7 @@ from iotide_server.embedded.state import default_state_directory
 from iotide_server.embedded.up import UpOptions, read_environment, run_services
 from iotide_server.keeping.commands import add_commands
 from iotide_server.kit.clock import system_clock
+from iotide_server.kit.connections import BoundedProtocol
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.logs import LogFormat, configure_logs
@@ -126,6 +127,7 @@ def api(
         access_log=False,
         proxy_headers=False,  # kit/proxies.py does it: uvicorn would believe whatever comes from this machine
         log_config=None,  # its lines go where ours go
+        http=BoundedProtocol,
         # A news stream never ends by itself.
         timeout_graceful_shutdown=_OPEN_REQUESTS_SECONDS,
     )

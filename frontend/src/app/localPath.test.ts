@@ -10,6 +10,9 @@ it.each([
   "https://elsewhere.example",
   "//elsewhere.example",
   "/\\elsewhere.example",
+  "/\t/elsewhere.example",
+  "/.//elsewhere.example",
+  "/./\\elsewhere.example",
   "javascript:alert(1)",
 ])("goes to the overview instead of %s", (next) => {
   expect(localPath(next)).toBe("/");

@@ -15,6 +15,11 @@ it("quotes in CSV what a reader would take for the end of a field, and keeps eve
   );
 });
 
+it("lets no text be a formula of a spreadsheet, and leaves numbers as they are", () => {
+  const csv = toCsv({ columns: ["Note"], rows: [["=1+1"], ["+1"], ["-1"], ["@A1"], ["\t=1"], [-1]] });
+  expect(csv).toBe("Note\r\n'=1+1\r\n'+1\r\n'-1\r\n'@A1\r\n'\t=1\r\n-1\r\n");
+});
+
 it("writes JSON as records by column name", () => {
   expect(JSON.parse(toJson(TABLE))).toEqual([
     { Series: 'dd, "quick"', "Median [bytes_per_second]": 118234112 },

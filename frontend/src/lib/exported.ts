@@ -14,8 +14,13 @@ export function toCsv({ columns, rows }: ExportTable): string {
 }
 
 function csvField(cell: ExportCell): string {
-  const text = cell === null ? "" : String(cell);
+  const text = cell === null ? "" : typeof cell === "string" ? asText(cell) : String(cell);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A text that no spreadsheet takes for a formula; see https://owasp.org/www-community/attacks/CSV_Injection. */
+function asText(cell: string): string {
+  return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
 }
 
 /** A list of objects by column name. */

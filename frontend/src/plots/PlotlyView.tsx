@@ -3,6 +3,7 @@
 import type { Config, PlotlyHTMLElement, PlotRelayoutEvent } from "plotly.js";
 import { type RefObject, useEffect, useEffectEvent, useRef } from "react";
 import type { Figure } from "./figure";
+import { harmless } from "./harmless";
 import Plotly from "./plotly";
 
 export interface PlotProps {
@@ -41,7 +42,8 @@ export default function PlotlyView({ figure, viewKey, height = 380, ...hears }: 
     const element = box.current;
     if (!element) return;
     // The same uirevision keeps the reader's zoom when the data is refreshed.
-    void Plotly.react(element, figure.data, { ...figure.layout, height, uirevision: viewKey }, CONFIG);
+    const { data, layout } = harmless(figure);
+    void Plotly.react(element, data, { ...layout, height, uirevision: viewKey }, CONFIG);
   }, [figure, height, viewKey]);
 
   useHearing(box, hears);

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import type { Figure } from "./figure";
+import { harmless } from "./harmless";
 
 interface StillProps {
   readonly figure: Figure;
@@ -18,7 +19,7 @@ export function Still({ figure, label, width, height }: StillProps) {
     queryKey: ["picture", figure, width, height],
     queryFn: async () => {
       const { default: Plotly } = await import("./plotly");
-      const { data, layout } = figure;
+      const { data, layout } = harmless(figure);
       const drawn = { data, layout: { ...layout, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" } };
       return Plotly.toImage(drawn, { format: "svg", width, height });
     },

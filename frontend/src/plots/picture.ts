@@ -2,6 +2,7 @@
 
 import type { Layout, PlotlyHTMLElement } from "plotly.js";
 import type { ImageFormat } from "@/components/export/ExportButton";
+import { harmless } from "./harmless";
 
 const GROUND = { light: "#ffffff", dark: "#242424" } as const;
 const TITLE_PIXELS = 40;
@@ -33,7 +34,7 @@ export async function pictureOf(
 export function pictureLayout(layout: Partial<Layout>, title: string, ground: string): Partial<Layout> {
   return {
     title: {
-      text: title,
+      text: harmless(title),
       x: 0.01,
       xanchor: "left",
       y: 0.99,

@@ -12,12 +12,13 @@ from factories.clusters import make_cluster
 from factories.people import Person
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from httpx2 import ASGITransport, AsyncClient
 from sqlalchemy import text
 from starlette.types import Message
 
 from iotide_server.accounts.models import Role
 from iotide_server.kit.db import Database
-from iotide_server.live import routes, service
+from iotide_server.live import feed, routes, service
 from iotide_server.live.models import Change
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
@@ -243,6 +244,27 @@ def test_a_stream_ends_so_that_its_reader_proves_again_who_it_is(
     assert response.headers["cache-control"] == "no-cache"
     assert "content-encoding" not in response.headers
     assert "retry: 500" in response.text
+
+
+def test_one_person_has_so_many_streams_and_no_more(
+    app: FastAPI, make_person: Callable[..., Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "MOST_STREAMS", 2)
+    greedy, other = make_person("grace", Role.VIEWER), make_person("ada", Role.VIEWER)
+
+    async def listen() -> list[int]:
+        transport = ASGITransport(app)
+        async with running(app), AsyncClient(transport=transport, base_url="http://test") as client:
+            async with opened(app, greedy) as first, opened(app, greedy) as second, opened(app, other) as third:
+                for stream in (first, second, third):
+                    await stream.event()
+                refused = await client.get("/api/v1/events", headers=greedy.headers)
+                assert refused.json()["error"]["code"] == "too_many_streams"
+            async with opened(app, greedy) as again:
+                await again.event()
+            return [refused.status_code]
+
+    assert asyncio.run(listen()) == [429]
 
 
 def test_an_unknown_topic_is_refused_before_the_stream_opens(client: TestClient, admin: Person) -> None:

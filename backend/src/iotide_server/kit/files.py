@@ -43,6 +43,7 @@ FILES: Final[dict[int | str, dict[str, Any]]] = {
 
 _TYPES: Final = {str: DataType.string(), int: DataType.int64(), float: DataType.float64(), bool: DataType.bool()}
 _MICROSECONDS: Final = 1_000_000
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +65,21 @@ def as_file(columns: Sequence[Column], written_as: FileFormat, name: str) -> Res
     return Response(content, media_type=_MEDIA_TYPES[written_as], headers=headers)
 
 
+def as_text(value: object) -> object:
+    """A text that no spreadsheet takes for a formula: one that begins as one does gets an apostrophe before it.
+
+    See https://owasp.org/www-community/attacks/CSV_Injection.
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+
+
 def _csv(columns: Sequence[Column]) -> bytes:
     """Times in ISO 8601, nothing for None."""
     text = StringIO()
     writer = csv.writer(text)
-    writer.writerow([column.name for column in columns])
+    writer.writerow([as_text(column.name) for column in columns])
     for row in zip(*(column.cells for column in columns), strict=True):
-        writer.writerow([cell.isoformat() if isinstance(cell, datetime) else cell for cell in row])
+        writer.writerow([cell.isoformat() if isinstance(cell, datetime) else as_text(cell) for cell in row])
     return text.getvalue().encode()
 
 

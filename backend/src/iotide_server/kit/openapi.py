@@ -21,6 +21,7 @@ _REFUSALS: Final[dict[int, dict[str, str]]] = {
     413: {"code": "body_too_large", "message": "the body has more than 2097152 bytes", "remedy": "send less at once"},
     415: {"code": "wrong_content_type", "message": "the body is not declared as JSON", "remedy": "declare it"},
     422: {"code": "invalid_input", "message": "repeats: greater than 0 wanted", "remedy": "give at least 1"},
+    429: {"code": "too_many_streams", "message": "you have 20 streams open already", "remedy": "close some of them"},
     500: {"code": "internal_error", "message": "the server failed", "remedy": "look into the server's log"},
     503: {"code": "database_unavailable", "message": "the database does not answer", "remedy": "try again shortly"},
 }

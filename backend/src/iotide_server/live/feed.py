@@ -1,7 +1,7 @@
 """One LISTEN connection per API process, its news handed to every open stream without waiting for any of them."""
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,7 +9,11 @@ import psycopg
 import structlog
 from pydantic import BaseModel, ConfigDict
 
+from iotide_server.kit.errors import IotideError
 from iotide_server.live.service import CHANNEL
+
+MOST_STREAMS = 20
+"""Streams that one person has open at one API process; a browser needs one, whatever the number of its windows."""
 
 _MOST_WAITING = 1000
 _RECONNECT_SECONDS = 1.0
@@ -59,23 +63,43 @@ class Subscription:
         return taken
 
 
+class TooManyStreamsError(IotideError):
+    """One person holds as many places as one may."""
+
+    status = 429
+    code = "too_many_streams"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"you have {MOST_STREAMS} streams open already", remedy="close some of them, or wait until one has ended"
+        )
+
+
 class Feed:
     """Listens to PostgreSQL for as long as `run` runs."""
 
     def __init__(self, database_url: str) -> None:
         self._database_url = database_url
         self._subscriptions: set[Subscription] = set()
+        self._open_streams: Counter[int | str | None] = Counter()
         self.is_listening = asyncio.Event()
 
+    def has_place(self, holder: int | str | None) -> bool:
+        """Whether a person (or an address, of those who read unknown) may open one more stream."""
+        return self._open_streams[holder] < MOST_STREAMS
+
     @contextmanager
-    def subscribe(self) -> Iterator[Subscription]:
-        """News from now on."""
+    def subscribe(self, holder: int | str | None) -> Iterator[Subscription]:
+        """News from now on, for this holder of a place."""
         subscription = Subscription()
         self._subscriptions.add(subscription)
+        self._open_streams[holder] += 1
         try:
             yield subscription
         finally:
             self._subscriptions.discard(subscription)
+            self._open_streams[holder] -= 1
+            self._open_streams += Counter()  # forgets who has none
 
     async def run(self) -> None:
         """Listen, and come back after every loss of the connection, until cancelled."""

@@ -8,14 +8,16 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
+from iotide_server.accounts.principal import Principal
 from iotide_server.accounts.rules import Reader
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.meters import EVENT_STREAMS
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.suggest import choose_from
+from iotide_server.kit.web import errors
 from iotide_server.live import service
-from iotide_server.live.feed import Feed, News
+from iotide_server.live.feed import Feed, News, TooManyStreamsError
 
 router = APIRouter(tags=["live"])
 
@@ -37,15 +39,29 @@ def wanted_topics(
     return wanted
 
 
+def _holder(principal: Principal) -> int | str | None:
+    """Whose streams are counted together: a person's, or all that come from one address without a person."""
+    return principal.address if principal.user_id is None else principal.user_id
+
+
+async def _expect_place(principal: Reader, request: Request) -> None:
+    """Refuses before the stream opens, when a status can still be sent."""
+    feed: Feed = request.app.state.feed
+    if not feed.has_place(_holder(principal)):
+        raise TooManyStreamsError
+
+
 @router.get(
     "/events",
     summary="Stream changes",
     response_class=EventSourceResponse,
+    dependencies=[Depends(_expect_place, scope="function")],
     responses={
+        **errors(429),
         200: {
             "description": "`change` names a row to fetch again; after `reset` any may have changed",
             "content": {"text/event-stream": {"example": _EXAMPLE}},
-        }
+        },
     },
 )
 async def stream_events(
@@ -56,15 +72,19 @@ async def stream_events(
 ) -> AsyncIterator[ServerSentEvent]:
     """What changes in the clusters that you may see.
 
-    The stream ends after ten minutes; an EventSource comes back by itself, proves who it is again and goes on.
+    The stream ends after ten minutes; an EventSource comes back by itself, proves who it is again and goes on. One
+    person has at most 20 of them open at once.
     """
     feed: Feed = request.app.state.feed
     visible = principal.visible_clusters()
 
+    if not feed.has_place(_holder(principal)):  # of many that were let in at once, the last ones
+        return
+
     def is_for_caller(news: News) -> bool:
         return news.kind in topics and (visible is None or news.cluster_id is None or news.cluster_id in visible)
 
-    with EVENT_STREAMS.track_inprogress(), feed.subscribe() as subscription:
+    with EVENT_STREAMS.track_inprogress(), feed.subscribe(_holder(principal)) as subscription:
         latest, missed = await run_in_threadpool(_catch_up, request.app.state.database, last_event_id)
         # A stream that begins here can be resumed before its first news.
         yield ServerSentEvent(comment="open", id=None if last_event_id else str(latest), retry=_RETRY_MILLISECONDS)

@@ -17,13 +17,16 @@ ANSWER_SECONDS: Final = 10.0
 TOTAL_SECONDS: Final = 30.0
 """So long may it all take, from the first packet on, however often the other end says something."""
 
-# https://datatracker.ietf.org/doc/html/rfc6052: addresses of IPv4 behind a translator.
-_TRANSLATED: Final = IPv6Network("64:ff9b::/96")
-# Services that a cloud offers its machines, apart from those at link-local addresses: of AWS, Alibaba and Azure.
+# https://datatracker.ietf.org/doc/html/rfc6052 and rfc8215: addresses of IPv4 behind a translator, in the last 32 bits.
+_TRANSLATED: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
+# "This network", by which some systems reach themselves; https://datatracker.ietf.org/doc/html/rfc1122.
+_THIS_NETWORK: Final = IPv4Network("0.0.0.0/8")
+# Services that a cloud offers its machines, apart from those at link-local addresses: AWS, Alibaba, Azure and Oracle.
 _CLOUD_SERVICES: Final[tuple[IPv4Network | IPv6Network, ...]] = (
     IPv6Network("fd00:ec2::/32"),
     IPv4Network("100.100.100.200/32"),
     IPv4Network("168.63.129.16/32"),
+    IPv4Network("192.0.0.192/32"),
 )
 
 
@@ -54,7 +57,7 @@ class Reach:
         inner = _inside(address)
         if inner.is_loopback:
             return None if self.loopback else "the server itself"
-        if inner.is_unspecified or inner.is_multicast or inner.is_reserved:
+        if inner in _THIS_NETWORK or inner.is_unspecified or inner.is_multicast or inner.is_reserved:
             return "no address of a machine"
         if inner.is_link_local or any(inner in network for network in _CLOUD_SERVICES):
             return "an address of the server's own link or cloud"
@@ -103,9 +106,9 @@ def _inside(address: Address) -> Address:
     """The IPv4 address that an IPv6 one stands for, else the address itself."""
     if isinstance(address, IPv4Address):
         return address
-    if address in _TRANSLATED:
+    if any(address in network for network in _TRANSLATED):
         return IPv4Address(int(address) & 0xFFFF_FFFF)
-    return address.ipv4_mapped or address.sixtofour or address
+    return address.ipv4_mapped or address.sixtofour or (address.teredo and address.teredo[1]) or address
 
 
 def _cut(connection: socket.socket) -> None:

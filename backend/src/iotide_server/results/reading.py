@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.kit.db import Database
+from iotide_server.kit.files import as_text
 from iotide_server.kit.pagination import Page, PageRequest, Slice
 from iotide_server.results import queries, readings
 from iotide_server.results.curves import thin
@@ -264,8 +265,8 @@ def _csv_value(value: object) -> object:
         case dict():
             return json.dumps(value, sort_keys=True)
         case list():
-            return " ".join(value)
+            return as_text(" ".join(value))
         case datetime():
             return value.isoformat()
         case _:
-            return value
+            return as_text(value)

@@ -1,0 +1,151 @@
+"""One connection to the API: who sends or reads too slowly loses it, so that nobody holds a place for ever."""
+
+import asyncio
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Final
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from iotide_server.kit.web import error_response
+
+HEAD_SECONDS: Final = 20.0
+"""So long may the head of a request take, from the connection or from its first byte on."""
+
+BODY_SECONDS: Final = 30.0
+BYTES_A_SECOND: Final = 16 * 1024
+"""A body may take BODY_SECONDS, and longer as long as it comes at this rate on average; an answer must go at it."""
+
+READING_SECONDS: Final = 60.0
+"""After so long it is looked whether a client has read what it has to of an answer that waits for it."""
+
+LINGERING_SECONDS: Final = 2.0
+"""So long is read on what nobody wants, once it was answered."""
+
+LEAST_EARNED_SECONDS: Final = 1.0
+"""Who has earned less since the last look is cut off."""
+
+
+class BoundedProtocol(H11Protocol):
+    """Uvicorn's protocol with time limits, of which it has one for idle connections alone.
+
+    The limits are attributes so that a test need not wait for them.
+    """
+
+    head_seconds = HEAD_SECONDS
+    body_seconds = BODY_SECONDS
+    bytes_a_second = BYTES_A_SECOND
+    reading_seconds = READING_SECONDS
+    lingering_seconds = LINGERING_SECONDS
+    least_earned_seconds = LEAST_EARNED_SECONDS
+
+    _sending: asyncio.TimerHandle | None = None
+    _reading: asyncio.TimerHandle | None = None
+    _received_bytes = 0
+    _unread_bytes = 0
+    _sends_body = False
+    _was_answered = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        # Whatever waits to be read counts, however little it is.
+        transport.set_write_buffer_limits(high=0)
+        self._limit_sending(self.head_seconds)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing any more."""
+        _stop(self._sending)
+        _stop(self._reading)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, and begin or end a wait where a head or a body does."""
+        self._received_bytes += len(data)
+        super().data_received(data)
+        self._follow(len(data))
+
+    def on_response_complete(self) -> None:
+        """As uvicorn, which goes on here with what a client sent ahead."""
+        super().on_response_complete()
+        if self.conn.their_state is h11.SEND_BODY:
+            # Refused before all of the body came: it is passed over for a moment, so that the client reads why.
+            self._was_answered = True
+            self._limit_sending(self.lingering_seconds)
+        self._follow(0)
+
+    def pause_writing(self) -> None:
+        """The client does not keep up with reading."""
+        super().pause_writing()
+        self._wait_for_reader()
+
+    def resume_writing(self) -> None:
+        """It has caught up."""
+        _stop(self._reading)
+        super().resume_writing()
+
+    def _wait_for_reader(self) -> None:
+        self._unread_bytes = self.transport.get_write_buffer_size()
+        self._reading = self.loop.call_later(self.reading_seconds, self._look_at_reader)
+
+    def _look_at_reader(self) -> None:
+        read_bytes = self._unread_bytes - self.transport.get_write_buffer_size()
+        if read_bytes < self.bytes_a_second * self.reading_seconds:
+            self.transport.abort()
+        else:
+            self._wait_for_reader()
+
+    def _follow(self, received_bytes: int) -> None:
+        sends_body = self.conn.their_state is h11.SEND_BODY
+        if sends_body and not self._sends_body:
+            self._received_bytes = received_bytes
+            self._was_answered = False
+            self._limit_sending(self.body_seconds)
+        elif self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
+            if self._sends_body or self._sending is None:
+                self._limit_sending(self.head_seconds)
+        elif not sends_body:
+            # A whole request came, or none has begun: then uvicorn's own limit for idle connections holds.
+            _stop(self._sending)
+            self._sending = None
+        self._sends_body = sends_body
+
+    def _limit_sending(self, seconds: float) -> None:
+        _stop(self._sending)
+        self._sending = self.loop.call_later(seconds, self._end_slow)
+
+    def _end_slow(self) -> None:
+        earned_seconds = self._received_bytes / self.bytes_a_second
+        if self._sends_body and not self._was_answered and earned_seconds >= self.least_earned_seconds:
+            self._received_bytes = 0
+            self._limit_sending(earned_seconds)
+            return
+        has_begun = self._sends_body or self.conn.trailing_data[0]
+        if has_begun and self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            self._say_too_slow()
+        self.transport.close()
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+
+    def _say_too_slow(self) -> None:
+        answer = error_response(
+            HTTPStatus.REQUEST_TIMEOUT,
+            "request_too_slow",
+            "the request did not come in time",
+            remedy=f"send at least {self.bytes_a_second} bytes a second",
+        )
+        headers = [*answer.raw_headers, (b"connection", b"close")]
+        write: Callable[[bytes], None] = self.transport.write
+        for event in (
+            h11.Response(status_code=answer.status_code, headers=headers, reason=b"Request Timeout"),
+            h11.Data(data=bytes(answer.body)),
+            h11.EndOfMessage(),
+        ):
+            write(self.conn.send(event) or b"")
+
+
+def _stop(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()

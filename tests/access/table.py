@@ -1,0 +1,222 @@
+"""The table of every route and every caller: asked one by one, each in a transaction that is taken back."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from access.callers import CALLERS, Caller, Headers, Proof
+from access.requests import REQUESTS
+from access.rules import NOT_ALLOWED, NOT_AUTHENTICATED, NOT_FOUND, Ids, Request, Whose, expected
+from access.site import MARK
+from factories.routes import DeclaredRoute
+from fastapi import FastAPI
+from sqlalchemy.engine import Connection
+from sqlalchemy.orm import Session
+from starlette.types import Message
+from structlog.testing import capture_logs
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.rules import HasRole, Public, SignedIn, SignedInOrReading
+from iotide_server.clusters.rules import IsNode, IsNodeOrWaits
+from iotide_server.kit.db import Database
+from iotide_server.main import API
+
+_SHOWS_WHAT_IS_NOT_THEIRS = "and shows what is not theirs"
+_SHOWS_NOTHING = "and shows nothing of the cluster"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One cell of the table."""
+
+    route: DeclaredRoute
+    caller: Caller
+    expected: str
+    observed: str
+
+    def __str__(self) -> str:
+        return f"{self.route} by {self.caller.name}: {self.expected} expected, {self.observed} observed"
+
+
+class TakenBack(Database):
+    """Transactions of one connection, whatever is committed in them; all of them end with `taken_back`."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection.engine)
+        self._connection = connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        """As the base's, but for what is done after the commit: nobody outside hears of it."""
+        with (
+            Session(self._connection, join_transaction_mode="create_savepoint", expire_on_commit=False) as session,
+            session.begin(),
+        ):
+            yield session
+
+    @contextmanager
+    def taken_back(self) -> Iterator[None]:
+        """Whatever happens within is undone."""
+        outer = self._connection.begin()
+        try:
+            yield
+        finally:
+            outer.rollback()
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The API with its site, as it is asked."""
+
+    app: FastAPI
+    database: TakenBack
+    ids: Ids
+    headers: Mapping[str, Headers]
+
+    def checks(self, routes: Sequence[DeclaredRoute], callers: Sequence[Caller] = CALLERS) -> list[Check]:
+        """Every route that has a request, by every caller."""
+        was_open = self.app.state.public_read
+        try:
+            with capture_logs():  # who is refused a password is logged
+                return asyncio.run(self._checks(routes, callers))
+        finally:
+            self.app.state.public_read = was_open
+
+    async def _checks(self, routes: Sequence[DeclaredRoute], callers: Sequence[Caller]) -> list[Check]:
+        return [
+            Check(route, caller, expected(route, request, caller), await self._observed(route, request, caller))
+            for route in routes
+            if (request := REQUESTS.get(str(route)))
+            for caller in callers
+        ]
+
+    async def _observed(self, route: DeclaredRoute, request: Request, caller: Caller) -> str:
+        ids = {**self.ids, **{name: self.ids[key] for name, key in request.names.items()}}
+        query = request.query.format(**ids)
+        headers = {**self.headers[caller.name], **(request.headers(ids) if request.headers else {})}
+        content = request.body(ids) if request.body else None
+        self.app.state.public_read = caller.proof is Proof.READING
+        with self.database.taken_back():
+            answer = await asked(self.app, route.method, route.url(ids), query, headers, content)
+        return " ".join([str(answer.status), *_remarks(route, request, caller, answer)])
+
+
+@dataclass
+class Answer:
+    """What came back."""
+
+    status: int = 0
+    text: str = ""
+
+
+async def asked(app: FastAPI, method: str, path: str, query: str, headers: Headers, content: object = None) -> Answer:
+    """One request without socket and client: three thousand of them cost more in those than in the API."""
+    body = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
+    kind = "application/octet-stream" if isinstance(content, bytes) else "application/json"
+    sent = {"content-type": kind, "content-length": str(len(body))} if body else {}
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "scheme": "http",
+        "query_string": query.encode(),
+        "headers": [(name.lower().encode(), value.encode()) for name, value in {**sent, **headers}.items()],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+    }
+    incoming: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    answer, pieces = Answer(), []
+
+    async def receive() -> Message:
+        return incoming.pop() if incoming else await asyncio.Future()
+
+    async def send(message: Message) -> None:
+        answer.status = message.get("status", answer.status)
+        pieces.append(message.get("body", b""))
+
+    await app(scope, receive, send)
+    answer.text = b"".join(pieces).decode("utf-8", "replace")
+    return answer
+
+
+def _remarks(route: DeclaredRoute, request: Request, caller: Caller, answer: Answer) -> Iterator[str]:
+    """What the status alone does not say."""
+    if answer.status >= HTTPStatus.BAD_REQUEST or isinstance(route.rules[0], Public):
+        return
+    if '"accepted":false' in answer.text:
+        yield "and refused"
+    is_stranger = not caller.may(Role.VIEWER) and caller.node in {None, "far"}
+    if is_stranger and MARK in answer.text:
+        yield _SHOWS_WHAT_IS_NOT_THEIRS
+    if route.method == "GET" and request.whose is Whose.NOBODYS and request.shows:
+        (rule,) = route.rules
+        sees = isinstance(rule, HasRole) and caller.may(rule.role)
+        if sees and MARK not in answer.text:
+            yield _SHOWS_NOTHING
+
+
+def missing(routes: Sequence[DeclaredRoute]) -> list[str]:
+    """Routes without a request, and requests without a route."""
+    return sorted({str(route) for route in routes} ^ REQUESTS.keys())
+
+
+def summary(routes: Sequence[DeclaredRoute], checks: Sequence[Check]) -> str:
+    """The line that the tests print."""
+    differences = sum(check.expected != check.observed for check in checks)
+    counts = f"routes={len(routes)} roles={len(CALLERS)} checks={len(checks)}"
+    return f"access: {counts} differences={differences} missing={len(missing(routes))}"
+
+
+_HEAD = """\
+# Who may call what
+Made by `./dev generate` from the rule that each route declares and from whose the thing is that it names. A test asks
+every route as every caller, about things that are there, and compares: no difference, no route left out.
+
+The things belong to one cluster. *viewer*, *operator* and *admin* have that role in it and sit at a browser, *admin
+of all* in all clusters, *other operator* and *other admin* in another one; what they may not know of is 404 to them,
+and lists leave it out. A token has the role of its owner, cut down to its scopes. 2xx is let in. So is 409 or 422,
+which the state of the thing gives, and the 401 of the two routes that want another proof in their body.
+
+"""
+
+
+def document(routes: Sequence[DeclaredRoute]) -> str:
+    """The table in Markdown, as it is expected."""
+    shorts = {NOT_AUTHENTICATED: "401", NOT_ALLOWED: "403", NOT_FOUND: "404"}
+    header = ["route", "rule", "belongs to", *(caller.name for caller in CALLERS)]
+    lines = [_row(header), _row(["---"] * len(header))]
+    for route in sorted(routes, key=lambda route: (route.path, route.method)):
+        request = REQUESTS[str(route)]
+        answers = [expected(route, request, caller) for caller in CALLERS]
+        shown = [shorts.get(answer, answer.partition(" ")[0]) for answer in answers]
+        name = f"{route.method} {route.path.removeprefix(API)}"
+        lines.append(_row([f"`{name}`", _rule_name(route), request.whose.value, *shown]))
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _rule_name(route: DeclaredRoute) -> str:
+    match route.rules:
+        case (HasRole(role),):
+            return role.value
+        case (Public(),):
+            return "anyone"
+        case (SignedIn(),):
+            return "person"
+        case (SignedInOrReading(),):
+            return "person or open for reading"
+        case (IsNodeOrWaits(),):
+            return "node or pending"
+        case (IsNode(),):
+            return "node"
+        case _:
+            return "?"

@@ -1,0 +1,32 @@
+"""docs/security.md names a test for each attack; here it is looked that they are there."""
+
+import ast
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[3]
+LISTED: Final = re.findall(r"\| `([^`:]+)::([^`]+)` \|$", (ROOT / "docs/security.md").read_text(), re.MULTILINE)
+
+
+def collected_in(file: Path) -> set[str]:
+    """What pytest, Playwright or Vitest collects there."""
+    text = file.read_text()
+    if file.suffix == ".ts":
+        return set(re.findall(r'\b(?:test|it)\("([^"]+)"', text)) | set(
+            re.findall(r'^\]\)\("([^"]+)"', text, re.MULTILINE)
+        )
+    return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+
+
+def test_attacks_are_listed() -> None:
+    assert len(LISTED) > 30
+
+
+@pytest.mark.parametrize(("path", "name"), LISTED)
+def test_the_test_of_an_attack_is_there(path: str, name: str) -> None:
+    file = ROOT / path
+    assert file.name.startswith("test_") or file.suffix == ".ts"
+    assert name in collected_in(file)

@@ -1,0 +1,153 @@
+"""Clients that send or read hardly anything, on a real socket of the server's protocol: none holds its place."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final
+
+import pytest
+import uvicorn
+from local_stack import wait_for
+from starlette.types import Receive, Scope, Send
+
+from iotide_server.kit.connections import BoundedProtocol
+
+WAIT_SECONDS: Final = 20.0
+LARGE_BYTES: Final = 64 * 1024**2
+POST: Final = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
+HEAD: Final = b"GET / HTTP/1.1\r\nHost: x\r\n"
+
+
+class Impatient(BoundedProtocol):
+    """The server's protocol, in a hurry."""
+
+    head_seconds = 0.3
+    body_seconds = 0.3
+    bytes_a_second = 100
+    least_earned_seconds = 0.1
+    lingering_seconds = 0.3
+    reading_seconds = 0.3
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """Reads the body, but at /unread, and answers with much at /large."""
+    has_more = scope["path"] != "/unread"
+    while has_more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+        has_more = message.get("more_body", False)
+    body = b"x" * (LARGE_BYTES if scope["path"] == "/large" else 2)
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    await send({"type": "http.response.body", "body": body})
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[uvicorn.Server]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(application, http=Impatient, lifespan="off", log_config=None, access_log=False)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        wait_for("the server", lambda: server.started or None)
+        yield server
+        server.should_exit = True
+        thread.join(WAIT_SECONDS)
+
+
+@pytest.fixture
+def line(server: uvicorn.Server) -> Iterator[socket.socket]:
+    place = server.servers[0].sockets[0].getsockname()
+    with socket.create_connection(place, timeout=WAIT_SECONDS) as line:
+        yield line
+
+
+def all_of(line: socket.socket) -> bytes:
+    """What comes until the server ends the connection; it has to."""
+    pieces = []
+    with suppress(ConnectionResetError, BrokenPipeError):
+        while piece := line.recv(65536):
+            pieces.append(piece)
+    return b"".join(pieces)
+
+
+def trickle(line: socket.socket, byte: bytes = b"x") -> bytes:
+    """One byte after the other, as far apart as the shortest wait for an answer, until the connection ends."""
+    line.settimeout(0.05)
+    received = b""
+    for _ in range(int(WAIT_SECONDS / 0.05)):
+        try:
+            line.sendall(byte)
+            piece = line.recv(65536)
+        except TimeoutError:
+            continue
+        except (ConnectionResetError, BrokenPipeError):
+            return received
+        if not piece:
+            return received
+        received += piece
+    raise AssertionError("the connection was not ended")
+
+
+def refused_as_slow(answer: bytes) -> bool:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return head.startswith(b"HTTP/1.1 408 ") and json.loads(body)["error"]["code"] == "request_too_slow"
+
+
+def test_a_connection_that_says_nothing_ends(line: socket.socket) -> None:
+    assert all_of(line) == b""
+
+
+def test_a_head_that_stops_is_408(line: socket.socket) -> None:
+    line.sendall(HEAD)
+    assert refused_as_slow(all_of(line))
+
+
+def test_a_head_that_comes_byte_by_byte_is_cut_off(line: socket.socket) -> None:
+    line.sendall(HEAD + b"X-Slow: ")
+    answer = trickle(line)
+    assert answer == b"" or refused_as_slow(answer)
+
+
+def test_a_body_that_stops_is_408(line: socket.socket) -> None:
+    line.sendall(POST + b"x" * 10)
+    assert refused_as_slow(all_of(line))
+
+
+def test_a_body_that_comes_byte_by_byte_is_cut_off(line: socket.socket) -> None:
+    line.sendall(POST)
+    answer = trickle(line)
+    assert answer == b"" or refused_as_slow(answer)
+
+
+def test_a_body_that_comes_fast_enough_is_taken_however_long_it_takes(line: socket.socket) -> None:
+    line.sendall(POST.replace(b"1000", b"6000") + b"x" * 1000)
+    line.settimeout(0.05)
+    for _ in range(10):  # longer than the 0.3 s that a body has without earning more
+        with suppress(TimeoutError):
+            line.recv(1)
+        line.sendall(b"x" * 500)
+    line.settimeout(WAIT_SECONDS)
+    assert line.recv(65536).startswith(b"HTTP/1.1 200")
+
+
+def test_a_second_request_that_does_not_come_whole_ends_too(line: socket.socket) -> None:
+    line.sendall(HEAD + b"\r\n")
+    assert line.recv(65536).startswith(b"HTTP/1.1 200")
+    line.sendall(HEAD)
+    assert refused_as_slow(all_of(line).removeprefix(b"xx"))
+
+
+def test_a_body_that_was_refused_is_not_read_for_ever(line: socket.socket) -> None:
+    line.sendall(POST.replace(b"/ ", b"/unread ").replace(b"1000", b"1000000000"))
+    answer = trickle(line, b"x" * 500)
+    assert answer.startswith(b"HTTP/1.1 200")
+
+
+def test_an_answer_that_nobody_reads_is_given_up(line: socket.socket, server: uvicorn.Server) -> None:
+    wait_for("the connection", lambda: server.server_state.connections or None)
+    line.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+    wait_for("the end of it", lambda: not server.server_state.connections or None, seconds=WAIT_SECONDS)
+    assert len(all_of(line)) < LARGE_BYTES
