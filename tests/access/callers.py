@@ -8,9 +8,11 @@ from enum import StrEnum
 from factories.clusters import node_token
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.authentication import API_TOKEN_PREFIX, digest
+from iotide_server.accounts.authentication import API_TOKEN_PREFIX
+from iotide_server.accounts.browser_cookies import SESSION_COOKIE
 from iotide_server.accounts.models import ApiToken, Role, RoleGrant, User, UserSession
-from iotide_server.accounts.rules import CSRF_HEADER, SESSION_COOKIE
+from iotide_server.accounts.rules import CSRF_HEADER
+from iotide_server.accounts.secret import digest
 
 Headers = Mapping[str, str]
 

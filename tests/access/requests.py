@@ -122,6 +122,7 @@ _ACCOUNTS = {
     "GET /audit": _LISTED,
     "GET /audit/export": _LISTED,
     "GET /alive": _OWN,
+    "GET /metrics": Request(Whose.ALL_CLUSTERS),
     "GET /session/ways": _OWN,
     "GET /session/provider": Request(Whose.NOBODYS, answer=404),
     "GET /session/provider/callback": Request(Whose.NOBODYS, answer=404),

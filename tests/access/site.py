@@ -19,8 +19,8 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.authentication import digest
 from iotide_server.accounts.models import ApiToken, LoginLink, Role, User, UserSession
+from iotide_server.accounts.secret import digest
 from iotide_server.alerts.raising import raise_alerts
 from iotide_server.campaigns.models import Campaign
 from iotide_server.clusters.models import Cluster, Node, PendingNode
@@ -76,9 +76,9 @@ class AccessSite:
         measured = Measured(session, NOW, name=f"{MARK}-measured")
         series = history(measured, levels((12, 100.0)))
         # As it was submitted; what is shown of a campaign has its plan.
-        session.execute(
-            update(Campaign).where(Campaign.plan == {}).values(plan=REQUESTS[f"POST {API}/campaigns"].body(self.ids))
-        )
+        plan = REQUESTS[f"POST {API}/campaigns"].body
+        assert plan is not None
+        session.execute(update(Campaign).where(Campaign.plan == {}).values(plan=plan(self.ids)))
         run = session.scalars(select(Run).where(Run.cluster_id == measured.cluster.id)).one()
         order = session.scalars(select(Order).where(Order.run_id == run.id)).one()
         store_artefact(session, order, f"{MARK}.stdout", hashlib.sha256(RAW).hexdigest(), RAW)

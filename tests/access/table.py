@@ -19,8 +19,8 @@ from starlette.types import Message
 from structlog.testing import capture_logs
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.rules import HasRole, Public, SignedIn, SignedInOrReading
-from iotide_server.clusters.rules import IsNode, IsNodeOrWaits
+from iotide_server.accounts.rules import HasRole, Public, Rule, SignedIn, SignedInOrReading
+from iotide_server.clusters.rules import ConfirmsToken, IsNode, IsNodeOrWaits
 from iotide_server.kit.db import Database
 from iotide_server.main import API
 
@@ -173,6 +173,15 @@ def summary(routes: Sequence[DeclaredRoute], checks: Sequence[Check]) -> str:
     return f"access: {counts} differences={differences} missing={len(missing(routes))}"
 
 
+_RULE_NAMES: Mapping[type[Rule], str] = {
+    Public: "anyone",
+    SignedIn: "person",
+    SignedInOrReading: "person or open for reading",
+    IsNode: "node",
+    IsNodeOrWaits: "node or pending node",
+    ConfirmsToken: "node with a token to confirm",
+}
+
 _HEAD = """\
 # Who may call what
 Made by `./dev generate` from the rule that each route declares and from whose the thing is that it names. A test asks
@@ -205,18 +214,5 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _rule_name(route: DeclaredRoute) -> str:
-    match route.rules:
-        case (HasRole(role),):
-            return role.value
-        case (Public(),):
-            return "anyone"
-        case (SignedIn(),):
-            return "person"
-        case (SignedInOrReading(),):
-            return "person or open for reading"
-        case (IsNodeOrWaits(),):
-            return "node or pending"
-        case (IsNode(),):
-            return "node"
-        case _:
-            return "?"
+    (rule,) = route.rules
+    return rule.role.value if isinstance(rule, HasRole) else _RULE_NAMES[type(rule)]

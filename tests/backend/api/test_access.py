@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from access.callers import CALLERS
@@ -66,7 +67,8 @@ def named(routes: list[DeclaredRoute]) -> Callable[[str], DeclaredRoute]:
 def test_a_weaker_rule_is_found(
     shared_app: FastAPI, asking: Asking, named: Callable[[str], DeclaredRoute], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(shared_app.dependency_overrides, HasRole(Role.ADMIN), HasRole(Role.VIEWER))
+    overrides: dict[Any, Any] = shared_app.dependency_overrides
+    monkeypatch.setitem(overrides, HasRole(Role.ADMIN), HasRole(Role.VIEWER))
     checks = asking.checks([named(f"GET {API}/audit")])
     found = {check.caller.name for check in checks if check.expected != check.observed}
     assert {"viewer", "operator", "other operator"} <= found

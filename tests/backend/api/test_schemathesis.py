@@ -25,8 +25,8 @@ from schemathesis.specs.openapi.checks import (
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.authentication import digest
 from iotide_server.accounts.models import Role
+from iotide_server.accounts.secret import digest
 from iotide_server.clusters.models import Cluster
 from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.db import Database, open_engine

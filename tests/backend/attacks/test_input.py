@@ -212,7 +212,7 @@ def test_what_is_hidden_and_what_is_not_there_are_answered_alike(shared_app: Fas
 
     async def probe() -> list[tuple[str, object, object]]:
         headers = site.headers["other operator"]
-        found = []
+        found: list[tuple[str, object, object]] = []
         for path in shown:
             name = path.partition("{")[2].partition("}")[0]
             hidden = await asked(shared_app, "GET", path.format(**ids), "metric=write_rate", headers)
