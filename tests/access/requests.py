@@ -1,6 +1,6 @@
 """How each route of the API is called for the table: by a request that is right, about things of the one cluster."""
 
-from access.rules import Ids, Request, Whose
+from access.rules import NOT_ALLOWED, Ids, Request, Whose
 
 from iotide_server.main import API
 
@@ -113,7 +113,7 @@ _ACCOUNTS = {
     "GET /tokens": _OWN,
     "POST /tokens": Request(Whose.NOBODYS, lambda _: {"name": "mine", "scopes": ["read"]}, by_person=True),
     "DELETE /tokens/{token_id}": Request(
-        Whose.A_PERSONS, names={"token_id": "api_token_id"}, by_person=True, owner="operator"
+        Whose.A_PERSONS, names={"token_id": "api_token_id"}, by_person=True, owner="operator", or_admins=True
     ),
     "GET /users": Request(Whose.ALL_CLUSTERS),
     "POST /users": Request(Whose.ALL_CLUSTERS, lambda _: {"name": "grace", "roles": []}),
@@ -122,7 +122,6 @@ _ACCOUNTS = {
     "GET /audit": _LISTED,
     "GET /audit/export": _LISTED,
     "GET /alive": _OWN,
-    "GET /metrics": Request(Whose.ALL_CLUSTERS),
     "GET /session/ways": _OWN,
     "GET /session/provider": Request(Whose.NOBODYS, answer=404),
     "GET /session/provider/callback": Request(Whose.NOBODYS, answer=404),
@@ -170,7 +169,7 @@ _CLUSTERS = {
     "GET /clusters/{cluster_id}/peers": _SHOWN,
     "GET /published-sources": _OWN,
     "GET /board": _LISTED,
-    "GET /events": _OWN,
+    "GET /events": Request(Whose.NOBODYS, shows=False, streams=True),
 }
 _TARGETS = {
     "GET /targets": _LISTED,
@@ -295,7 +294,7 @@ _AGENTS = {
         },
         answer=401,
     ),
-    "POST /agent/hello": Request(Whose.NOBODYS, _hello),
+    "POST /agent/hello": Request(Whose.NOBODYS, _hello, to_pending=NOT_ALLOWED),
     "POST /agent/beat": Request(Whose.NOBODYS, _beat),
     "POST /agent/batch": Request(Whose.NOBODYS, _batch, answer=409),
     "GET /agent/standing": _OWN,
@@ -314,5 +313,5 @@ REQUESTS = {
     f"{name.partition(' ')[0]} {API}{name.partition(' ')[2]}": request
     for part in (_ACCOUNTS, _CLUSTERS, _TARGETS, _CAMPAIGNS, _PLANS, _FINDINGS, _TELLING, _AGENTS)
     for name, request in part.items()
-}
+} | {"GET /metrics": Request(Whose.ALL_CLUSTERS)}
 """By method and path."""

@@ -39,8 +39,11 @@ class Request:
         wants: the role in the cluster, where the rule alone does not say it.
         by_person: whether no token does it.
         owner: who made it, where it is a person's.
+        or_admins: administrators of all clusters may do it to what others made.
+        to_pending: what a host that waits to be let in is answered, where it is asked and not let in.
         unanswered: for nodes that do not have the order, where it is not 404.
         shows: whether a viewer is shown something of the cluster.
+        streams: it changes nothing and reads beside its own transaction, on another connection.
     """
 
     whose: Whose = Whose.CLUSTERS
@@ -52,8 +55,11 @@ class Request:
     wants: Role | None = None
     by_person: bool = False
     owner: str | None = None
+    or_admins: bool = False
+    to_pending: str | None = None
     unanswered: str | None = None
     shows: bool = True
+    streams: bool = False
 
 
 def expected(route: DeclaredRoute, request: Request, caller: Caller) -> str:
@@ -73,7 +79,7 @@ def _for_nodes(rule: IsNode, request: Request, caller: Caller) -> str | None:
     if caller.proof in {Proof.TOKEN, Proof.DEAD_TOKEN}:
         return NOT_ALLOWED
     if caller.proof is Proof.PENDING_NODE and not isinstance(rule, ConfirmsToken):
-        return None if isinstance(rule, IsNodeOrWaits) else NOT_ALLOWED
+        return request.to_pending if isinstance(rule, IsNodeOrWaits) else NOT_ALLOWED
     if caller.proof is not Proof.NODE:
         return NOT_AUTHENTICATED
     is_foreign = request.whose is Whose.ORDERS_NODE and caller.node != "n1"
@@ -88,7 +94,7 @@ def _for_persons(rule: Rule, method: str, request: Request, caller: Caller) -> s
     if caller.proof is Proof.READING and (method not in _SAFE_METHODS or isinstance(rule, SignedIn)):
         return NOT_AUTHENTICATED
     if isinstance(rule, HasRole) and not caller.may_somewhere(rule.role):
-        return NOT_ALLOWED
+        return NOT_AUTHENTICATED if caller.proof is Proof.READING else NOT_ALLOWED
     wanted = request.wants or (rule.role if isinstance(rule, HasRole) else Role.VIEWER)
     refusal = _by_owner(request, wanted, caller)
     if refusal is None and request.by_person and caller.proof is Proof.TOKEN:
@@ -104,6 +110,8 @@ def _by_owner(request: Request, wanted: Role, caller: Caller) -> str | None:
             return NOT_ALLOWED
         case Whose.ALL_CLUSTERS if not caller.may(wanted, everywhere=True):
             return NOT_ALLOWED
+        case Whose.A_PERSONS if request.or_admins and caller.may(Role.ADMIN, everywhere=True):
+            return None
         case Whose.A_PERSONS if caller.name != request.owner:
             is_refused_first = request.by_person and caller.proof is Proof.TOKEN
             return NOT_ALLOWED if is_refused_first else NOT_FOUND

@@ -99,6 +99,7 @@ class Asking:
         headers = {**self.headers[caller.name], **(request.headers(ids) if request.headers else {})}
         content = request.body(ids) if request.body else None
         self.app.state.public_read = caller.proof is Proof.READING
+        self.app.state.database = Database(self.database.engine) if request.streams else self.database
         with self.database.taken_back():
             answer = await asked(self.app, route.method, route.url(ids), query, headers, content)
         return " ".join([str(answer.status), *_remarks(route, request, caller, answer)])

@@ -2485,7 +2485,8 @@ export interface paths {
          * Stream changes
          * @description What changes in the clusters that you may see.
          *
-         *     The stream ends after ten minutes; an EventSource comes back by itself, proves who it is again and goes on.
+         *     The stream ends after ten minutes; an EventSource comes back by itself, proves who it is again and goes on. One
+         *     person has at most 20 of them open at once.
          */
         get: operations["stream_events"];
         put?: never;
@@ -10278,11 +10279,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "code": "target_not_found",
-                     *         "field": "targets[1]",
-                     *         "value": "nfs9",
-                     *         "message": "there is no target nfs9",
-                     *         "remedy": "choose one of nfs0, nfs1",
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "too_many_streams",
+                     *         "message": "you have 20 streams open already",
+                     *         "remedy": "close some of them",
                      *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
@@ -10610,11 +10611,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "code": "target_not_found",
-                     *         "field": "targets[1]",
-                     *         "value": "nfs9",
-                     *         "message": "there is no target nfs9",
-                     *         "remedy": "choose one of nfs0, nfs1",
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "too_many_streams",
+                     *         "message": "you have 20 streams open already",
+                     *         "remedy": "close some of them",
                      *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
@@ -10978,11 +10979,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "code": "target_not_found",
-                     *         "field": "targets[1]",
-                     *         "value": "nfs9",
-                     *         "message": "there is no target nfs9",
-                     *         "remedy": "choose one of nfs0, nfs1",
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "too_many_streams",
+                     *         "message": "you have 20 streams open already",
+                     *         "remedy": "close some of them",
                      *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
@@ -41648,6 +41649,15 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description Internal Server Error */
             500: {
                 headers: {
@@ -41852,11 +41862,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "code": "target_not_found",
-                     *         "field": "targets[1]",
-                     *         "value": "nfs9",
-                     *         "message": "there is no target nfs9",
-                     *         "remedy": "choose one of nfs0, nfs1",
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "too_many_streams",
+                     *         "message": "you have 20 streams open already",
+                     *         "remedy": "close some of them",
                      *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
