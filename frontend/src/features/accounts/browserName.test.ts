@@ -15,6 +15,10 @@ it.each([
     "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1 Version/19.0 Mobile/15E148 Safari/604.1",
     "Safari 19 on iOS",
   ],
+  [
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 HeadlessChrome/142.0.0.0 Safari/537.36",
+    "Chrome 142 on Linux",
+  ],
   ["curl/8.17.0", "curl/8.17.0"],
   [null, "unknown browser"],
 ])("names %s", (userAgent, name) => {

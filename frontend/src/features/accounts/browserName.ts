@@ -7,7 +7,7 @@ const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdgA?\/(\d+)/, "Edge"],
   [/\bOPR\/(\d+)/, "Opera"],
   [/\bFirefox\/(\d+)/, "Firefox"],
-  [/\bChrom(?:e|ium)\/(\d+)/, "Chrome"],
+  [/Chrom(?:e|ium)\/(\d+)/, "Chrome"],
   [/\bVersion\/(\d+)[\d.]* (?:Mobile\S* )?Safari\//, "Safari"],
 ];
 const SYSTEMS: readonly (readonly [RegExp, string])[] = [
