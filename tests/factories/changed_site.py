@@ -103,7 +103,7 @@ def cluster(site: ChangedSite) -> None:
     """A cluster with a node that joined, two targets, and everything that is drained there once."""
     site.ids["cluster_id"] = site.change("made", "POST /clusters", {"name": "blade"})["id"]
     site.change("changed", "PATCH /clusters/{cluster_id}", {"description": "rack 4"})
-    token = site.change("made", "POST /clusters/{cluster_id}/join-tokens", {"uses": 2})
+    token = site.change("made", "POST /clusters/{cluster_id}/join-tokens", {"uses": 2, "needs_approval": False})
     spare = site.change("made", "POST /clusters/{cluster_id}/join-tokens", {})
     site.secrets += [token["token"], spare["token"]]
     site.change("removed", "DELETE /join-tokens/{token_id}", token_id=spare["id"])

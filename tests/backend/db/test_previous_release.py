@@ -22,8 +22,8 @@ from iotide_server.settings import Settings
 API: Final = "/api/v1"
 MOST_OF_EACH: Final = 5
 STREAMS: Final = {f"{API}/events"}
-REFUSALS: Final = {"campaign_not_paused", "nothing_to_show", "sides_wanted"}
-"""Of requests that want a campaign in another state, or one of two things to be named."""
+REFUSALS: Final = {"campaign_not_paused", "nothing_to_show", "sides_wanted", "person_wanted", "no_provider"}
+"""Of requests that want a campaign in another state, one of two things to be named, a browser or an OpenID provider."""
 TABLES: Final = {
     "alert_id": "alert",
     "artefact_id": "artefact",

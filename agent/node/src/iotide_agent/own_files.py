@@ -51,7 +51,7 @@ def close_state(directory: Path) -> None:
     for name in _SECRETS:
         _require_secret(directory / name)
     if found.st_mode & _OTHERS:
-        _logger.warning("state_closed directory=%s mode=%04o", directory, stat.S_IMODE(found.st_mode))
+        _logger.warning("state_closed directory=%s mode=%s", directory, f"{stat.S_IMODE(found.st_mode):04o}")
         directory.chmod(0o700)
 
 
