@@ -135,9 +135,9 @@ def test_what_is_set_wrongly_in_redis_is_read_from_it(spoilt: Redis, look: Calla
 def test_without_the_right_to_ask_that_is_what_is_said(redis_server: PrivateRedis) -> None:
     with closing(Redis.from_url(redis_server.url)) as own, closing(Redis.from_url(redis_server.admin_url)) as admin:
         assert read_redis(own, admin).users
-        admin.acl_setuser("iotide-server", commands=["+info"])
+        admin.acl_setuser("iotide-server", enabled=True, commands=["+info"])
         try:
             facts = read_redis(own, own)
         finally:
-            admin.acl_setuser("iotide-server", commands=["-info"])
+            admin.acl_setuser("iotide-server", enabled=True, commands=["-info"])
     assert (facts.users, facts.settings) == (None, None)
