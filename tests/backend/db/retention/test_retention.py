@@ -121,7 +121,7 @@ def test_a_batch_is_bounded_and_the_next_one_is_wanted_at_once(
     rule(session, console, 30, None)
     again_at = give_up_old(session, 1)
     assert again_at is not None
-    assert again_at < NOW + timedelta(minutes=10)
+    assert again_at < datetime.now(UTC) + timedelta(minutes=10)
     assert len(session.scalars(select(Artefact)).all()) == 1
 
 
