@@ -119,7 +119,10 @@ class JoinTokenInput(Input):
     expires_in_seconds: JoinTokenSeconds = 3600.0
     needs_approval: Annotated[
         bool | None,
-        Field(description="Whoever enrolls with it waits until somebody lets them in; by default if it is for several"),
+        Field(
+            strict=True,
+            description="Whoever enrolls with it waits until somebody lets them in; by default if it is for several",
+        ),
     ] = None
 
 

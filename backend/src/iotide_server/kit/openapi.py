@@ -1,5 +1,6 @@
 """What every operation of the API's description has: the errors that follow from its form, and examples."""
 
+from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -54,6 +55,9 @@ def _complete(method: str, operation: Schema, schemas: Schema) -> None:
         operation["responses"].setdefault(str(status), response)
     operation["responses"] = dict(sorted(operation["responses"].items()))
     for status, response in operation["responses"].items():
+        if int(status) >= HTTPStatus.BAD_REQUEST and "content" in response:
+            # Also where the answer is a stream or a file otherwise.
+            response["content"] = {_JSON: next(iter(response["content"].values()))}
         _add_example(response, schemas, _REFUSALS.get(int(status)))
     _add_example(operation.get("requestBody", {}), schemas, None)
 
