@@ -90,13 +90,54 @@ def people(site: ChangedSite) -> None:
         else:
             site.change("neither", "POST /session", {"name": "admin", "password": PASSWORD})
             site.secrets.append(site.client.cookies["iotide_session"])
+    for route in ("DELETE /sessions/{session_id}", "DELETE /sessions"):
+        signed_in(site)
+        others = [one["id"] for one in site.read("/sessions")["items"] if not one["is_this_one"]]
+        site.change("neither" if "{" in route else "made", route, session_id=others[0])
     token = site.change("made", "POST /tokens", {"name": "nightly", "scopes": ["read"]})
     site.secrets.append(token["token"])
     site.change("removed", "DELETE /tokens/{token_id}", token_id=token["id"])
     grace = site.change("made", "POST /users", {"name": "grace", "roles": [{"cluster_id": None, "role": "viewer"}]})
     link = site.change("made", "POST /users/{user_id}/link", user_id=grace["id"])
     site.secrets.append(link["url"].partition("#token=")[2])
+    site.change("neither", "POST /session/link", {"token": site.secrets[-1]})
+    signed_in(site)
+    site.change("made", "DELETE /users/{user_id}/sessions", user_id=grace["id"])
+    reset = site.change("changed", "POST /users/{user_id}/password-reset", user_id=grace["id"])
+    site.secrets.append(reset["url"].partition("#token=")[2])
     site.change("changed", "PUT /users/{user_id}", {"roles": [], "disabled": True}, user_id=grace["id"])
+
+
+def signed_in(site: ChangedSite) -> None:
+    """The administrator, in another browser."""
+    site.client.cookies.clear()
+    site.change("neither", "POST /session", {"name": "admin", "password": PASSWORD})
+    site.secrets.append(site.client.cookies["iotide_session"])
+
+
+def identities(site: ChangedSite) -> None:
+    """Two hosts that wait to be let in, of which one is: its secrets are exchanged, it is enrolled again and revoked."""
+    token = site.change("made", "POST /clusters/{cluster_id}/join-tokens", {"uses": 2, "needs_approval": True})
+    site.secrets.append(token["token"])
+    joined = []
+    for name in ("n3", "n4"):
+        joining = {"join_token": token["token"], "node_name": name, "role": "compute", "agent_version": "1"}
+        joined.append(site.change("made", "POST /agent/enroll", joining | {"wire_version": 2}))
+        site.secrets.append(joined[-1]["node_token"])
+    let_in, kept_out = (one["node_id"] for one in joined)
+    chosen = "/clusters/{cluster_id}/pending-nodes"
+    site.change("made", f"POST {chosen}/approve", {"pending_ids": [let_in]})
+    site.change("removed", f"POST {chosen}/refuse", {"pending_ids": [kept_out]})
+    said = hello("instance-n3").model_copy(update={"wire_version": 2}).model_dump(mode="json")
+    agent(site, "/hello", said, joined[0]["node_token"])
+    site.change("neither", "POST /nodes/{node_id}/rotate", node_id=let_in)
+    given = agent(site, "/rotation", {"agent_instance": "instance-n3"}, joined[0]["node_token"])
+    site.secrets.append(given["node_token"])
+    confirming = {"Authorization": f"Bearer {given['node_token']}"}
+    site.change("neither", "POST /agent/rotation/confirm", headers=confirming)
+    again = site.change("made", "POST /nodes/{node_id}/join-token", {}, node_id=let_in)
+    site.secrets.append(again["token"])
+    site.change("made", "POST /nodes/{node_id}/revoke", node_id=let_in)
 
 
 def cluster(site: ChangedSite) -> None:
@@ -136,8 +177,8 @@ def agent_says_hello(site: ChangedSite, look: int | None = None) -> None:
     agent(site, "/hello", said.model_dump(mode="json"))
 
 
-def agent(site: ChangedSite, path: str, body: Json) -> Json:
-    headers = {"Authorization": f"Bearer {next(one for one in site.secrets if one.startswith('ion_'))}"}
+def agent(site: ChangedSite, path: str, body: Json, token: str | None = None) -> Json:
+    headers = {"Authorization": f"Bearer {token or next(one for one in site.secrets if one.startswith('ion_'))}"}
     answer = site.client.post(f"{API}/agent{path}", json=body, headers=headers)
     assert answer.is_success, (path, answer.text)
     reply: Json = answer.json()
@@ -241,7 +282,10 @@ def channels(site: ChangedSite) -> None:
     site.change("removed", "DELETE /channels/{channel_id}", channel_id=channel)
 
 
-STORY: tuple[Callable[[ChangedSite], None], ...] = (people, cluster, campaigns, findings, channels)
+STORY: tuple[Callable[[ChangedSite], None], ...] = (
+    *(people, cluster, identities, campaigns),
+    *(findings, channels),
+)
 
 
 def digests(secrets: list[str]) -> list[str]:

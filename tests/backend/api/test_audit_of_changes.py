@@ -35,6 +35,7 @@ LEAVE_NONE = {
         f"POST {API}/agent/{path}": "what an agent sees and measures; the run's own log has it"
         for path in ("hello", "beat", "batch", "orders/{order_id}/claim", "orders/{order_id}/finish")
     },
+    f"POST {API}/agent/rotation": "offers secrets; that they are in force is told when they are",
     f"PUT {API}/agent/orders/{{order_id}}/artefacts/{{name}}": "raw output, which stands beside its run",
 }
 HAS = {"made": (False, True), "changed": (True, True), "removed": (True, None), "neither": (False, None)}
