@@ -10,10 +10,11 @@ _STREAM = {"duration_seconds": 1, "rate_bytes_per_second": "64 Mbit/s", "file_si
 
 
 def conversation(stack: LocalStack) -> list[Exchange]:
-    """Enrolment, then a run that finishes, one that is cancelled, one that fails, one only observed and two streams."""
+    """Enrolment, an exchange of secrets, runs that finish, are cancelled and fail, one only observed and two streams."""
     with recording_proxy(stack.url) as recording:
         rig = add_rig(stack, "overheard", server_url=recording.url)
         rig.wait_ended(rig.submit_one("dd", {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}))
+        _exchange_secrets(rig)
         cancelled = rig.submit_one("fio", _LONG)
         rig.wait_running(cancelled)
         rig.stack.post(f"/runs/{cancelled}/cancel", {})
@@ -27,6 +28,13 @@ def conversation(stack: LocalStack) -> list[Exchange]:
         stack.stop_agent(client)
         stack.stop_agent(rig.agent)
         return list(recording.exchanges)
+
+
+def _exchange_secrets(rig: Rig) -> None:
+    """The node is to have another token and another password for Redis."""
+    node = f"/nodes/{rig.agent.node_id}"
+    rig.stack.post(f"{node}/rotate", {})
+    wait_for("the exchange", lambda: rig.stack.get(node)["rotation_wanted_at"] is None)
 
 
 def _observe(rig: Rig) -> None:

@@ -146,8 +146,8 @@ def idle(story: Story) -> Scraped | None:
 
 
 def test_every_metric_of_dashboard_and_alerts_is_one_that_is_told(story: Story) -> None:
-    told = {name for part in range(3) for name in story.scrape(part).names}
-    told |= Scraped(story.textfile.read_text()).names | _OF_ALERTS
+    told = {name for part in range(3) for name in story.scrape(part).announced}
+    told |= Scraped(story.textfile.read_text()).announced | _OF_ALERTS
     dashboard = json.loads((ROOT / "deploy/grafana/iotide.json").read_text())
     rules = yaml.safe_load((ROOT / "deploy/prometheus/rules.yml").read_text())
     asked = [query["expr"] for panel in dashboard["panels"] for query in panel.get("targets", ())]

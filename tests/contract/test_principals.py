@@ -11,6 +11,10 @@ from rig import Rig
 PUBLIC = {
     ("get", "/health"),
     ("get", "/ready"),
+    ("get", "/alive"),
+    ("get", "/session/ways"),
+    ("get", "/session/provider"),
+    ("get", "/session/provider/callback"),
     ("post", "/session/link"),
     ("post", "/session"),
     ("get", "/session"),

@@ -16,7 +16,8 @@ def overheard(stack: LocalStack) -> list[tuple[type[Message], Any]]:
 
 
 def test_a_conversation_has_every_kind_of_message(overheard: list[tuple[type[Message], Any]]) -> None:
-    assert {kind.__name__ for kind, _ in overheard} == set(KINDS)
+    # How it stands is asked by `iotide-agent check`, and no part of what the agent says.
+    assert {kind.__name__ for kind, _ in overheard} == KINDS.keys() - {"Standing"}
 
 
 def test_every_message_says_all_that_its_kind_has_and_nothing_else(

@@ -116,7 +116,7 @@ def signed_in(site: ChangedSite) -> None:
 
 
 def identities(site: ChangedSite) -> None:
-    """Two hosts that wait to be let in, of which one is: its secrets are exchanged, it is enrolled again and revoked."""
+    """Two hosts wait to be let in, and one is: its secrets are exchanged, it may enroll again and is revoked."""
     token = site.change("made", "POST /clusters/{cluster_id}/join-tokens", {"uses": 2, "needs_approval": True})
     site.secrets.append(token["token"])
     joined = []

@@ -20,6 +20,10 @@ class Scraped:
         samples = [(sample.name, tuple(sorted(sample.labels.items()))) for sample in self._samples()]
         assert len(samples) == len(set(samples)), "each series once"
         self.names = {sample.name for sample in self._samples()}
+        """Of all series that there are."""
+        totals = {family.name: "_total" if family.type == "counter" else "" for family in self.families}
+        self.announced = self.names | {name + total for name, total in totals.items()}
+        """And of those of which there is none at the moment."""
 
     def value(self, name: str, **labels: str) -> float:
         """Of the one series with exactly these labels."""

@@ -50,7 +50,7 @@ class BoundedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
         """Begin to wait for a request."""
         super().connection_made(transport)
-        # Whatever waits to be read counts, however little it is; with a limit of 0 asyncio's TLS transport waits for ever.
+        # Whatever waits to be read counts, however little it is. With a limit of 0 asyncio's TLS waits for ever.
         transport.set_write_buffer_limits(high=1, low=0)
         self._limit_sending(self.head_seconds)
 
