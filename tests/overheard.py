@@ -10,7 +10,7 @@ _STREAM = {"duration_seconds": 1, "rate_bytes_per_second": "64 Mbit/s", "file_si
 
 
 def conversation(stack: LocalStack) -> list[Exchange]:
-    """Enrolment, an exchange of secrets, runs that finish, are cancelled and fail, one only observed and two streams."""
+    """Enrolment, other secrets, runs that finish, are cancelled and fail, one only observed and two streams."""
     with recording_proxy(stack.url) as recording:
         rig = add_rig(stack, "overheard", server_url=recording.url)
         rig.wait_ended(rig.submit_one("dd", {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}))
