@@ -173,7 +173,7 @@ class Provider:
                 raise ProviderAwayError(f"it calls itself {metadata.get('issuer')!r}, not {self.terms.issuer!r}")
             keys = _json(client, str(metadata.get("jwks_uri")), withhold_token=True)
         try:
-            return Announced(metadata, KeySet.import_key_set(keys), now)  # type: ignore[arg-type]
+            return Announced(metadata, KeySet.import_key_set(keys), now)  # type: ignore[arg-type]  # of the provider: joserfc judges it
         except (JoseError, ValueError, KeyError, TypeError) as error:
             raise ProviderAwayError("its keys cannot be read") from error
 
