@@ -124,6 +124,7 @@ def site(postgres_server: PrivatePostgres) -> Iterator[Site]:
             made = client.post(f"{API}/{path}", json=body, headers=admin.headers)
             assert made.status_code == 201, made.text
         yield Site(rows(database), admin.headers, others)
+    database.engine.dispose()
     postgres_server.drop_database("generated_input")
 
 
