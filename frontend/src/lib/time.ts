@@ -106,6 +106,20 @@ export function fromLocalTime(text: string): string {
   return new Date(guess - missed).toISOString();
 }
 
+/** When a day as `2026-11-21` begins by the shown clock, in UTC; null for what is no day. */
+export function dayBegin(day: string | undefined): string | null {
+  return momentOf(day, "00:00:00.000");
+}
+
+/** When it ends: the microsecond, as the server counts, before the next begins. */
+export function dayEnd(day: string | undefined): string | null {
+  return momentOf(day, "23:59:59.999")?.replace("Z", "999Z") ?? null;
+}
+
+function momentOf(day: string | undefined, time: string): string | null {
+  return Number.isNaN(Date.parse(`${day}T${time}Z`)) ? null : fromLocalTime(`${day}T${time}`);
+}
+
 function parseAsUtc(text: string): number {
   const [date, clock = "00:00"] = text.split(/[ T]/);
   const full = clock.length === 2 ? `${clock}:00` : clock;

@@ -45,12 +45,12 @@ it("says who did what to what from where, and opens to what was before and after
 it("keeps its filters in the address, asks by them and exports what they let through", async () => {
   const { router, user } = openDashboard("/settings/audit?actor=ada&from=2026-11-20");
   await screen.findByRole("table", { name: "Audit" });
-  expect(Object.fromEntries(asked)).toMatchObject({ actor: "ada", from: "2026-11-20T00:00:00Z" });
+  expect(Object.fromEntries(asked)).toMatchObject({ actor: "ada", from: "2026-11-20T00:00:00.000Z" });
   await user.selectOptions(screen.getByRole("combobox", { name: "Subject" }), "target");
   await waitFor(() => expect(asked.get("subject_kind")).toBe("target"));
   expect(router.state.location.search).toMatchObject({ actor: "ada", kind: "target" });
   expect(screen.getByRole("link", { name: "All as JSON Lines" })).toHaveAttribute(
     "href",
-    "/api/v1/audit/export?actor=ada&subject_kind=target&from=2026-11-20T00%3A00%3A00Z&format=jsonl",
+    "/api/v1/audit/export?actor=ada&subject_kind=target&from=2026-11-20T00%3A00%3A00.000Z&format=jsonl",
   );
 });

@@ -14,7 +14,7 @@ export default function AuditRoute() {
   return (
     <AuditPage
       clusters={clusters}
-      onView={(change) => void navigate({ search: { ...view, ...change }, replace: true })}
+      onView={(change) => void navigate({ search: (shown) => ({ ...shown, ...change }), replace: true })}
       view={view}
     />
   );

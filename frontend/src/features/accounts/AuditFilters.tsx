@@ -1,11 +1,10 @@
 /** Which entries of the audit are listed. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Group, NativeSelect, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { useEffect, useState } from "react";
+import { Button, Group, NativeSelect } from "@mantine/core";
+import { DayFilter, TextFilter } from "@/components/filters";
 import { type AuditView, NO_FILTER } from "./audit";
-import type { NamedCluster } from "./roles";
+import { type NamedCluster, placeName } from "./roles";
 
 interface AuditFiltersProps {
   readonly view: AuditView;
@@ -33,22 +32,27 @@ const SUBJECTS = [
 const AN_ACTION = "target_changed";
 
 export function AuditFilters({ view, clusters, onView }: AuditFiltersProps) {
+  const { cluster } = view;
+  const isKnown = cluster === undefined || clusters.some(({ id }) => id === cluster);
+  const shownClusters = isKnown
+    ? clusters
+    : [...clusters, { id: cluster, name: placeName(cluster, clusters) }];
   return (
     <Group align="flex-end" gap="xs">
-      <TypedFilter
+      <TextFilter
         label={t`Words`}
         onText={(text) => onView({ text })}
         placeholder={t`Words in any part`}
         value={view.text}
         width={220}
       />
-      <TypedFilter
+      <TextFilter
         label={t`Who`}
         onText={(actor) => onView({ actor })}
         placeholder={t`Who`}
         value={view.actor}
       />
-      <TypedFilter
+      <TextFilter
         label={t`Action`}
         onText={(action) => onView({ action })}
         placeholder={AN_ACTION}
@@ -59,13 +63,13 @@ export function AuditFilters({ view, clusters, onView }: AuditFiltersProps) {
         aria-label={t`Cluster`}
         data={[
           { value: "", label: t`All clusters` },
-          ...clusters.map(({ id, name }) => ({ value: String(id), label: name })),
+          ...shownClusters.map(({ id, name }) => ({ value: String(id), label: name })),
         ]}
         onChange={({ currentTarget }) => onView({ cluster: Number(currentTarget.value) || undefined })}
         size="xs"
         value={String(view.cluster ?? "")}
       />
-      <TypedFilter
+      <TextFilter
         label={t`Address`}
         onText={(address) => onView({ address })}
         placeholder={t`From where`}
@@ -100,58 +104,5 @@ function SubjectFilter({ view, onView }: Pick<AuditFiltersProps, "view" | "onVie
         </Button>
       )}
     </>
-  );
-}
-
-const TYPING_MILLISECONDS = 300;
-
-interface TypedFilterProps {
-  readonly label: string;
-  readonly placeholder: string;
-  readonly value: string | undefined;
-  readonly width?: number;
-  readonly onText: (text: string | undefined) => void;
-}
-
-function TypedFilter({ label, placeholder, value = "", width = 140, onText }: TypedFilterProps) {
-  const [typed, setTyped] = useState(value);
-  const tell = useDebouncedCallback((text: string) => onText(text || undefined), TYPING_MILLISECONDS);
-  // The address may change by itself, as by “Clear filters”.
-  useEffect(() => setTyped(value), [value]);
-  return (
-    <TextInput
-      aria-label={label}
-      maxLength={100}
-      onChange={({ currentTarget: { value: text } }) => {
-        setTyped(text);
-        tell(text);
-      }}
-      placeholder={placeholder}
-      size="xs"
-      value={typed}
-      w={width}
-    />
-  );
-}
-
-interface DayFilterProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly onDay: (day: string | undefined) => void;
-}
-
-function DayFilter({ label, value, onDay }: DayFilterProps) {
-  return (
-    <TextInput
-      aria-label={label}
-      leftSection={<Text size="xs">{label}</Text>}
-      leftSectionWidth={44}
-      onChange={({ currentTarget }) => onDay(currentTarget.value || undefined)}
-      size="xs"
-      title={t`A day in UTC`}
-      type="date"
-      value={value ?? ""}
-      w={176}
-    />
   );
 }

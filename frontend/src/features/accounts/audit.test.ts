@@ -30,7 +30,7 @@ it("asks the server for whole days, and exports what the same filters let throug
     actor: "ada",
     subject_kind: "target",
     subject_id: 3,
-    from: "2026-11-20T00:00:00Z",
+    from: "2026-11-20T00:00:00.000Z",
     to: "2026-11-21T23:59:59.999999Z",
   });
   expect(exportAddress({ actor: "ada", address: "::1" }, "jsonl")).toBe(

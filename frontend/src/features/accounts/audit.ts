@@ -3,6 +3,7 @@
 import { t } from "@lingui/core/macro";
 import type { AuditEntry } from "@/api/types";
 import type { ExportTable } from "@/lib/exported";
+import { dayBegin, dayEnd } from "@/lib/time";
 
 /** What of the audit is shown, as the page's address has it; days as 2026-11-21. */
 export interface AuditView {
@@ -29,7 +30,7 @@ export const NO_FILTER: AuditView = {
   text: undefined,
 };
 
-/** The query of the API for what the page's address asks; a day is one of UTC, as the API's days are. */
+/** The query of the API for what the page's address asks; a day is one by the clock that moments are shown on. */
 export function asked({ actor, action, kind, id, cluster, address, from, to, text }: AuditView) {
   const given = {
     actor,
@@ -38,11 +39,13 @@ export function asked({ actor, action, kind, id, cluster, address, from, to, tex
     subject_id: id,
     cluster_id: cluster,
     address,
-    from: from && `${from}T00:00:00Z`,
-    to: to && `${to}T23:59:59.999999Z`,
+    from: dayBegin(from),
+    to: dayEnd(to),
     text,
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
+  return Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined && value !== null && value !== ""),
+  );
 }
 
 /** The request behind the list. */

@@ -1,10 +1,9 @@
 /** Which runs are listed, and what is shown of them. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Checkbox, Group, Menu, NativeSelect, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { useEffect, useState } from "react";
+import { Button, Checkbox, Group, Menu, NativeSelect } from "@mantine/core";
 import { STATES } from "@/api/states";
+import { DayFilter, TextFilter } from "@/components/filters";
 import { Icon } from "@/components/Icon";
 import { StateFilter } from "@/components/StateFilter";
 import { COLUMNS, type ExplorerView, hasFilter, USUAL_COLUMNS } from "./view";
@@ -40,7 +39,14 @@ const NO_FILTER: ExplorerView = {
 export function Filters({ view, choices, onView }: FiltersProps) {
   return (
     <Group align="flex-end" gap="xs">
-      <TextFilter onText={(text) => onView({ text })} text={view.text ?? ""} />
+      <TextFilter
+        label={t`Search runs`}
+        leftSection={<Icon name="search" size={14} />}
+        onText={(text) => onView({ text })}
+        placeholder={t`Campaign, node, target, workload`}
+        value={view.text}
+        width={240}
+      />
       <NameFilter
         all={t`All workloads`}
         label={t`Workload`}
@@ -71,30 +77,6 @@ export function Filters({ view, choices, onView }: FiltersProps) {
       )}
       <ColumnPicker onView={onView} view={view} />
     </Group>
-  );
-}
-
-const TYPING_MILLISECONDS = 300;
-
-function TextFilter({ text, onText }: { text: string; onText: (text: string | undefined) => void }) {
-  const [typed, setTyped] = useState(text);
-  const tell = useDebouncedCallback((value: string) => onText(value || undefined), TYPING_MILLISECONDS);
-  // The address may change by itself, as by a saved view.
-  useEffect(() => setTyped(text), [text]);
-  return (
-    <TextInput
-      aria-label={t`Search runs`}
-      leftSection={<Icon name="search" size={14} />}
-      maxLength={100}
-      onChange={({ currentTarget: { value } }) => {
-        setTyped(value);
-        tell(value);
-      }}
-      placeholder={t`Campaign, node, target, workload`}
-      size="xs"
-      value={typed}
-      w={240}
-    />
   );
 }
 
@@ -178,27 +160,6 @@ function QualityFilters({ view: { validity, flag }, choices, onView }: FiltersPr
         value={flag ?? ""}
       />
     </>
-  );
-}
-
-interface DayFilterProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly onDay: (day: string | undefined) => void;
-}
-
-function DayFilter({ label, value, onDay }: DayFilterProps) {
-  return (
-    <TextInput
-      aria-label={label}
-      leftSection={<Text size="xs">{label}</Text>}
-      leftSectionWidth={44}
-      onChange={({ currentTarget }) => onDay(currentTarget.value || undefined)}
-      size="xs"
-      type="date"
-      value={value ?? ""}
-      w={176}
-    />
   );
 }
 

@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import type { State } from "@/api/states";
 import type { ExplorerRun, RunSort } from "@/api/types";
-import { fromLocalTime } from "@/lib/time";
+import { dayBegin, dayEnd } from "@/lib/time";
 
 export const RUN_SORTS = [
   "newest",
@@ -91,15 +91,10 @@ export function choiceOf(view: ExplorerView): RunChoice {
     state: view.state ?? null,
     validity: view.validity ?? null,
     flag: view.flag ?? null,
-    from: momentOf(view.from, "00:00:00.000"),
-    to: momentOf(view.to, "23:59:59.999"),
+    from: dayBegin(view.from),
+    to: dayEnd(view.to),
     text: view.text?.trim() || null,
   };
-}
-
-/** A day's beginning or end by the reader's clock; what is no day is as good as none. */
-function momentOf(day: string | undefined, time: string): string | null {
-  return Number.isNaN(Date.parse(`${day}T${time}Z`)) ? null : fromLocalTime(`${day}T${time}`);
 }
 
 /** Numbers of different workloads are in no order. */
