@@ -153,7 +153,7 @@ function RetireButton({ node }: { node: Node }) {
       question={{
         title: t`Retire ${node.name}?`,
         body: t`Its agent is shut out and it gets no more runs. What it measured stays.`,
-        yes: "Retire",
+        yes: t`Retire`,
         no: t`Keep it`,
       }}
       size="xs"

@@ -61,7 +61,7 @@ function NodeRow({ node }: { node: Node }) {
         <When at={node.last_seen_at} />
       </td>
       <td style={{ minWidth: 200 }}>
-        <NodeActivity idle="idle" node={node} />
+        <NodeActivity idle={t`idle`} node={node} />
       </td>
       <td>
         <AgentVersion standing={node.agent_standing} version={node.agent_version} />

@@ -1,6 +1,6 @@
 /** The hosts that wait to be let into a cluster, and the choice of those that are. */
 
-import { t } from "@lingui/core/macro";
+import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, Checkbox, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
@@ -18,6 +18,7 @@ import { decideOnPending, pendingNodesQuery } from "./identityQueries";
 export function PendingNodes({ clusterId }: { clusterId: number }) {
   const mayDecide = useMay("admin", clusterId);
   const pending = useQuery({ ...pendingNodesQuery(clusterId), enabled: mayDecide });
+  if (pending.isLoadingError) return <ErrorNotice error={pending.error} onRetry={pending.refetch} />;
   if (!pending.data || pending.data.length === 0) return null;
   return <Waiting clusterId={clusterId} pending={pending.data} />;
 }
@@ -25,7 +26,9 @@ export function PendingNodes({ clusterId }: { clusterId: number }) {
 function Waiting({ clusterId, pending }: { clusterId: number; pending: readonly PendingNode[] }) {
   const [ticked, setTicked] = useState<readonly number[]>([]);
   const decide = useMutation(decideOnPending);
-  const chosen = pending.filter(({ id }) => ticked.includes(id)).map(({ id }) => id);
+  const those = pending.filter(({ id }) => ticked.includes(id));
+  const chosen = those.map(({ id }) => id);
+  const names = those.map(({ name }) => name).join(", ");
   const toggle = (id: number) =>
     setTicked(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
   const say = (isApproved: boolean) => decide.mutate({ clusterId, pendingIds: chosen, isApproved });
@@ -55,23 +58,22 @@ function Waiting({ clusterId, pending }: { clusterId: number; pending: readonly 
         </ScrollTable>
         {decide.error && <ErrorNotice error={decide.error} />}
         <Group gap="xs">
-          <Button
-            disabled={count === 0}
-            loading={decide.isPending}
-            onClick={() => say(true)}
-            size="xs"
-          >{t`Let ${count} in`}</Button>
+          <Button disabled={count === 0} loading={decide.isPending} onClick={() => say(true)} size="xs">
+            {count === 0 ? t`Let in` : t`Let ${count} in`}
+          </Button>
           <ConfirmButton
-            disabled={count === 0}
+            disabled={count === 0 || decide.isPending}
             onConfirm={() => say(false)}
             question={{
-              title: t`Refuse ${count}?`,
-              body: t`What they enrolled with never opens anything; to come again they need another join token.`,
+              title: plural(count, { one: "Refuse # host?", other: "Refuse # hosts?" }),
+              body: t`${names}: what was enrolled never opens anything; to come again takes another join token.`,
               yes: t`Refuse`,
               no: t`Let them wait`,
             }}
             size="xs"
-          >{t`Refuse ${count}`}</ConfirmButton>
+          >
+            {count === 0 ? t`Refuse` : t`Refuse ${count}`}
+          </ConfirmButton>
           <Button
             onClick={() => setTicked(count === pending.length ? [] : pending.map(({ id }) => id))}
             size="xs"

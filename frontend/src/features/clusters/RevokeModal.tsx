@@ -28,6 +28,8 @@ export default function RevokeModal({ node, onClose }: { node: Node; onClose: ()
           <Button data-autofocus onClick={onClose} variant="default">{t`Keep it`}</Button>
           <Button
             color="red"
+            // What it ends is read first; where that cannot be told, a stolen identity is shut out all the same.
+            disabled={stated.isPending}
             loading={revoke.isPending}
             onClick={() => revoke.mutate(node.id, { onSuccess: onClose })}
           >{t`Revoke`}</Button>
