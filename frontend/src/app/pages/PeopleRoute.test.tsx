@@ -1,6 +1,7 @@
+import { notifications } from "@mantine/notifications";
 import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { server } from "@/testing/server";
 import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
 
@@ -71,6 +72,19 @@ it("asks before it disables somebody, and says what follows", async () => {
   await user.click(dialog.getByRole("button", { name: "Disable" }));
   await waitFor(() =>
     expect(sent).toEqual([{ path: "/api/v1/users/7", body: { roles: ADA.roles, disabled: true } }]),
+  );
+});
+
+it("says why somebody was not disabled", async () => {
+  const error = { code: "last_admin", message: "ada is the last administrator" };
+  server.use(http.put("*/api/v1/users/:id", () => HttpResponse.json({ error }, { status: 409 })));
+  const notice = vi.spyOn(notifications, "show");
+  const { user } = openDashboard("/settings/people");
+  await user.click(await screen.findByRole("button", { name: "Disable ada" }));
+  const dialog = within(await screen.findByRole("dialog", { name: "Disable ada?" }));
+  await user.click(dialog.getByRole("button", { name: "Disable" }));
+  await waitFor(() =>
+    expect(notice).toHaveBeenCalledWith(expect.objectContaining({ title: "ada is the last administrator" })),
   );
 });
 

@@ -7,7 +7,7 @@ import { useState } from "react";
 import type { User } from "@/api/types";
 import { Dialog } from "@/components/Dialog";
 import { ErrorNotice } from "@/components/ErrorNotice";
-import { changeUser } from "./peopleQueries";
+import { changeRoles } from "./peopleQueries";
 import { RoleFields } from "./RoleFields";
 import type { NamedCluster } from "./roles";
 
@@ -18,7 +18,7 @@ interface ChangeRolesProps {
 }
 
 export default function ChangeRoles({ user, clusters, onClose }: ChangeRolesProps) {
-  const change = useMutation(changeUser);
+  const change = useMutation(changeRoles);
   const [roles, setRoles] = useState(user.roles);
   const body = { roles, disabled: user.disabled_at !== null };
   return (

@@ -20,6 +20,7 @@ import { type FormEvent, useEffect, useState } from "react";
 import { ApiError } from "@/api/errors";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { TextLink } from "@/components/links";
+import { formatDuration } from "@/lib/units";
 import { logIn, providerAddress, waysQuery } from "./queries";
 import { providerRefusal } from "./refusals";
 
@@ -113,12 +114,13 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
 }
 
 function Wait({ seconds }: { seconds: number }) {
+  const left = formatDuration(seconds);
   return (
     <Alert color="yellow" role="alert" title={t`Too many attempts failed`} variant="light">
       <Text size="sm">
         <Trans>
-          The next one is looked at in <b>{seconds} s</b>. From other places you can log in meanwhile, and an
-          administrator can make you a link.
+          The next one is looked at in <b role="timer">{left}</b>. From other places you can log in meanwhile,
+          and an administrator can make you a link.
         </Trans>
       </Text>
     </Alert>

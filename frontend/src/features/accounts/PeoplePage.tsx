@@ -46,6 +46,7 @@ export function PeoplePage({ clusters }: { clusters: readonly NamedCluster[] }) 
                 {rows.map((user) => (
                   <PersonRow
                     clusters={clusters}
+                    isLinking={link.isPending && link.variables === user.id}
                     isSelf={user.id === ownId}
                     key={user.id}
                     onLink={invite}

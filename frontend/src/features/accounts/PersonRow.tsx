@@ -8,7 +8,7 @@ import type { User } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { When } from "@/components/When";
 import { whatFollows } from "./leaving";
-import { changeUser } from "./peopleQueries";
+import { setDisabled } from "./peopleQueries";
 import { type NamedCluster, rolesInWords } from "./roles";
 
 const ChangeRoles = lazy(() => import("./ChangeRoles"));
@@ -17,10 +17,12 @@ interface PersonRowProps {
   readonly user: User;
   readonly clusters: readonly NamedCluster[];
   readonly isSelf: boolean;
+  /** A sign-in link for them is being made. */
+  readonly isLinking: boolean;
   readonly onLink: (userId: number, name: string) => void;
 }
 
-export function PersonRow({ user, clusters, isSelf, onLink }: PersonRowProps) {
+export function PersonRow({ user, clusters, isSelf, isLinking, onLink }: PersonRowProps) {
   return (
     <tr>
       <td>
@@ -37,19 +39,19 @@ export function PersonRow({ user, clusters, isSelf, onLink }: PersonRowProps) {
         {isSelf ? (
           <Text c="dimmed" component="span" size="sm">{t`you`}</Text>
         ) : (
-          <PersonActions clusters={clusters} onLink={onLink} user={user} />
+          <PersonActions clusters={clusters} isLinking={isLinking} onLink={onLink} user={user} />
         )}
       </td>
     </tr>
   );
 }
 
-function PersonActions({ user, clusters, onLink }: Omit<PersonRowProps, "isSelf">) {
+function PersonActions({ user, clusters, isLinking, onLink }: Omit<PersonRowProps, "isSelf">) {
   const [isChanging, setIsChanging] = useState(false);
-  const change = useMutation(changeUser);
+  const change = useMutation(setDisabled);
   const { id, name, roles } = user;
   const isDisabled = user.disabled_at !== null;
-  const setDisabled = (disabled: boolean) => change.mutate({ userId: id, body: { roles, disabled } });
+  const disable = (disabled: boolean) => change.mutate({ userId: id, body: { roles, disabled } });
   return (
     <Group gap={6} wrap="nowrap">
       <Button
@@ -62,7 +64,7 @@ function PersonActions({ user, clusters, onLink }: Omit<PersonRowProps, "isSelf"
         <Button
           aria-label={t`Enable ${name}`}
           loading={change.isPending}
-          onClick={() => setDisabled(false)}
+          onClick={() => disable(false)}
           size="compact-xs"
           variant="default"
         >{t`Enable`}</Button>
@@ -70,13 +72,15 @@ function PersonActions({ user, clusters, onLink }: Omit<PersonRowProps, "isSelf"
         <>
           <Button
             aria-label={t`Make a sign-in link for ${name}`}
+            loading={isLinking}
             onClick={() => onLink(id, name)}
             size="compact-xs"
             variant="default"
           >{t`Link`}</Button>
           <ConfirmButton
             aria-label={t`Disable ${name}`}
-            onConfirm={() => setDisabled(true)}
+            loading={change.isPending}
+            onConfirm={() => disable(true)}
             question={{
               title: t`Disable ${name}?`,
               body: whatFollows(user),

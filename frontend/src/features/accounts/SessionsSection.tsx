@@ -1,6 +1,6 @@
 /** The browsers that the user is logged in with, and how they are logged out from here. */
 
-import { t } from "@lingui/core/macro";
+import { plural, t } from "@lingui/core/macro";
 import { Badge, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { BrowserSession } from "@/api/types";
@@ -35,7 +35,10 @@ export function SessionsSection() {
             onConfirm={() => end.mutate()}
             question={{
               title: t`End all other sessions?`,
-              body: t`${others} other ${others === 1 ? "browser is" : "browsers are"} logged out at once.`,
+              body: plural(others, {
+                one: "# other browser is logged out at once.",
+                other: "# other browsers are logged out at once.",
+              }),
               yes: t`End them`,
               no: t`Keep them`,
             }}

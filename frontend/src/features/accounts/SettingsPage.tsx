@@ -10,23 +10,25 @@ import { ErrorNotice } from "@/components/ErrorNotice";
 import { Page, Section } from "@/components/Page";
 import { usePrincipal } from "@/components/session";
 import { changePassword, logOut } from "./queries";
+import { type NamedCluster, rolesInWords } from "./roles";
 import { SessionsSection } from "./SessionsSection";
 import { SettingsTabs } from "./SettingsTabs";
 
 const SHORTEST_PASSWORD = 12;
 
-/** `children` are what of the clusters is set here, too. */
-export function SettingsPage({ children }: { children: ReactNode }) {
+interface SettingsPageProps {
+  readonly clusters: readonly NamedCluster[];
+  /** What of the clusters is set here, too. */
+  readonly children: ReactNode;
+}
+
+export function SettingsPage({ clusters, children }: SettingsPageProps) {
   const { name, roles } = usePrincipal();
-  const shown = roles.map(
-    ({ role, cluster_id }) =>
-      t`${role} of ${cluster_id === null ? t`all clusters` : t`cluster ${cluster_id}`}`,
-  );
   return (
     <Page actions={<LogOutButton />} title={t`Settings`} trail={t`Logged in as ${name}`}>
       <SettingsTabs />
       <Text c="dimmed" size="sm">
-        <Trans>Your roles: {shown.join(", ") || t`none`}.</Trans>
+        <Trans>Your roles: {rolesInWords(roles, clusters)}.</Trans>
       </Text>
       {children}
       <SessionsSection />

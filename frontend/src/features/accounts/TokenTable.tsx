@@ -66,13 +66,14 @@ function RevokeButton({ token, isOfSeveral }: { token: Token; isOfSeveral: boole
   return (
     <ConfirmButton
       aria-label={isOfSeveral ? t`Revoke ${name} of ${user_name}` : t`Revoke ${name}`}
+      loading={revoke.isPending}
       onConfirm={() => revoke.mutate(token.id)}
       question={{
         title: isOfSeveral ? t`Revoke ${name} of ${user_name}?` : t`Revoke ${name}?`,
         body: (
           <Trans>
-            Programs that use it are refused from then on; it was last used <When at={token.last_used_at} />.
-            This cannot be undone.
+            Programs that use it are refused from then on; last use: <When at={token.last_used_at} />. This
+            cannot be undone.
           </Trans>
         ),
         yes: t`Revoke`,

@@ -28,12 +28,23 @@ export const createUser = mutationOptions({
   onSuccess: (_user, _body, _result, { client }) => refetch(client),
 });
 
-export const changeUser = mutationOptions({
-  meta: { isShownInPlace: true },
-  mutationFn: ({ userId, body }: { userId: number; body: UserChange }) =>
-    answer(api.PUT("/api/v1/users/{user_id}", { params: { path: { user_id: userId } }, body })),
+/** From a button in a list: a refusal is shown as a notice. */
+export const setDisabled = mutationOptions({
+  mutationFn: change,
   onSuccess: (_user, _wanted, _result, { client }) => refetch(client),
 });
+
+/** From a window, which shows a refusal itself. */
+export const changeRoles = mutationOptions({ ...setDisabled, meta: { isShownInPlace: true } });
+
+interface Change {
+  readonly userId: number;
+  readonly body: UserChange;
+}
+
+function change({ userId, body }: Change) {
+  return answer(api.PUT("/api/v1/users/{user_id}", { params: { path: { user_id: userId } }, body }));
+}
 
 /** A URL that is shown this once. */
 export const makeLink = mutationOptions({
