@@ -116,7 +116,7 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
 function Wait({ seconds }: { seconds: number }) {
   const left = formatDuration(seconds);
   return (
-    <Alert color="yellow" role="alert" title={t`Too many attempts failed`} variant="light">
+    <Alert color="orange" role="alert" title={t`Too many attempts failed`} variant="light">
       <Text size="sm">
         <Trans>
           The next one is looked at in <b role="timer">{left}</b>. From other places you can log in meanwhile,

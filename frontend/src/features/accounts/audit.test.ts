@@ -19,9 +19,12 @@ it("shows what changed first, and what was not there as nothing", () => {
 });
 
 it("names the subject as it was called last", () => {
-  expect(subjectName({ before: { name: "old" }, after: { name: "new" } })).toBe("new");
-  expect(subjectName({ before: { name: "old" }, after: null })).toBe("old");
-  expect(subjectName({ before: null, after: { name: 7 } })).toBeNull();
+  const done = { principal_kind: "user" as const, principal_id: 1, principal_name: "ada", subject_id: 1 };
+  const target = { ...done, subject_kind: "target" };
+  expect(subjectName({ ...target, before: { name: "old" }, after: { name: "new" } })).toBe("new");
+  expect(subjectName({ ...target, before: { name: "old" }, after: null })).toBe("old");
+  expect(subjectName({ ...target, before: null, after: { name: 7 } })).toBeNull();
+  expect(subjectName({ ...done, subject_kind: "user", before: null, after: null })).toBe("ada");
 });
 
 it("asks the server for whole days, and exports what the same filters let through", () => {

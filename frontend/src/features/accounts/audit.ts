@@ -80,6 +80,7 @@ function json(values: AuditEntry["before"]): string | null {
 const SENTENCES: Readonly<Record<string, string>> = {
   signed_in: t`logged in`,
   signed_out: t`logged out`,
+  sign_in_refused: t`was refused the login`,
   sessions_ended: t`ended all sessions`,
   password_changed: t`set another password`,
   link_made: t`made a sign-in link`,
@@ -104,10 +105,20 @@ export function actionWords(action: string, subjectKind: string): string {
   return verb.replaceAll("_", " ");
 }
 
-/** The name that the subject had then, where before or after has it. */
-export function subjectName({ before, after }: Pick<AuditEntry, "before" | "after">): string | null {
-  const name = after?.name ?? before?.name;
-  return typeof name === "string" ? name : null;
+type Named = Pick<
+  AuditEntry,
+  "before" | "after" | "principal_kind" | "principal_id" | "principal_name" | "subject_kind" | "subject_id"
+>;
+
+/** The name that the subject had then, where before or after has it, or where people did it to themselves. */
+export function subjectName(entry: Named): string | null {
+  const name = entry.after?.name ?? entry.before?.name;
+  if (typeof name === "string") return name;
+  const isSelf =
+    entry.subject_kind === "user" &&
+    entry.principal_kind === "user" &&
+    entry.principal_id === entry.subject_id;
+  return isSelf ? entry.principal_name : null;
 }
 
 export interface FieldDifference {
