@@ -174,6 +174,7 @@ def doctor(
         vault=settings.vault,
         directories=(directory,) if directory.is_dir() else (),
         version=version("iotide-server"),
+        is_public=settings.public_read,
     )
     findings = examine(installation, system_clock)
     typer.echo(json.dumps([asdict(finding) for finding in findings], indent=1) if as_json else in_lines(findings))
