@@ -142,6 +142,7 @@ def walk(stack: Stack) -> dict[str, Any]:
         wait_for("the API after PostgreSQL's restart", lambda: _is_ready(api), 60)
         if campaigns.samples() != before:
             raise SystemExit("samples are missing after PostgreSQL's restart")
+        stack.compose("exec", "-T", "scheduler", "iotide-server", "backup", "/backup", "--keep", "1")
         campaigns.run(NODE, WORKLOADS[:1], repeats=1)
         campaigns.run("compose-node", WORKLOADS[:1], repeats=1)
     return {

@@ -111,6 +111,19 @@ def test_only_the_proxy_leads_from_outside_to_the_server() -> None:
     assert not any("outside" in networks[name] for name in ("api", "worker"))
 
 
+def test_backups_are_written_by_pg_dump_of_the_very_postgresql_where_nobody_from_outside_gets() -> None:
+    dockerfile = (ROOT / "deploy/docker/Dockerfile").read_text()
+    _, _, server = dockerfile.partition("FROM python AS server\n")
+    clients = re.findall(r"apt-get install .*\bpostgresql-client-(\d+)", server.partition("\nFROM ")[0])
+    assert clients == [SERVICES["postgres"]["image"].removeprefix("postgres:")]
+    # A tag that follows Debian's newest release would lose the package with the next one.
+    assert re.search(r"^FROM python:[\d.]+-slim-[a-z]+ AS python$", dockerfile, re.MULTILINE)
+    having = {name for name, service in SERVICES.items() if "backups:/backup" in service.get("volumes", [])}
+    assert having == {"scheduler"}
+    assert set(SERVICES["scheduler"]["networks"]) == {"inside"}
+    assert re.search(r"install -d -o iotide -g iotide -m 700 [^\\]*/backup\b", server)
+
+
 def test_every_volume_has_a_name(name: str) -> None:
     sources = {str(volume).partition(":")[0] for volume in SERVICES[name].get("volumes", [])}
     assert {source for source in sources if not source.startswith("./")} <= FILE["volumes"].keys()

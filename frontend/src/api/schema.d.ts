@@ -229,7 +229,7 @@ export interface paths {
         put?: never;
         /**
          * Reset a password
-         * @description Forgets the password, ends all sessions and makes a sign-in link; for administrators of all clusters.
+         * @description Forgets the password, ends sessions and unspent links, makes a new link; for administrators of all clusters.
          */
         post: operations["reset_password"];
         delete?: never;

@@ -171,6 +171,9 @@ def test_whoever_loses_the_last_role_loses_the_sessions_and_whoever_is_disabled_
         assert session.scalars(select(UserSession)).all() == []
         session.scalars(select(User)).one().disabled_at = system_clock()
     assert reason(sign_in(use(terms(panva.issuer)), "u-17")) == "account_disabled"
+    with database.transaction() as session:
+        refusals = select(AuditEntry.after).where(AuditEntry.action == "sign_in_refused").order_by(AuditEntry.id)
+        assert [after and after["why"] for after in session.scalars(refusals)] == ["no_role", "account_disabled"]
 
 
 def test_an_answer_is_taken_once_by_the_browser_that_asked_and_in_time(

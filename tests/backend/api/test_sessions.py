@@ -136,9 +136,14 @@ def test_an_administrator_ends_all_sessions_of_a_user_at_once(
         case "ended":
             assert client.delete(f"{url}/sessions", headers=CSRF).json() == {"count": 1}
         case "reset":
+            older = client.post(f"{url}/link", headers=CSRF).json()["url"]
             assert "#token=" in client.post(f"{url}/password-reset", headers=CSRF).json()["url"]
+            spent = client.post("/api/v1/session/link", json={"token": older.partition("#token=")[2]})
+            assert error(spent) == (401, "link_spent"), "whoever has an older link is kept out, too"
         case _:
             client.put(url, json={"roles": [], "disabled": True}, headers=CSRF)
+            in_vain = client.post(f"{url}/password-reset", headers=CSRF)
+            assert error(in_vain) == (409, "user_disabled"), "its link would let nobody in"
             client.put(url, json={"roles": [], "disabled": False}, headers=CSRF)
     assert status(client, cookie) == 401
     reset = client.post(f"{url}/password-reset", headers=admin.headers)

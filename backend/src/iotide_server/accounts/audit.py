@@ -32,37 +32,27 @@ class Action:
 
 def record(session: Session, principal: Principal, action: Action) -> None:
     """Write down a change in the transaction that makes it."""
-    session.add(
-        AuditEntry(
-            principal_kind=principal.kind,
-            principal_id=principal.id,
-            principal_name=principal.name,
-            address=principal.address,
-            action=action.name,
-            subject_kind=action.subject_kind,
-            subject_id=action.subject_id,
-            cluster_id=action.cluster_id,
-            before=action.before,
-            after=action.after,
-        )
-    )
-    subject = {f"{action.subject_kind}_id": action.subject_id, "cluster_id": action.cluster_id, "by": principal.name}
-    after_commit(session, lambda: _log.info(action.name, **subject))
+    entry = _entry(principal, action.name, action.subject_kind, action.subject_id)
+    entry.cluster_id, entry.before, entry.after = action.cluster_id, action.before, action.after
+    session.add(entry)
+    told = {f"{action.subject_kind}_id": action.subject_id, "cluster_id": action.cluster_id, "by": principal.name}
+    after_commit(session, lambda: _log.info(action.name, **told))
 
 
 def record_refusal(session: Session, principal: Principal, user_id: int | None, after: Json) -> None:
     """Write down that somebody was not let in; `user_id` is None where the name is nobody's."""
-    session.add(
-        AuditEntry(
-            principal_kind=principal.kind,
-            principal_id=principal.id,
-            principal_name=principal.name,
-            address=principal.address,
-            action="sign_in_refused",
-            subject_kind="user",
-            subject_id=user_id,
-            cluster_id=None,
-            before=None,
-            after=after,
-        )
+    entry = _entry(principal, "sign_in_refused", "user", user_id)
+    entry.after = after
+    session.add(entry)
+
+
+def _entry(principal: Principal, name: str, subject_kind: str, subject_id: int | None) -> AuditEntry:
+    return AuditEntry(
+        principal_kind=principal.kind,
+        principal_id=principal.id,
+        principal_name=principal.name,
+        address=principal.address,
+        action=name,
+        subject_kind=subject_kind,
+        subject_id=subject_id,
     )

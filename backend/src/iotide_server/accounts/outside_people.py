@@ -55,6 +55,7 @@ def sign_in(
         session.flush()
         _note(session, user, visitor, Action("user_created", "user", user.id, None, after=_shown(user, {})))
     if user.disabled_at is not None:
+        _note_refusal(session, user, visitor, "account_disabled")
         return AccountDisabledError()
     if not _renew(session, user, given, visitor) and not oidc.admits_without_role:
         return _refused(session, user, visitor)
@@ -94,9 +95,13 @@ def _renew(session: Session, user: User, given: Mapping[int | None, Role], visit
 def _refused(session: Session, user: User | None, visitor: Visitor) -> NoRoleGivenError:
     if user is not None:
         session_repository.end_sessions_of(session, user.id)
-    principal = replace(ANONYMOUS, address=visitor.browser.address)
-    audit.record_refusal(session, principal, user.id if user else None, {"by": "provider", "why": "no_role"})
+    _note_refusal(session, user, visitor, "no_role")
     return NoRoleGivenError()
+
+
+def _note_refusal(session: Session, user: User | None, visitor: Visitor, why: str) -> None:
+    principal = replace(ANONYMOUS, address=visitor.browser.address)
+    audit.record_refusal(session, principal, user.id if user else None, {"by": "provider", "why": why})
 
 
 def _note(session: Session, user: User, visitor: Visitor, action: Action) -> None:

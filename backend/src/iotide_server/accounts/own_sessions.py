@@ -5,12 +5,13 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit, session_repository, sessions
+from iotide_server.accounts import audit, repository, session_repository, sessions
 from iotide_server.accounts.audit import Action
 from iotide_server.accounts.errors import (
     OwnAccountError,
     PersonWantedError,
     SessionNotFoundError,
+    UserDisabledError,
     UserNotFoundError,
 )
 from iotide_server.accounts.models import Role, User, UserSession
@@ -66,20 +67,23 @@ def end_all_of(session: Session, principal: Principal, user_id: int) -> int:
 
 
 def reset_password(session: Session, principal: Principal, user_id: int, public_url: str, now: datetime) -> str:
-    """Forget a user's password, end their sessions and make a sign-in link, by which they set another.
+    """Forget a user's password, end their sessions and older links, and make a sign-in link, by which they set another.
 
     Raises:
         PersonWantedError: the caller is a program; a link gives a session, which can do more than a token.
         OwnAccountError: it is the caller.
         UserNotFoundError: there is no such user.
+        UserDisabledError: the link would let nobody in.
     """
     user = _require_user(session, principal, user_id)
     _require_person(principal, "reset passwords")
     if user.id == principal.user_id:
         raise OwnAccountError(user_id, "reset your own password")
+    if user.disabled_at is not None:
+        raise UserDisabledError(user.name)
     had_password = user.password_hash is not None
     user.password_hash = None
-    session_repository.end_sessions_of(session, user.id)
+    repository.end_access(session, user.id)
     before = {"has_password": had_password}
     audit.record(session, principal, Action("password_reset", "user", user.id, None, before, {"has_password": False}))
     return sessions.make_link(session, user.id, public_url, now)

@@ -17,11 +17,7 @@ def live_session(
         select(UserSession, User)
         .join(User, User.id == UserSession.user_id)
         .where(
-            or_(
-                UserSession.secret_sha256 == given_sha256,
-                UserSession.next_sha256 == given_sha256,
-                and_(UserSession.former_sha256 == given_sha256, UserSession.former_until > now),
-            ),
+            _opened_by(given_sha256, now),
             UserSession.expires_at > now,
             UserSession.last_seen_at > idle_since,
             User.disabled_at.is_(None),
@@ -101,13 +97,9 @@ def end_session(session: Session, user_id: int, session_id: int) -> bool:
     return session.scalar(ended.returning(UserSession.id)) is not None
 
 
-def end_session_of_secret(session: Session, given_sha256: str) -> None:
+def end_session_of_secret(session: Session, given_sha256: str, now: datetime) -> None:
     """Delete the session that the secret opens, if any."""
-    session.execute(
-        delete(UserSession).where(
-            or_(UserSession.secret_sha256 == given_sha256, UserSession.next_sha256 == given_sha256)
-        )
-    )
+    session.execute(delete(UserSession).where(_opened_by(given_sha256, now)))
 
 
 def end_sessions_of(session: Session, user_id: int, *, keep_id: int | None = None) -> int:
@@ -166,3 +158,11 @@ def has_session_from(session: Session, name: str, address: str) -> bool:
 def _latest(session: Session, since: datetime, limit: int, *which: ColumnElement[bool]) -> Sequence[datetime]:
     statement = select(FailedAttempt.at).where(FailedAttempt.at > since, *which)
     return session.scalars(statement.order_by(FailedAttempt.at.desc()).limit(limit)).all()
+
+
+def _opened_by(given_sha256: str, now: datetime) -> ColumnElement[bool]:
+    return or_(
+        UserSession.secret_sha256 == given_sha256,
+        UserSession.next_sha256 == given_sha256,
+        and_(UserSession.former_sha256 == given_sha256, UserSession.former_until > now),
+    )

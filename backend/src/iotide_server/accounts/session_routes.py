@@ -132,7 +132,7 @@ def end_sessions_of_user(principal: Admin, session: Tx, user_id: Id) -> Sessions
 
 @router.post("/users/{user_id}/password-reset", summary="Reset a password", status_code=201, responses=errors(404, 409))
 def reset_password(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id) -> SignInLink:
-    """Forgets the password, ends all sessions and makes a sign-in link; for administrators of all clusters."""
+    """Forgets the password, ends sessions and unspent links, makes a new link; for administrators of all clusters."""
     url = own_sessions.reset_password(session, principal, user_id, request.app.state.public_url, now)
     return SignInLink(url=url)
 

@@ -189,7 +189,7 @@ def forget_expired(session: Session, now: datetime) -> None:
 def begin(session: Session, user: User, visitor: Visitor, now: datetime, *, by: BegunBy) -> SignedIn:
     """A new session with a new secret, whatever the browser held before."""
     if visitor.cookie is not None:
-        session_repository.end_session_of_secret(session, digest(visitor.cookie))
+        session_repository.end_session_of_secret(session, digest(visitor.cookie), now)
     secret = new_secret()
     row = UserSession(
         user_id=user.id,

@@ -8,10 +8,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from iotide_server.keeping.errors import BackupUnreadableError
-from iotide_server.keeping.manifest import FORMAT, MANIFEST, Manifest, fact_of
-
-_REMEDY = "take another backup; this one may have been cut short or changed"
+from iotide_server.keeping.errors import BackupNewerError, BackupUnreadableError
+from iotide_server.keeping.manifest import FORMAT, MANIFEST, Manifest, Stamp, fact_of
 
 
 @contextmanager
@@ -22,39 +20,36 @@ def opened(place: Path) -> Iterator[tuple[Manifest, Path]]:
 
     Raises:
         BackupUnreadableError: it is no backup, or not as it was written.
+        BackupNewerError: this release does not know its form.
     """
     if place.is_dir():
-        yield _checked(place), place
+        yield _checked(place, place), place
         return
     with tempfile.TemporaryDirectory(prefix="iotide-restore-") as directory:
         try:
             with tarfile.open(place, mode="r:") as archive:
                 archive.extractall(directory, filter="data")
         except (OSError, tarfile.TarError) as error:
-            raise BackupUnreadableError(
-                f"{place} cannot be read as a backup: {error}", field="backup", value=str(place), remedy=_REMEDY
-            ) from error
-        yield _checked(Path(directory)), Path(directory)
+            raise BackupUnreadableError(place, f"cannot be read as a backup: {error}") from error
+        yield _checked(Path(directory), place), Path(directory)
 
 
-def _checked(directory: Path) -> Manifest:
-    try:
-        manifest = Manifest.model_validate_json((directory / MANIFEST).read_bytes())
-    except (OSError, ValidationError) as error:
-        raise BackupUnreadableError(
-            f"{directory} has no {MANIFEST} that can be read", field="backup", value=str(directory), remedy=_REMEDY
-        ) from error
-    if manifest.format > FORMAT:
-        raise BackupUnreadableError(
-            f"the backup has format {manifest.format}, and this release reads up to {FORMAT}",
-            field="format",
-            value=manifest.format,
-            remedy=f"restore it with iotide-server {manifest.iotide_version} or newer",
-        )
+def _checked(directory: Path, place: Path) -> Manifest:
+    manifest = _manifest(directory, place)
     for name, expected in manifest.files.items():
         file = directory / name
         if not file.is_file() or file.is_symlink() or fact_of(file) != expected:
-            raise BackupUnreadableError(
-                f"{name} is missing or not what was written", field="backup", value=name, remedy=_REMEDY
-            )
+            raise BackupUnreadableError(place, f"is not what was written: {name} is missing or was changed")
     return manifest
+
+
+def _manifest(directory: Path, place: Path) -> Manifest:
+    try:
+        written = (directory / MANIFEST).read_bytes()
+        # Of a newer form no more is known than its number and who wrote it.
+        stamp = Stamp.model_validate_json(written)
+        if stamp.format > FORMAT:
+            raise BackupNewerError(stamp.format, FORMAT, stamp.iotide_version)
+        return Manifest.model_validate_json(written)
+    except (OSError, ValidationError) as error:
+        raise BackupUnreadableError(place, f"has no {MANIFEST} that can be read") from error

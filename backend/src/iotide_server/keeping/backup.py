@@ -28,6 +28,7 @@ from iotide_server.keeping.manifest import (
     fact_of,
     vault_fingerprints,
 )
+from iotide_server.kit.migrations import SchemaBehindError, head_revision
 
 _DATED: Final = re.compile(r"iotide-\d{8}T\d{6}Z\.tar")
 
@@ -75,19 +76,19 @@ def back_up(source: Source, place: Path, now: datetime) -> Manifest:
 
     Raises:
         BackupPlaceError: something is there already, or it cannot be written.
+        SchemaBehindError: the database holds nothing of ours.
         ClientsMissingError, ClientFailedError: pg_dump is missing or gave up.
     """
     if place.exists():
-        raise BackupPlaceError(f"{place} is there already", field="place", value=str(place), remedy="name a new one")
+        raise BackupPlaceError(place, "is there already", remedy="name a new one")
     draft = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         draft.mkdir(mode=0o700)
         manifest = _write(source, draft, now)
         _move_into_place(draft, place)
     except OSError as error:
-        raise BackupPlaceError(
-            f"{place} cannot be written: {error.strerror}", field="place", value=str(place), remedy="name another place"
-        ) from error
+        why = f"cannot be written: {error.strerror or error}"
+        raise BackupPlaceError(place, why, remedy="name another place") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return manifest
@@ -96,6 +97,8 @@ def back_up(source: Source, place: Path, now: datetime) -> Manifest:
 def _write(source: Source, draft: Path, now: datetime) -> Manifest:
     with psycopg.connect(source.database_url) as connection:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        if _value(connection, "SELECT to_regclass('alembic_version')") is None:
+            raise SchemaBehindError(None, head_revision())
         postgres_major = connection.info.server_version // 10_000
         clients = choose_clients(at_least=postgres_major)
         snapshot = str(_value(connection, "SELECT pg_export_snapshot()"))

@@ -62,9 +62,7 @@ class Clients:
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         if done.returncode != 0:
             words = "\n".join(done.stderr.splitlines()[-_LAST_LINES:])
-            raise ClientFailedError(
-                f"{program} {self.major} failed:\n{words}", remedy="mend what it names, and try again"
-            )
+            raise ClientFailedError(program, self.major, words)
         return done.stdout
 
 
@@ -81,13 +79,7 @@ def choose_clients(*, at_least: int) -> Clients:
     for clients in found:
         if clients.major >= at_least:
             return clients
-    have = ", ".join(str(clients.major) for clients in found) or "none"
-    raise ClientsMissingError(
-        f"pg_dump and pg_restore {at_least} or newer are needed; on this machine is: {have}",
-        field="pg_dump",
-        value=have,
-        remedy=f"install them: apt-get install postgresql-client-{at_least}, or pip install 'iotide-server[embedded]'",
-    )
+    raise ClientsMissingError(at_least, [clients.major for clients in found])
 
 
 def _find() -> Iterator[Clients]:

@@ -12,11 +12,12 @@ from iotide_server.embedded.privileges import choose_account
 from iotide_server.embedded.state import hold, prepare_state_directory
 from iotide_server.keeping.archives import opened
 from iotide_server.keeping.backup import Source, back_up, dated_place, forget_older
-from iotide_server.keeping.errors import BackupPlaceError
+from iotide_server.keeping.errors import BackupPlaceError, VaultKeyUnreadableError
 from iotide_server.keeping.manifest import Manifest
 from iotide_server.keeping.private import put_tls_back, put_vault_key_back, running_postgres, vault_key_of
 from iotide_server.keeping.restore import Restored, Wanted, check
 from iotide_server.keeping.restore import restore as restore_database
+from iotide_server.keeping.trace import note_backup
 from iotide_server.kit.clock import system_clock, written
 from iotide_server.kit.vault import Vault
 from iotide_server.settings import Settings
@@ -51,11 +52,11 @@ def add_commands(app: typer.Typer, settings_of: Callable[[Path | None], Settings
         settings = settings_of(state)
         now = system_clock()
         if keep is not None and not place.is_dir():
-            raise BackupPlaceError(
-                f"{place} is no directory", field="place", value=str(place), remedy="make it: mkdir -m 0700"
-            )
+            raise BackupPlaceError(place, "is no directory", remedy=f"make it: mkdir -m 0700 {place}")
         written_to = place if keep is None else dated_place(place, now)
-        manifest = back_up(_source(settings), written_to, now)
+        source = _source(settings)
+        manifest = back_up(source, written_to, now)
+        note_backup(source.database_url, written_to.absolute(), manifest, now)
         size_bytes = sum(fact.size_bytes for fact in manifest.files.values())
         rows = sum(manifest.row_counts.values())
         typer.echo(f"{written_to}: {rows} rows, {size_bytes} bytes, schema {manifest.schema_revision}")
@@ -108,13 +109,11 @@ def _source(settings: Settings) -> Source:
 
 
 def _vault_key(file: Path) -> str:
-    key = file.read_text().strip()
     try:
+        key = file.read_text().strip()  # what is no text at all is a ValueError, too
         Vault(key)
     except ValueError as error:
-        raise BackupPlaceError(
-            f"{file} holds no vault key", field="vault_key_file", value=str(file), remedy=str(error)
-        ) from error
+        raise VaultKeyUnreadableError(file) from error
     return key
 
 

@@ -29,6 +29,15 @@ class FileFact(BaseModel):
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
+class Stamp(BaseModel):
+    """What every form of a manifest has, those to come included."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    format: Annotated[int, Field(ge=1)]
+    iotide_version: str
+
+
 class Manifest(BaseModel):
     """All that can be told of a backup without opening its dump.
 

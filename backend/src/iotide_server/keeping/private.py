@@ -10,7 +10,7 @@ from typing import Final
 from iotide_server.embedded.postgres import PrivatePostgres, prepare_postgres
 from iotide_server.embedded.problems import StartError
 from iotide_server.embedded.state import StateDirectory
-from iotide_server.keeping.errors import BackupPlaceError
+from iotide_server.keeping.errors import VaultKeyTakenError
 from iotide_server.keeping.manifest import TLS_FILES
 
 _POLL_SECONDS: Final = 0.05
@@ -52,15 +52,11 @@ def put_vault_key_back(state: StateDirectory, key: str) -> None:
     """Let the services use this key from now on.
 
     Raises:
-        BackupPlaceError: they have another one already, with which more may have been sealed.
+        VaultKeyTakenError: they have another one already, with which more may have been sealed.
     """
     known = vault_key_of(state)
     if known is not None and known != key:
-        raise BackupPlaceError(
-            f"{state.root} has another vault key already",
-            field="vault_key_file",
-            remedy="restore into a new state directory",
-        )
+        raise VaultKeyTakenError(state.root)
     state.write_private(state.directory("secrets") / _VAULT, key)
 
 

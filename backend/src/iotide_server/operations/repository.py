@@ -13,6 +13,9 @@ from sqlalchemy.orm import Session
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.pulse import DUE_SINCE
 
+BACKUP_TAKEN: Final = "backup_taken"
+"""By which the audit knows a backup, and so do we."""
+
 _RUNS: Final = text(
     """
     SELECT cluster.name AS cluster, open.state, open.number, open.first_at
@@ -34,7 +37,7 @@ _NODES: Final = text(
                AS state,
            count(*) AS number, count(node.problem) AS problems, min(seen_at) AS seen_at, sum(spool_bytes) AS spool_bytes
     FROM node JOIN cluster ON cluster.id = node.cluster_id LEFT JOIN node_beat ON node_beat.node_id = node.id
-    WHERE node.retired_at IS NULL AND cluster.origin = 'own'
+    WHERE node.retired_at IS NULL AND node.revoked_at IS NULL AND cluster.origin = 'own'
     GROUP BY 1, 2, 3
     """
 )
@@ -42,7 +45,7 @@ _EACH_NODE: Final = text(
     """
     SELECT cluster.name AS cluster, node.name AS node, seen_at, spool_bytes
     FROM node JOIN cluster ON cluster.id = node.cluster_id LEFT JOIN node_beat ON node_beat.node_id = node.id
-    WHERE node.retired_at IS NULL AND cluster.origin = 'own' ORDER BY 1, 2
+    WHERE node.retired_at IS NULL AND node.revoked_at IS NULL AND cluster.origin = 'own' ORDER BY 1, 2
     """
 )
 _CLUSTERS: Final = text("SELECT name FROM cluster WHERE origin = 'own' ORDER BY name")
@@ -58,6 +61,7 @@ _WORK: Final = text(
     FROM work WHERE done_version < version GROUP BY kind
     """  # noqa: S608 - a constant of ours
 )
+_NEWEST_BACKUP: Final = text("SELECT at FROM audit_entry WHERE action = :action ORDER BY at DESC, id DESC LIMIT 1")
 _SIZE: Final = text("SELECT pg_database_size(current_database())")
 
 
@@ -83,12 +87,12 @@ def overdue_runs(session: Session) -> Sequence[Row[Any]]:
 
 
 def nodes(session: Session, now: datetime) -> Sequence[Row[Any]]:
-    """Living nodes by `cluster`, agent's `version` and `state`: `number`, of them with `problems`, and so on."""
+    """Nodes neither retired nor revoked by `cluster`, agent's `version` and `state`: `number`, with `problems`, ..."""
     return session.execute(_NODES, {"heard_after": now - SILENT_AFTER}).all()
 
 
 def each_node(session: Session) -> Sequence[Row[Any]]:
-    """`cluster`, `node`, when it was last heard of and what its spool holds, for every living node."""
+    """`cluster`, `node`, when it was last heard of and what its spool holds, for each of these nodes."""
     return session.execute(_EACH_NODE).all()
 
 
@@ -116,3 +120,9 @@ def database_bytes(session: Session) -> int:
     """What the database takes on its disk."""
     size_bytes: int = session.scalars(_SIZE).one()
     return size_bytes
+
+
+def newest_backup(session: Session) -> datetime | None:
+    """When `iotide-server backup` was last done, by the audit."""
+    taken_at: datetime | None = session.scalars(_NEWEST_BACKUP, {"action": BACKUP_TAKEN}).one_or_none()
+    return taken_at

@@ -46,6 +46,16 @@ def test_a_secret_is_exchanged_after_an_hour_and_the_former_opens_for_a_minute_m
     assert seen(session, second, came_back + 60 * SECOND) is not None
 
 
+def test_a_sign_in_ends_the_session_before_by_its_former_secret_too(session: Session, first: str) -> None:
+    second = offered(session, first, HOUR)
+    assert second
+    assert offered(session, second, HOUR) is None
+    user = session.scalars(select(User)).one()
+    visitor = sessions.Visitor(BROWSER, TERMS, cookie=first)
+    sessions.begin(session, user, visitor, NOW + HOUR + SECOND, by="link")
+    assert seen(session, second, HOUR + 2 * SECOND) is None
+
+
 def test_requests_at_once_are_offered_one_secret(session: Session, first: str) -> None:
     second = offered(session, first, HOUR)
     assert second

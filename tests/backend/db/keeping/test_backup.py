@@ -1,6 +1,7 @@
 import json
 import tarfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.keeping.archives import opened
 from iotide_server.keeping.backup import Source, back_up, dated_place, forget_older
 from iotide_server.keeping.errors import (
+    BackupNewerError,
     BackupPlaceError,
     BackupUnreadableError,
     ClientFailedError,
@@ -27,6 +29,7 @@ from iotide_server.keeping.inflight import LEAP
 from iotide_server.keeping.manifest import DATABASE, MANIFEST, Manifest, vault_fingerprints
 from iotide_server.keeping.restore import Wanted, restore
 from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.migrations import SchemaBehindError
 from iotide_server.notifications.models import Channel
 from iotide_server.runs.models import Attempt, Order, Run, RunEvent
 from iotide_server.runs.service import ASKED_ANEW, lose_missing
@@ -200,18 +203,12 @@ def climb_out(directory: Path) -> None:
     (directory / MANIFEST).write_text(json.dumps(manifest))
 
 
-def be_newer(directory: Path) -> None:
-    manifest = json.loads((directory / MANIFEST).read_text())
-    (directory / MANIFEST).write_text(json.dumps(manifest | {"format": 2}))
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (change_dump, "database.dump is missing or not what was written"),
+        (change_dump, "database.dump is missing or was changed"),
         (drop_tls, "tls/ca.key is missing"),
         (climb_out, "has no manifest.json that can be read"),
-        (be_newer, "has format 2"),
     ],
 )
 def test_a_backup_that_was_changed_is_refused_before_anything_is_touched(
@@ -224,6 +221,23 @@ def test_a_backup_that_was_changed_is_refused_before_anything_is_touched(
         pass
 
 
+def test_a_backup_of_a_newer_form_says_who_reads_it(source: Source, tmp_path: Path) -> None:
+    place = tmp_path / "all"
+    back_up(source, place, NOW)
+    manifest = json.loads((place / MANIFEST).read_text())
+    newer = manifest | {"format": 2, "iotide_version": "9.0.0", "unheard_of": True}
+    (place / MANIFEST).write_text(json.dumps(newer))
+    with pytest.raises(BackupNewerError, match="has format 2") as refused, opened(place):
+        pass
+    assert refused.value.remedy == "restore it with iotide-server 9.0.0 or newer"
+
+
+def test_a_database_without_a_schema_is_not_backed_up(source: Source, tmp_path: Path, empty: str) -> None:
+    with pytest.raises(SchemaBehindError, match="no schema"):
+        back_up(replace(source, database_url=empty), tmp_path / "all", NOW)
+    assert list(tmp_path.iterdir()) == [tmp_path / "tls"]
+
+
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     place = tmp_path / "all.tar"
     place.write_bytes(b"no archive")
@@ -234,6 +248,11 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
         archive.addfile(member)
     with pytest.raises(BackupUnreadableError), opened(place):
         pass
+    with tarfile.open(place, "w"):
+        pass
+    with pytest.raises(BackupUnreadableError) as refused, opened(place):
+        pass
+    assert refused.value.value == str(place)  # and not the directory into which it was unpacked
     assert not Path("/etc/iotide-outside").exists()
 
 

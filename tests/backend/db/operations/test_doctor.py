@@ -35,6 +35,7 @@ def installation(database_url: str, redis_server: PrivateRedis, in_redis: Broker
         vault=None,
         directories=(tmp_path,),
         version="1",
+        is_public=True,
     )
 
 
@@ -53,7 +54,7 @@ def test_everything_is_looked_at(look: Callable[..., dict[str, Standing]], datab
     del database
     found = look()
     assert {check for check, standing in found.items() if standing is Standing.FINE} >= {
-        *("database", "database_clock", "schema", "worker", "vault", "agents"),
+        *("database", "database_clock", "schema", "worker", "vault", "agents", "node_clocks"),
         *("redis", "redis_persistence", "redis_memory", "redis_clients", "redis_default_user", "redis_node_users"),
         *("public_url_tls", "broker_tls"),
     }
@@ -61,6 +62,7 @@ def test_everything_is_looked_at(look: Callable[..., dict[str, Standing]], datab
     # It is a forgetful server, and nobody is there.
     assert wrong == {"database_durability", "scheduler", "administrators"}
     assert found["public_url"] is Standing.WARNING
+    assert found["public_read"] is found["backup"] is Standing.NOTE
 
 
 def test_a_database_that_is_away_hides_nothing_of_redis(look: Callable[..., dict[str, Standing]]) -> None:
@@ -79,6 +81,19 @@ def test_a_redis_that_is_away_hides_nothing_of_the_database(look: Callable[..., 
 def test_a_node_that_redis_does_not_let_in_is_named(site: Site, look: Callable[..., dict[str, Standing]]) -> None:
     del site
     assert look()["redis_node_users"] is Standing.WRONG
+
+
+def test_a_node_whose_clock_is_off_is_named_unless_it_was_revoked(
+    site: Site, look: Callable[..., dict[str, Standing]]
+) -> None:
+    with site.database.transaction() as session:
+        session.execute(
+            text("UPDATE node_beat SET seen_at = now(), clock_offset_seconds = 5, clock_uncertainty_seconds = 0.01")
+        )
+    assert look()["node_clocks"] is Standing.WARNING
+    with site.database.transaction() as session:
+        session.execute(text("UPDATE node SET revoked_at = now()"))
+    assert look()["node_clocks"] is Standing.FINE
 
 
 def test_work_that_nobody_does_is_noticed_whoever_was_told_of_it(

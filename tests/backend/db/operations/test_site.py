@@ -82,6 +82,17 @@ def test_nodes_by_state_and_the_one_that_is_longest_silent(
     assert sum(told.by("version", "iotide_agents", cluster=CLUSTER).values()) == 2
 
 
+def test_a_node_that_was_revoked_is_not_missed(site: Site, scrape: Callable[[], Scraped], clock: MovedClock) -> None:
+    clock.now += timedelta(seconds=60)
+    site.agent(1).beat(spool_bytes=4096)
+    with site.database.transaction() as session:
+        session.execute(text("UPDATE node SET revoked_at = now() WHERE name = 'n2'"))
+    told = scrape()
+    assert told.by("state", "iotide_nodes", cluster=CLUSTER) == {"online": 1, "silent": 0, "never_seen": 0}
+    assert told.value("iotide_heartbeat_oldest_age_seconds", cluster=CLUSTER) == 0
+    assert told.by("node", "iotide_node_heartbeat_age_seconds") == {"n1": 0}
+
+
 def test_a_silent_order_and_an_overdue_run(site: Site, scrape: Callable[[], Scraped]) -> None:
     (run_id,) = site.add_runs([1])
     site.start()

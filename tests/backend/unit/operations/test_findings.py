@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from iotide_server.clusters.views import NodeState
+from iotide_server.clusters.views import AgentStanding, NodeClock, NodeState
 from iotide_server.embedded.acl import NodeAccess, node_username
 from iotide_server.kit.schema import SchemaState, judge
+from iotide_server.operations.doctor.choices import judge_backup, judge_reading
 from iotide_server.operations.doctor.database import DatabaseFacts, judge_database
 from iotide_server.operations.doctor.findings import Finding, Standing, in_lines, wrong
 from iotide_server.operations.doctor.machine import (
@@ -21,8 +22,9 @@ from iotide_server.operations.doctor.machine import (
     judge_front,
     judge_room,
 )
+from iotide_server.operations.doctor.nodes import SPOOL_LIMIT_BYTES, NodeFacts, judge_nodes
 from iotide_server.operations.doctor.redis import RedisFacts, RedisUser, judge_redis
-from iotide_server.operations.doctor.service import SPOOL_LIMIT_BYTES, NodeFacts, ServiceFacts, judge_service
+from iotide_server.operations.doctor.service import ServiceFacts, judge_service
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 GIB = 1024**3
@@ -57,12 +59,13 @@ OURS = [
     ),
 ]
 REDIS = RedisFacts((7, 0), REDIS_SETTINGS, OURS, frozenset({"iotide-server", "iotide-admin"}), 0)
-NODE = NodeFacts("blade/n1", NodeState.ONLINE, "0.1.0", None, 4096)
+NODE = NodeFacts(
+    "blade/n1", NodeState.ONLINE, "0.1.0", AgentStanding.CURRENT, None, NodeClock(0.002, 0.0004), spool_bytes=4096
+)
 SERVICE = ServiceFacts(
     is_scheduled=True,
     work_late=timedelta(seconds=2),
     failures=[],
-    nodes=[NODE],
     overdue_runs=0,
     sealed=[("mail", True)],
     administrators=1,
@@ -86,11 +89,15 @@ def of_redis(**changes: object) -> dict[str, Finding]:
 
 
 def of_service(**changes: object) -> dict[str, Finding]:
-    return troubles(judge_service(replace(SERVICE, **changes), "0.1.0"))  # type: ignore[arg-type]
+    return troubles(judge_service(replace(SERVICE, **changes)))  # type: ignore[arg-type]
+
+
+def of_a_node(**changes: object) -> dict[str, Finding]:
+    return troubles(judge_nodes([NODE, replace(NODE, **changes)], "0.1.0"))  # type: ignore[arg-type]
 
 
 def test_where_all_is_well_nothing_is_found() -> None:
-    assert of_database() == of_redis() == of_service() == {}
+    assert of_database() == of_redis() == of_service() == of_a_node() == {}
 
 
 @pytest.mark.parametrize(
@@ -197,10 +204,6 @@ def test_a_node_whose_password_in_redis_is_another_is_not_let_in() -> None:
         ({"sealed": [("mail", True), ("chat", False)]}, "vault", Standing.WRONG, "channels chat"),
         ({"administrators": 0}, "administrators", Standing.WRONG, "nobody"),
         ({"endless_tokens": 3}, "api_tokens", Standing.WARNING, "3 API tokens"),
-        ({"nodes": [replace(NODE, state=NodeState.SILENT)]}, "agents", Standing.WARNING, "1 of 1 nodes"),
-        ({"nodes": [replace(NODE, problem="no answer")]}, "node_problems", Standing.WARNING, "blade/n1: no answer"),
-        ({"nodes": [replace(NODE, version="0.0.9")]}, "agent_versions", Standing.WARNING, "blade/n1 (0.0.9)"),
-        ({"nodes": [replace(NODE, spool_bytes=SPOOL_LIMIT_BYTES)]}, "spools", Standing.WARNING, "blade/n1"),
     ],
 )
 def test_of_the_service(changes: dict[str, object], check: str, standing: Standing, words: str) -> None:
@@ -210,9 +213,62 @@ def test_of_the_service(changes: dict[str, object], check: str, standing: Standi
     assert words in found[check].sentence
 
 
+@pytest.mark.parametrize(
+    ("changes", "check", "standing", "words"),
+    [
+        ({"state": NodeState.SILENT}, "agents", Standing.WARNING, "1 of 2 nodes"),
+        ({"problem": "no answer"}, "node_problems", Standing.WARNING, "blade/n1: no answer"),
+        ({"version": "0.0.9"}, "agent_versions", Standing.WARNING, "blade/n1 (0.0.9)"),
+        (
+            {"version": "0.0.1", "agent": AgentStanding.TOO_OLD},
+            "agents_shut_out",
+            Standing.WRONG,
+            "do not understand each other: blade/n1 (0.0.1)",
+        ),
+        ({"spool_bytes": SPOOL_LIMIT_BYTES}, "spools", Standing.WARNING, "blade/n1"),
+        ({"clock": NodeClock(-90.25, 0.001)}, "node_clocks", Standing.WARNING, "blade/n1 (90.2 s behind, within 0.001"),
+        ({"clock": NodeClock(2, 0.5)}, "node_clocks", Standing.WARNING, "blade/n1 (2.0 s ahead, within 0.500 s)"),
+    ],
+)
+def test_of_the_nodes(changes: dict[str, object], check: str, standing: Standing, words: str) -> None:
+    found = of_a_node(**changes)
+    assert set(found) == {check}
+    assert found[check].standing is standing
+    assert words in found[check].sentence
+
+
+@pytest.mark.parametrize("clock", [None, NodeClock(2, 1.5)])
+def test_a_clock_that_nobody_measured_or_that_may_be_right_is_no_fault(clock: NodeClock | None) -> None:
+    assert of_a_node(clock=clock) == {}
+
+
+def test_what_a_silent_node_once_said_of_its_clock_is_not_held_against_it() -> None:
+    assert set(of_a_node(state=NodeState.SILENT, clock=NodeClock(90, 0.001))) == {"agents"}
+
+
+@pytest.mark.parametrize(
+    ("age", "standing", "words"),
+    [
+        (timedelta(hours=30), Standing.FINE, "30 h old"),
+        (timedelta(days=7), Standing.FINE, "7 days old"),
+        (timedelta(days=40), Standing.WARNING, "40 days old"),
+        (None, Standing.NOTE, "in another way nothing is known here"),
+    ],
+)
+def test_of_the_newest_backup(age: timedelta | None, standing: Standing, words: str) -> None:
+    finding = judge_backup(None if age is None else NOW - age, NOW)
+    assert finding.standing is standing
+    assert words in finding.sentence
+
+
+def test_reading_without_signing_in_is_told_and_no_fault() -> None:
+    assert judge_reading(is_public=True).standing is Standing.NOTE
+    assert judge_reading(is_public=False).standing is Standing.FINE
+
+
 def test_of_a_thousand_silent_nodes_some_are_named_and_the_others_counted() -> None:
     nodes = [replace(NODE, name=f"blade/n{number}", state=NodeState.SILENT) for number in range(1000)]
-    assert of_service(nodes=nodes)["agents"].sentence.endswith("blade/n4 and 995 more")
+    assert troubles(judge_nodes(nodes, "0.1.0"))["agents"].sentence.endswith("blade/n4 and 995 more")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.schema import Standing
 from iotide_server.kit.vault import Vault
 from iotide_server.operations import repository
-from iotide_server.operations.doctor import database, machine, redis, service
+from iotide_server.operations.doctor import choices, database, machine, nodes, redis, service
 from iotide_server.operations.doctor.findings import Finding
 
 _REDIS_SECONDS: Final = 3.0
@@ -32,6 +32,7 @@ class Installation:
         metrics_host: where the parts answer Prometheus; None: nowhere.
         directories: of data on this machine's disks.
         version: of this release.
+        is_public: whoever is not signed in may read.
     """
 
     database_url: str
@@ -44,18 +45,20 @@ class Installation:
     vault: Vault | None
     directories: tuple[Path, ...]
     version: str
+    is_public: bool
 
 
 def examine(installation: Installation, clock: Clock) -> list[Finding]:
     """All findings, the parts in the order in which they stand on each other."""
-    database_findings, nodes = _look_at_database(installation, clock)
+    database_findings, accesses = _look_at_database(installation, clock)
     return [
         *database_findings,
-        *_look_at_redis(installation, nodes),
+        *_look_at_redis(installation, accesses),
         *machine.judge_addresses(installation.public_url, installation.broker_url, installation.metrics_host),
         machine.judge_front(
             installation.public_url, machine.read_front(installation.public_url, installation.ca_certificate), clock()
         ),
+        choices.judge_reading(is_public=installation.is_public),
         *(machine.judge_room(machine.read_room(directory)) for directory in installation.directories),
     ]
 
@@ -64,24 +67,25 @@ def _look_at_database(installation: Installation, clock: Clock) -> tuple[list[Fi
     """What PostgreSQL is and knows; where its schema is not ours, nothing is asked of our tables."""
     engine = open_engine(installation.database_url, pool_size=1)
     findings: list[Finding] = []
-    nodes: list[NodeAccess] = []
+    accesses: list[NodeAccess] = []
     try:
         with Database(engine).transaction() as session:
             repository.bound(session, _STATEMENT_SECONDS)
             facts = database.read_database(session, clock())
             findings += database.judge_database(facts)
             if facts.schema.standing is Standing.CURRENT:
-                known = service.read_service(session, installation.vault, clock())
-                findings += service.judge_service(known, installation.version)
-                nodes = acl_rows(session)
+                findings += service.judge_service(service.read_service(session, installation.vault, clock()))
+                findings += nodes.judge_nodes(nodes.read_nodes(session, clock()), installation.version)
+                findings.append(choices.judge_backup(repository.newest_backup(session), clock()))
+                accesses = acl_rows(session)
     except SQLAlchemyError as error:
         findings.append(database.unreachable(str(getattr(error, "orig", error)).splitlines()[0]))
     finally:
         engine.dispose()
-    return findings, nodes
+    return findings, accesses
 
 
-def _look_at_redis(installation: Installation, nodes: Sequence[NodeAccess]) -> Iterator[Finding]:
+def _look_at_redis(installation: Installation, accesses: Sequence[NodeAccess]) -> Iterator[Finding]:
     seconds = {"socket_timeout": _REDIS_SECONDS, "socket_connect_timeout": _REDIS_SECONDS}
     with (
         closing(Redis.from_url(installation.redis_url, **seconds)) as own,
@@ -92,4 +96,4 @@ def _look_at_redis(installation: Installation, nodes: Sequence[NodeAccess]) -> I
         except RedisError as error:
             yield redis.unreachable(str(error))
             return
-    yield from redis.judge_redis(facts, nodes)
+    yield from redis.judge_redis(facts, accesses)

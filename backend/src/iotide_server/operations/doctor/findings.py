@@ -1,14 +1,22 @@
 """What the doctor says: a sentence for each thing that was looked at, with a remedy where it is not as it should be."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+_SHOWN: Final = 5
 
 
 class Standing(StrEnum):
-    """FINE; WARNING: it goes on, and somebody should look at it; WRONG: something does not work or is not safe."""
+    """How something is.
+
+    FINE; NOTE: a choice that somebody made, or something that cannot be known; WARNING: it goes on, and somebody should
+    look at it; WRONG: something does not work or is not safe.
+    """
 
     FINE = "fine"
+    NOTE = "note"
     WARNING = "warning"
     WRONG = "wrong"
 
@@ -33,6 +41,11 @@ def fine(check: str, sentence: str) -> Finding:
     return Finding(check, Standing.FINE, sentence)
 
 
+def note(check: str, sentence: str, remedy: str) -> Finding:
+    """Nothing is amiss, and who looks should know it; the remedy is for who wants it otherwise."""
+    return Finding(check, Standing.NOTE, sentence, remedy)
+
+
 def warning(check: str, sentence: str, remedy: str) -> Finding:
     """It goes on, and somebody should look at it."""
     return Finding(check, Standing.WARNING, sentence, remedy)
@@ -51,3 +64,9 @@ def in_lines(findings: Iterable[Finding]) -> str:
         if finding.remedy:
             lines.append(f"        remedy: {finding.remedy}")
     return "\n".join(lines)
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few of many, and how many more there are."""
+    rest = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

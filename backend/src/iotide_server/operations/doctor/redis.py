@@ -9,7 +9,7 @@ from redis import Redis, RedisError
 from iotide_server.embedded.acl import ADMIN_USER, SERVER_USER, NodeAccess, is_node_username, node_username
 from iotide_server.embedded.redis import OLDEST_VERSION
 from iotide_server.kit.queue import SERVER_QUEUE
-from iotide_server.operations.doctor.findings import Finding, fine, warning, wrong
+from iotide_server.operations.doctor.findings import Finding, fine, some, warning, wrong
 
 CLIENTS_A_NODE: Final = 3
 OTHER_CLIENTS: Final = 50
@@ -17,7 +17,6 @@ OTHER_CLIENTS: Final = 50
 LONG_QUEUE: Final = 1000
 _DEFAULT: Final = "default"
 _SETTINGS: Final = ("appendonly", "save", "maxmemory", "maxmemory-policy", "maxclients")
-_SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +186,9 @@ def _node_users(users: Sequence[RedisUser], nodes: Sequence[NodeAccess]) -> Find
         "start the scheduler, which brings them in line within seconds; look into its log for redis_users_not_applied"
     )
     if missing:
-        return wrong("redis_node_users", f"not let in: {_some(missing)}", remedy)
+        return wrong("redis_node_users", f"not let in: {some(missing)}", remedy)
     if stale:
-        return wrong("redis_node_users", f"let in although they are no nodes any more: {_some(stale)}", remedy)
+        return wrong("redis_node_users", f"let in although they are no nodes any more: {some(stale)}", remedy)
     return fine("redis_node_users", f"each of the {len(wanted)} nodes has its user")
 
 
@@ -201,11 +200,6 @@ def _foreign_users(users: Sequence[RedisUser], own_names: frozenset[str]) -> Fin
         if user.is_enabled and user.reaches_keys and user.name not in ours and not is_node_username(user.name)
     )
     if foreign:
-        sentence = f"others have users that reach keys: {_some(foreign)}"
+        sentence = f"others have users that reach keys: {some(foreign)}"
         return warning("redis_foreign_users", sentence, "give iotide a Redis of its own, or take their rights away")
     return fine("redis_foreign_users", "no users but ours reach its keys")
-
-
-def _some(names: Sequence[str]) -> str:
-    rest = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,4 +1,4 @@
-"""The service itself, by what PostgreSQL knows: scheduler, worker, agents, runs, sealed secrets, administrators."""
+"""The service itself, by what PostgreSQL knows: scheduler, worker, runs, sealed secrets, people's proofs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,25 +8,12 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from iotide_server.clusters.views import NodeState, heard_state
 from iotide_server.kit.pulse import WORKER_LATE_AFTER
 from iotide_server.kit.vault import SealBrokenError, Vault
 from iotide_server.kit.wake import is_scheduled
 from iotide_server.operations import repository
-from iotide_server.operations.doctor.findings import Finding, fine, warning, wrong
+from iotide_server.operations.doctor.findings import Finding, fine, some, warning, wrong
 
-SPOOL_LIMIT_BYTES: Final = 1024**3
-"""Where an agent declines further orders, unless its agent.toml says otherwise."""
-_NEARLY_FULL: Final = 0.8
-_SHOWN: Final = 5
-
-_NODES: Final = text(
-    """
-    SELECT cluster.name || '/' || node.name AS name, node.agent_version, node.problem, seen_at, spool_bytes
-    FROM node JOIN cluster ON cluster.id = node.cluster_id LEFT JOIN node_beat ON node_beat.node_id = node.id
-    WHERE node.retired_at IS NULL AND node.revoked_at IS NULL AND cluster.origin = 'own' ORDER BY 1
-    """
-)
 _SEALED: Final = text("SELECT name, sealed FROM channel WHERE sealed IS NOT NULL ORDER BY name")
 _FAILURES: Final = text(
     "SELECT kind, key, failure FROM work WHERE done_version < version AND failure IS NOT NULL"
@@ -40,17 +27,6 @@ _ENDLESS_TOKENS: Final = text(
     "SELECT count(*) FROM api_token JOIN user_account ON user_account.id = api_token.user_id"
     " WHERE disabled_at IS NULL AND revoked_at IS NULL AND expires_at IS NULL"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class NodeFacts:
-    """A node that is not retired; `name` is `cluster/node`."""
-
-    name: str
-    state: NodeState
-    version: str | None
-    problem: str | None
-    spool_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +44,6 @@ class ServiceFacts:
     is_scheduled: bool
     work_late: timedelta
     failures: Sequence[str]
-    nodes: Sequence[NodeFacts]
     overdue_runs: int
     sealed: Sequence[tuple[str, bool | None]]
     administrators: int
@@ -82,10 +57,6 @@ def read_service(session: Session, vault: Vault | None, now: datetime) -> Servic
         is_scheduled=is_scheduled(session),
         work_late=max((now - since for since in due), default=timedelta(-1)),
         failures=[f"{row.kind} {row.key}: {row.failure}" for row in session.execute(_FAILURES)],
-        nodes=[
-            NodeFacts(row.name, heard_state(row.seen_at, now), row.agent_version, row.problem, row.spool_bytes)
-            for row in session.execute(_NODES)
-        ],
         overdue_runs=sum(row.number for row in repository.overdue_runs(session)),
         sealed=[(row.name, _opens(vault, row.sealed)) for row in session.execute(_SEALED)],
         administrators=session.scalars(_ADMINISTRATORS).one(),
@@ -103,14 +74,13 @@ def _opens(vault: Vault | None, sealed: str) -> bool | None:
     return True
 
 
-def judge_service(facts: ServiceFacts, version: str) -> Iterator[Finding]:
-    """All that concerns the service; `version` is the server's."""
+def judge_service(facts: ServiceFacts) -> Iterator[Finding]:
+    """All that concerns the service."""
     yield _scheduler(is_there=facts.is_scheduled)
     yield _worker(facts.work_late)
     if facts.failures:
-        sentence = f"work that failed by a fault: {_some(facts.failures)}"
+        sentence = f"work that failed by a fault: {some(facts.failures)}"
         yield warning("work_failing", sentence, "look into the worker's log; it is tried again every five minutes")
-    yield from _nodes(facts.nodes, version)
     if facts.overdue_runs:
         sentence = f"{facts.overdue_runs} active runs are past their time limit, and nothing was heard of their end"
         yield warning("runs_overdue", sentence, "look at their nodes; a silent one can be called dead on its page")
@@ -135,37 +105,14 @@ def _worker(late: timedelta) -> Finding:
     return wrong("worker", sentence, "start a worker, `iotide-server worker`, or look into its log and at Redis")
 
 
-def _nodes(nodes: Sequence[NodeFacts], version: str) -> Iterator[Finding]:
-    by_state = {state: [node.name for node in nodes if node.state is state] for state in NodeState}
-    away = by_state[NodeState.SILENT] + by_state[NodeState.NEVER_SEEN]
-    if away:
-        remedy = "start their agents and look into their logs, or retire what is gone for good"
-        yield warning("agents", f"{len(away)} of {len(nodes)} nodes are not heard of: {_some(away)}", remedy)
-    else:
-        yield fine("agents", f"all {len(nodes)} nodes are heard of")
-    troubled = [f"{node.name}: {node.problem}" for node in nodes if node.problem]
-    if troubled:
-        yield warning("node_problems", f"passed over: {_some(troubled)}", "look at the pages of these nodes")
-    others = [f"{node.name} ({node.version})" for node in nodes if node.version not in {None, version}]
-    if others:
-        sentence = f"agents of another version than the server's {version}: {_some(others)}"
-        yield warning("agent_versions", sentence, f"bring them to {version}; the server first, then its agents")
-    full = [node.name for node in nodes if (node.spool_bytes or 0) > _NEARLY_FULL * SPOOL_LIMIT_BYTES]
-    if full:
-        remedy = (
-            "look why they cannot hand their results in; beyond spool_limit_bytes of agent.toml they decline orders"
-        )
-        yield warning("spools", f"unsent results fill the disks of {_some(full)}", remedy)
-
-
 def _vault(sealed: Sequence[tuple[str, bool | None]]) -> Finding:
     keyless = [name for name, opens in sealed if opens is None]
     broken = [name for name, opens in sealed if opens is False]
     remedy = "bring the old IOTIDE_VAULT_KEY back, or enter the secrets of these channels again"
     if keyless:
-        return wrong("vault", f"there is no key for the secrets of the channels {_some(keyless)}", remedy)
+        return wrong("vault", f"there is no key for the secrets of the channels {some(keyless)}", remedy)
     if broken:
-        return wrong("vault", f"our key does not open the secrets of the channels {_some(broken)}", remedy)
+        return wrong("vault", f"our key does not open the secrets of the channels {some(broken)}", remedy)
     return fine("vault", "the secrets of all channels can be opened")
 
 
@@ -173,8 +120,3 @@ def _administrators(number: int) -> Finding:
     if number == 0:
         return wrong("administrators", "nobody is administrator of all clusters", "run `iotide-server admin-link`")
     return fine("administrators", f"administrators of all clusters: {number}")
-
-
-def _some(names: Sequence[str]) -> str:
-    rest = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

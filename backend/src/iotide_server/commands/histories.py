@@ -1,0 +1,96 @@
+"""Commands that load and remove what this installation did not measure: a made-up history, published results."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from iotide_server.commands.opening import StateOption, open_database, settings_of
+from iotide_server.demo_history.forgetting import forget_history, made_up_clusters
+from iotide_server.kit.clock import system_clock
+from iotide_server.published.sources import read_edition
+
+
+def load_demo_history(
+    *,
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is random; the same seed makes the same numbers.")],
+    days: Annotated[int, typer.Option(help="How long the history is; 730 days take some minutes.")] = 730,
+    cluster: Annotated[
+        list[str] | None, typer.Option(help="Only this one of the made-up clusters; may be repeated.")
+    ] = None,
+    workload: Annotated[list[str] | None, typer.Option(help="Only this workload; may be repeated.")] = None,
+    state: StateOption = None,
+) -> None:
+    """Make up clusters with years of campaigns, known changes and events, marked as such, to look at and to try out."""
+    # Its analysis needs numpy, a second and 80 MB more, which no other command needs.
+    from iotide_server.demo_history.loading import HistoryPlan, load_history  # noqa: PLC0415
+    from iotide_server.demo_history.narrowing import narrowed  # noqa: PLC0415 - as above
+
+    sites = narrowed(cluster or (), workload or ())
+    settings = settings_of(state)
+    with (
+        open_database(settings, pool_size=4) as database,
+        Progress(console=Console(stderr=True), transient=True) as progress,
+    ):
+        task = progress.add_task("loading", total=1.0)
+        loaded = load_history(
+            database,
+            HistoryPlan(seed, days, sites),
+            system_clock,
+            lambda done: progress.update(task, completed=done),
+        )
+    typer.echo(
+        f"{loaded.campaign_count} campaigns and {loaded.series_count} series since {loaded.began_at:%Y-%m-%d}, made up"
+        " and marked as such; `iotide-server forget-demo-history` removes them."
+    )
+
+
+def forget_demo_history(
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    state: StateOption = None,
+) -> None:
+    """Remove what load-demo-history made up, and nothing else."""
+    settings = settings_of(state)
+    with open_database(settings) as database:
+        with database.transaction() as session:
+            names = ", ".join(cluster.name for cluster in made_up_clusters(session))
+        if not yes:
+            typer.confirm(f"Remove the clusters {names} with all their campaigns and results?", abort=True)
+        count = forget_history(database, system_clock())
+    typer.echo(f"{names}: {count} rows removed")
+
+
+def load_published(state: StateOption = None) -> None:
+    """Load storage results that others published, as read-only clusters with their sources, to lay one's own beside."""
+    # Its ingest needs numpy too, see load_demo_history.
+    from iotide_server.published.loading import load_published as load  # noqa: PLC0415 - for that
+
+    settings = settings_of(state)
+    with open_database(settings) as database:
+        loaded = load(database, *read_edition(), system_clock)
+    what = f"{loaded.runs} published results of {loaded.sources} sources in {loaded.clusters} clusters"
+    if not loaded.is_new:
+        typer.echo(f"{what} are there already; nothing was changed.")
+        return
+    typer.echo(
+        f"{what}{', in place of another edition' if loaded.had_other else ''}: see {settings.public_url}/published;"
+        " `iotide-server forget-published` removes them."
+    )
+
+
+def forget_published(
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    state: StateOption = None,
+) -> None:
+    """Remove what load-published loaded, and nothing else."""
+    from iotide_server.published.loading import forget_published as forget  # noqa: PLC0415 - as above
+
+    settings = settings_of(state)
+    if not yes:
+        typer.confirm("Remove all published results?", abort=True)
+    with open_database(settings) as database:
+        count = forget(database, system_clock())
+    typer.echo(f"{count} rows removed")

@@ -1,0 +1,65 @@
+"""Commands that let the first person and new nodes in."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from iotide_server.accounts import sessions
+from iotide_server.accounts.models import Role
+from iotide_server.clusters import enrolment
+from iotide_server.clusters import service as clusters
+from iotide_server.commands.opening import StateOption, settings_of, transaction
+from iotide_server.kit.clock import system_clock
+from iotide_server.main import agent_access
+
+
+def admin_link(state: StateOption = None) -> None:
+    """Print a link that signs the first administrator in, once and within a day."""
+    settings = settings_of(state)
+    with transaction(settings) as session:
+        link = sessions.admin_link(session, settings.public_url, system_clock())
+    typer.echo(link)
+
+
+def join_token(  # noqa: PLR0913 - each is an option of the command
+    cluster: Annotated[str, typer.Argument(help="Name of the cluster.")],
+    *,
+    state: StateOption = None,
+    uses: Annotated[int, typer.Option(min=1, max=10_000, help="How many nodes it lets in.")] = 1,
+    hours: Annotated[float, typer.Option(min=0.01, max=24 * 365, help="How long it is good for.")] = 1,
+    approval: Annotated[
+        bool | None,
+        typer.Option(help="Who enrolls with it waits until somebody lets them in; by default if it is for several."),
+    ] = None,
+    create: Annotated[bool, typer.Option("--create", help="Make the cluster when there is none of the name.")] = False,
+    token_file: Annotated[
+        Path | None, typer.Option(help="Write the token alone to this file, for `iotide-agent enroll` in a script.")
+    ] = None,
+) -> None:
+    """Print the command that lets a new node into a cluster."""
+    settings = settings_of(state)
+    access = agent_access(settings)
+    now = system_clock()
+    with transaction(settings) as session:
+        console = sessions.console_principal(session, now)
+        if create:
+            clusters.ensure_cluster(session, console, cluster)
+        found = clusters.cluster_named(session, console, cluster, Role.ADMIN, field="cluster")
+        expires_at = now + timedelta(hours=hours)
+        made = enrolment.create_join_token(session, console, found.id, uses, expires_at, needs_approval=approval)
+    token = access.join_token(made.secret)
+    if token_file is not None:
+        write_private(token_file, token)
+        return
+    typer.echo(access.enroll_command(token))
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner may read; one that others may read is closed to them first."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        os.fchmod(descriptor, 0o600)
+        file.write(text)

@@ -1,0 +1,104 @@
+"""What commands open: the settings of an installation, and its database at a schema that this release can serve."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from iotide_server.embedded.problems import StartError
+from iotide_server.embedded.state import default_state_directory
+from iotide_server.embedded.up import read_environment
+from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.migrations import require_schema
+from iotide_server.settings import Settings
+
+StateOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--state",
+        envvar="IOTIDE_STATE",
+        help="Directory of the private services; by default ~/.local/share/iotide, for root /var/lib/iotide.",
+    ),
+]
+
+
+def settings_of_environment() -> Settings:
+    """From the environment, and from files in the directory that IOTIDE_SECRETS names, such as `iotide_database_url`.
+
+    Raises:
+        StartError: naming the variables that are missing or wrong.
+    """
+    try:
+        return Settings(_secrets_dir=os.environ.get("IOTIDE_SECRETS"))
+    except ValidationError as error:
+        wrong = "; ".join(
+            ": ".join([*(f"IOTIDE_{name}".upper() for name in detail["loc"][:1]), detail["msg"]])
+            for detail in error.errors()
+        )
+        raise StartError(
+            f"The settings are not complete: {wrong}.", remedy="Set these environment variables."
+        ) from error
+
+
+def settings_of(state: Path | None) -> Settings:
+    """Of the services that `up` runs on the state directory; when none is named, of the environment if it has them.
+
+    Raises:
+        StartError: there are none.
+    """
+    if state is None:
+        with contextlib.suppress(StartError):
+            return settings_of_environment()
+    os.environ.update(read_environment(state or default_state_directory()))
+    return settings_of_environment()
+
+
+def require_served_schema(settings: Settings) -> None:
+    """Start on no schema that this release cannot serve; a database that is away now is waited for as ever.
+
+    Raises:
+        SchemaBehindError, SchemaTooNewError: it cannot.
+    """
+    engine = open_engine(settings.database_url.get_secret_value(), pool_size=1)
+    with contextlib.suppress(OperationalError):
+        require_schema(engine)
+    engine.dispose()
+
+
+@contextlib.contextmanager
+def open_database(settings: Settings, *, pool_size: int = 1) -> Iterator[Database]:
+    """The database, for the time of the block.
+
+    Raises:
+        SchemaBehindError, SchemaTooNewError: this release cannot work on it.
+    """
+    engine = open_engine(settings.database_url.get_secret_value(), pool_size=pool_size)
+    try:
+        require_schema(engine)
+        yield Database(engine)
+    finally:
+        engine.dispose()
+
+
+@contextlib.contextmanager
+def transaction(settings: Settings) -> Iterator[Session]:
+    """One transaction, committed where the block ends well.
+
+    Raises:
+        SchemaBehindError, SchemaTooNewError: as `open_database`.
+    """
+    with open_database(settings) as database, database.transaction() as session:
+        yield session
+
+
+@contextlib.contextmanager
+def transaction_of(state: Path | None) -> Iterator[Session]:
+    """One transaction in the database of the services that `settings_of` finds."""
+    with transaction(settings_of(state)) as session:
+        yield session

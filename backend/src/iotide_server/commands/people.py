@@ -1,0 +1,53 @@
+"""Commands of `iotide-server` about people: who there is, a link for who cannot sign in, an end to tokens."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from iotide_server.accounts import console
+from iotide_server.accounts.service import UserWithGrants
+from iotide_server.commands.opening import StateOption, settings_of, transaction, transaction_of
+from iotide_server.kit.clock import system_clock, written
+
+_Name = Annotated[str, typer.Argument(help="Name with which the person signs in.")]
+
+
+def users(state: StateOption = None) -> None:
+    """List the people with their roles, when they were last seen, and what of theirs is open."""
+    with transaction_of(state) as session:
+        everybody = console.all_users(session, system_clock())
+        clusters = console.cluster_names(session)
+    table = Table("name", "roles", "last seen", "sessions", "tokens", "schedules", box=None, pad_edge=False)
+    for one in everybody:
+        table.add_row(*_cells(one, clusters))
+    # A terminal breaks lines where it must; a file or a pipe has one line a person.
+    Console(width=None if Console().is_terminal else 1000, markup=False, highlight=False).print(table)
+
+
+def user_link(name: _Name, state: StateOption = None) -> None:
+    """Print a link that signs a person in, once and within a day."""
+    settings = settings_of(state)
+    with transaction(settings) as session:
+        link = console.user_link(session, name, settings.public_url, system_clock())
+    typer.echo(link)
+
+
+def revoke_tokens(name: _Name, state: StateOption = None) -> None:
+    """Revoke all API tokens of a person: programs that use them are refused from now on."""
+    with transaction_of(state) as session:
+        revoked = console.revoke_tokens(session, name, system_clock())
+    typer.echo(f"revoked: {', '.join(revoked)}" if revoked else f"{name} has no token")
+
+
+def _cells(one: UserWithGrants, clusters: Mapping[int, str]) -> list[str]:
+    roles = (
+        f"{grant.role} of {'all clusters' if grant.cluster_id is None else clusters[grant.cluster_id]}"
+        for grant in one.grants
+    )
+    seen = written(one.standing.last_seen_at) if one.standing.last_seen_at else "never"
+    name = f"{one.user.name} (disabled)" if one.user.disabled_at else one.user.name
+    counts = (one.standing.session_count, one.standing.token_count, one.standing.schedule_count)
+    return [name, ", ".join(roles) or "none", seen, *map(str, counts)]

@@ -1,0 +1,140 @@
+"""Commands that run the service: everything at once, or one part, and what a part needs before it starts."""
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvicorn
+
+from iotide_server.accounts import sessions
+from iotide_server.commands.opening import StateOption, require_served_schema, settings_of_environment
+from iotide_server.embedded.state import default_state_directory
+from iotide_server.embedded.up import UpOptions, run_services
+from iotide_server.kit.clock import system_clock
+from iotide_server.kit.connections import BoundedProtocol
+from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.logs import LogFormat, configure_logs
+from iotide_server.kit.migrations import migrate as migrate_database
+from iotide_server.main import create_app, openapi_document
+from iotide_server.scheduler import run as run_scheduler
+from iotide_server.settings import API_PORT
+
+_OPEN_REQUESTS_SECONDS = 5
+
+PortOption = Annotated[int, typer.Option(min=1, max=65533, help="Port of the API and the browser pages.")]
+
+
+def up(  # noqa: PLR0913 - each is an option of the command
+    *,
+    state: StateOption = None,
+    listen: Annotated[
+        str | None, typer.Option(help="Address that other hosts may reach, by TLS (0.0.0.0: all); else loopback only.")
+    ] = None,
+    public_name: Annotated[
+        str | None, typer.Option(help="Host name by which they reach it; by default the address, or this host's name.")
+    ] = None,
+    port: PortOption = API_PORT,
+    redis_port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port of the private Redis on loopback; by default PORT + 1.")
+    ] = None,
+    redis_tls_port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port of Redis for other hosts; by default PORT + 2.")
+    ] = None,
+    database_url: Annotated[
+        str | None, typer.Option(envvar="IOTIDE_DATABASE_URL", help="Use this PostgreSQL instead of a private one.")
+    ] = None,
+    redis_url: Annotated[
+        str | None, typer.Option(envvar="IOTIDE_REDIS_URL", help="Use this Redis instead of a private one.")
+    ] = None,
+    log_format: Annotated[
+        LogFormat, typer.Option(envvar="IOTIDE_LOG_FORMAT", help="Of the log files; json: an object a line.")
+    ] = LogFormat.PLAIN,
+) -> None:
+    """Bring up everything in the foreground: PostgreSQL, Redis, API, scheduler and worker. Ctrl-C stops it."""
+    options = UpOptions(
+        state=state or default_state_directory(),
+        listen=listen,
+        public_name=public_name,
+        port=port,
+        redis_port=redis_port or port + 1,
+        redis_tls_port=redis_tls_port or port + 2,
+        database_url=database_url,
+        redis_url=redis_url,
+        log_format=log_format,
+    )
+    run_services(options, _say, welcome=_welcome)
+
+
+def migrate() -> None:
+    """Bring the database to the schema of this release."""
+    settings = settings_of_environment()
+    configure_logs("migrate", settings.log_format)
+    engine = open_engine(settings.database_url.get_secret_value())
+    migrate_database(engine)
+    engine.dispose()
+
+
+def api(
+    *,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: PortOption = API_PORT,
+    tls_chain: Annotated[Path | None, typer.Option(help="Certificate and its issuers, PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="The certificate's private key, PEM.")] = None,
+) -> None:
+    """Serve the API and the browser pages."""
+    settings = settings_of_environment()
+    configure_logs("api", settings.log_format)
+    require_served_schema(settings)
+    uvicorn.run(
+        create_app(settings),
+        host=host,
+        port=port,
+        ssl_certfile=tls_chain,
+        ssl_keyfile=tls_key,
+        access_log=False,
+        proxy_headers=False,  # kit/proxies.py does it: uvicorn would believe whatever comes from this machine
+        log_config=None,  # its lines go where ours go
+        http=BoundedProtocol,
+        # A news stream never ends by itself.
+        timeout_graceful_shutdown=_OPEN_REQUESTS_SECONDS,
+    )
+
+
+def scheduler() -> None:
+    """Run the scheduler; of several, one works and the others wait."""
+    settings = settings_of_environment()
+    configure_logs("scheduler", settings.log_format)
+    require_served_schema(settings)
+    run_scheduler(settings)
+
+
+def worker() -> None:
+    """Run the Celery worker that does the server's own work."""
+    # What it computes with is a second and 80 MB more, which no other command needs.
+    from iotide_server.worker import run as run_worker  # noqa: PLC0415
+
+    settings = settings_of_environment()
+    configure_logs("worker", settings.log_format)
+    require_served_schema(settings)
+    run_worker(settings)
+
+
+def openapi() -> None:
+    """Print the API's description."""
+    typer.echo(json.dumps(openapi_document(), indent=2))
+
+
+def _welcome(database_url: str, public_url: str) -> None:
+    engine = open_engine(database_url, pool_size=1)
+    with Database(engine).transaction() as session:
+        link = sessions.first_admin_link(session, public_url, system_clock())
+    engine.dispose()
+    if link is not None:
+        _say(f"sign in once, within a day: {link}")
+
+
+def _say(line: str) -> None:
+    with contextlib.suppress(OSError):  # a terminal that was closed stops nothing
+        typer.echo(line)
