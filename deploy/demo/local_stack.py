@@ -257,6 +257,18 @@ class LocalStack:
         Args:
             environment: added to this process's own.
         """
+        home = self.enrol(cluster_id, name, directories, launch=launch)
+        process = self.run_agent(home, environment or {}, launch.within)
+        return self.meet(cluster_id, Agent(name, 0, home, process, dict(environment or {}), launch.within))
+
+    def enrol(
+        self, cluster_id: int, name: str, directories: Sequence[Path], *, launch: Launch = AS_USUAL, uses: int = 1
+    ) -> Path:
+        """Enrol an agent that may write below `directories`; its directory.
+
+        Args:
+            uses: of its join token; with more than one it waits until somebody lets it in.
+        """
         home = self.directory / "agents" / str(cluster_id) / name
         home.mkdir(parents=True)
         for directory in directories:
@@ -266,7 +278,7 @@ class LocalStack:
             f'server = "{launch.server_url or self.url}"\nnode_name = "{name}"\nrole = "compute"\n'
             f'state_directory = "{home / "state"}"\napproved_directories = [{approved}]\n{launch.configuration}'
         )
-        join = self.post(f"/clusters/{cluster_id}/join-tokens", {"uses": 1, "expires_in_seconds": 600})
+        join = self.post(f"/clusters/{cluster_id}/join-tokens", {"uses": uses, "expires_in_seconds": 600})
         argv = [
             str(BIN / "iotide-agent"),
             "enroll",
@@ -278,14 +290,18 @@ class LocalStack:
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
         if done.returncode:
             raise StackError(f"iotide-agent enroll: {done.stdout}{done.stderr}")
-        process = self._run_agent(home, environment or {}, launch.within)
-        node = wait_for(f"agent {name}", lambda: self._online_node(cluster_id, name), seconds=30)
-        agent = Agent(name, node["id"], home, process, dict(environment or {}), launch.within)
+        return home
+
+    def meet(self, cluster_id: int, agent: Agent) -> Agent:
+        """Wait until the server has heard of an agent that was started; from then on it ends with the stack."""
+        node = wait_for(f"agent {agent.name}", lambda: self._online_node(cluster_id, agent.name), seconds=30)
+        agent.node_id = node["id"]
         self.agents.append(agent)
         return agent
 
     @staticmethod
-    def _run_agent(home: Path, environment: Mapping[str, str], within: Sequence[str]) -> subprocess.Popen[bytes]:
+    def run_agent(home: Path, environment: Mapping[str, str], within: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+        """Start the agent of a directory, enrolled as it is."""
         with (home / "agent.log").open("ab") as log:
             return subprocess.Popen(
                 [*within, str(BIN / "iotide-agent"), "run", "--config", str(home / "agent.toml")],
@@ -298,7 +314,7 @@ class LocalStack:
     def restart_agent(self, agent: Agent) -> None:
         """Start an agent again that was killed or stopped."""
         agent.process.wait(timeout=20)
-        agent.process = self._run_agent(agent.directory, agent.environment, agent.within)
+        agent.process = self.run_agent(agent.directory, agent.environment, agent.within)
 
     def _online_node(self, cluster_id: int, name: str) -> dict[str, Any] | None:
         nodes = self.get("/nodes", cluster_id=cluster_id, limit=500)["items"]

@@ -8,6 +8,7 @@
 # --only-programs   no user, no unit, no /etc/iotide: for an agent that a user or a batch system starts
 # PYTHON            the interpreter, by default the newest of the bundle's versions that is there
 set -eu
+umask 022 # root's own may be stricter, and the agent's user must be able to read what is installed
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=/opt/iotide-agent
 is_system=yes

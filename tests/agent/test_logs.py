@@ -11,7 +11,7 @@ import pytest
 
 import iotide_agent
 from iotide_agent.config import ConfigError
-from iotide_agent.logs import FORMAT_VARIABLE, JsonLines, log_to_stderr
+from iotide_agent.logs import FORMAT_VARIABLE, JsonLines, PlainLines, log_to_stderr
 
 _TEMPLATE = re.compile(r"[a-z][a-z0-9_]*( \w+=%[sdr])*")
 
@@ -44,6 +44,18 @@ def test_fields_are_those_of_the_template_whatever_their_values_hold(
     assert said["workload"] == 'x" level=error order_id=9\n{'
     assert (said["level"], said["part"]) == ("info", "agent")
     assert said["time"].endswith("+00:00")
+
+
+def test_what_a_server_says_begins_no_line_of_its_own_and_moves_no_cursor(
+    logger: tuple[logging.Logger, io.StringIO],
+) -> None:
+    log, stream = logger
+    log.handlers[0].setFormatter(PlainLines())
+    log.warning("beat_refused error=%s", "no\n2026-11-25 INFO iotide_agent.calls greeted\r\x1b[2Ka\u2028b \u00fc")
+    (only,) = stream.getvalue().splitlines()
+    said, _, umlaut = only.partition("b ")
+    assert said.endswith(r"beat_refused error=no\n2026-11-25 INFO iotide_agent.calls greeted\r\x1b[2Ka\u2028")
+    assert umlaut == "\u00fc"
 
 
 def test_a_library_s_message_is_an_event_as_it_stands(logger: tuple[logging.Logger, io.StringIO]) -> None:

@@ -1,8 +1,10 @@
 """New credentials: wherever the agent dies and whatever answer is lost, one of the two sets opens the server."""
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from agent.gateway_double import GatewayDouble
 
@@ -12,7 +14,8 @@ from iotide_agent.clock import ServerClock
 from iotide_agent.identity import Identity, load_identity, next_identity, save_identity
 from iotide_agent.protocol import Beaten, BeatUnanswered
 from iotide_agent.spool import Spool
-from iotide_agent.transport import transport_of
+from iotide_agent.transport import Refusal, Unreachable, transport_of
+from iotide_wire.messages import ClaimRequest
 from iotide_wire.nodes import BrokerAccess
 
 BROKER = BrokerAccess(url="redis://server", queue="node.1", ca_pem=None)
@@ -134,4 +137,56 @@ def test_ones_that_the_server_does_not_know_are_forgotten(start: Callable[[], Sp
     server.lose = {"/rotation/confirm"}
     speaker.beat(1, ())
     server.token, server.next_token, server.rotation_wanted = "ion_secret", None, False  # a backup was restored
+    assert is_in_order(speaker, server)
+
+
+def test_a_call_that_the_new_token_overtook_is_made_again_and_taken_for_no_refusal(
+    start: Callable[[], Speaker], server: GatewayDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speaker = start()
+    client = speaker.transport._client
+    send = client.send
+
+    def send_late(request: httpx.Request) -> httpx.Response:
+        monkeypatch.setattr(client, "send", send)
+        speaker.beat(1, ())  # rotates
+        return send(request)
+
+    monkeypatch.setattr(client, "send", send_late)
+    claim = ClaimRequest(fence=10, agent_instance="instance-1", boot_id="boot-id-1")
+    with pytest.raises(Unreachable, match="asked with the token before"):
+        speaker.transport.claim(1, claim)
+    server.token = "ion_of_nobody"
+    with pytest.raises(Refusal):
+        speaker.transport.claim(1, claim)
+
+
+def test_a_hello_and_a_beat_at_once_end_one_rotation_once(
+    start: Callable[[], Speaker], server: GatewayDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speaker = start()
+    server.lose = {"/rotation/confirm"}
+    speaker.beat(1, ())
+    confirm, told, ended = speaker.transport.confirm, [], threading.Event()
+    errors: list[BaseException] = []
+
+    def settle_too() -> None:
+        try:
+            speaker.rotation.settle()
+        except BaseException as error:  # noqa: BLE001 - the test's own thread hands it over
+            errors.append(error)
+        ended.set()
+
+    def confirm_beside_another(token: str) -> None:
+        told.append(token)
+        confirm(token)
+        if len(told) == 1:
+            threading.Thread(target=settle_too).start()
+            ended.wait(0.5)  # without the lock it is through by then
+
+    monkeypatch.setattr(speaker.transport, "confirm", confirm_beside_another)
+    speaker.rotation.settle()
+    assert ended.wait(10)
+    assert errors == []
+    assert len(told) == 1
     assert is_in_order(speaker, server)

@@ -1,11 +1,19 @@
-"""Two agents with one identity: one of them works, the other one says why it does not."""
+"""An agent's identity: from its join token to its revocation, and two agents with one, of which one works."""
 
 import shutil
 import subprocess
+from collections.abc import Iterator
 
+import httpx
 import pytest
-from local_stack import BIN, Agent, wait_for
-from rig import Rig, add_rig
+from local_stack import BIN, Agent, LocalStack, wait_for
+from redis import Redis
+from redis.exceptions import AuthenticationError
+from rig import FIO_SMALL, NODE, Rig, add_rig
+from submitting import TARGET
+from watched_loads import WatchedLoads
+
+from iotide_agent.identity import Identity, load_identity
 
 
 @pytest.fixture
@@ -51,3 +59,80 @@ def test_a_second_agent_on_the_same_state_directory_is_refused(rig: Rig) -> None
     assert second.returncode != 0
     assert f"another agent (pid {rig.agent.process.pid})" in second.stderr
     assert rig.agent.process.poll() is None
+
+
+@pytest.fixture
+def waiting(stack: LocalStack) -> Iterator[Rig]:
+    """A rig whose agent enrolled with a token for several nodes, was started, and waits to be let in."""
+    cluster_id = stack.add_cluster("newcomers")
+    target = stack.directory / "targets/newcomers"
+    home = stack.enrol(cluster_id, NODE, [target], uses=3)
+    loads = WatchedLoads(stack.directory / "watched/newcomers")
+    process = stack.run_agent(home, loads.environment)
+    agent = Agent(NODE, 0, home, process, loads.environment)
+    yield Rig(stack, "newcomers", cluster_id, agent, target, 0, loads)
+    process.kill()
+    process.wait()
+
+
+def own_identity(agent: Agent) -> Identity:
+    return load_identity(agent.directory / "state")
+
+
+def status_of(stack: LocalStack, token: str) -> int:
+    """What the server answers to the holder of a node's token."""
+    return httpx.get(f"{stack.url}/api/v1/agent/standing", headers={"Authorization": f"Bearer {token}"}).status_code
+
+
+def opens_redis(identity: Identity) -> bool:
+    with Redis.from_url(identity.broker.url) as redis:
+        try:
+            return bool(redis.ping())
+        except AuthenticationError:
+            return False
+
+
+def let_in(rig: Rig) -> Rig:
+    """The same rig, its agent approved by the fingerprint that its host knows, with its target."""
+    path = f"/clusters/{rig.cluster_id}/pending-nodes"
+    (host,) = rig.stack.get(path)["items"]
+    assert host["fingerprint"] == own_identity(rig.agent).fingerprint
+    answer = rig.stack.api.post(f"{path}/approve", json={"pending_ids": [host["id"]]})
+    assert answer.status_code == 204
+    agent = rig.stack.meet(rig.cluster_id, rig.agent)
+    target_id = rig.stack.add_target(rig.cluster_id, TARGET, rig.target, [agent.node_id])
+    return Rig(rig.stack, rig.cluster, rig.cluster_id, agent, rig.target, target_id, rig.loads)
+
+
+def test_a_node_waits_is_let_in_changes_its_secrets_while_it_works_and_is_put_out(waiting: Rig) -> None:
+    stack = waiting.stack
+    wait_for("its word that it waits", lambda: "node_pending" in waiting.agent.log or None, seconds=30)
+    assert stack.get("/nodes", cluster_id=waiting.cluster_id)["items"] == []
+    assert not opens_redis(own_identity(waiting.agent))
+
+    rig = let_in(waiting)
+    former = own_identity(rig.agent)
+    run_id = rig.submit_one("fio", {**FIO_SMALL, "runtime_seconds": 6})
+    rig.wait_running(run_id)
+    stack.post(f"/nodes/{rig.agent.node_id}/rotate", {})
+    present = wait_for("other secrets", lambda: changed(rig.agent, former), seconds=15)
+    assert rig.run(run_id)["state"] == "active", "they changed while the load ran"
+    run = rig.wait_ended(run_id)
+    assert (run["state"], run["attempts_made"]) == ("finished", 1)
+    assert (status_of(stack, former.node_token), opens_redis(former)) == (401, False)
+    woken = rig.wait_ended(rig.submit_one("dd", {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}))
+    assert woken["state"] == "finished", "a wake-up reaches it by its new password"
+    assert all(start.is_alone for start in rig.loads.starts())
+
+    assert (status_of(stack, present.node_token), opens_redis(present)) == (200, True)
+    stack.post(f"/nodes/{rig.agent.node_id}/revoke", {})
+    assert (status_of(stack, present.node_token), opens_redis(present)) == (401, False)
+    with Redis.from_url(stack.settings["IOTIDE_REDIS_ADMIN_URL"], decode_responses=True) as admin:
+        assert f"iotide-node-{rig.agent.node_id}" not in admin.acl_users()
+    assert rig.agent.process.wait(timeout=20) == 1
+    assert "not_authenticated" in rig.agent.log
+
+
+def changed(agent: Agent, former: Identity) -> Identity | None:
+    found = own_identity(agent)
+    return found if found.node_token != former.node_token else None

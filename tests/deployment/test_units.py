@@ -41,6 +41,22 @@ def test_a_unit_is_an_ordinary_user_in_a_sandbox(name: str) -> None:
     assert "@privileged" in unit["SystemCallFilter"][1]
 
 
+def test_the_backup_gives_up_no_more_than_the_servers_units() -> None:
+    unit, api = read_unit("../backup/iotide-backup.service"), read_unit("iotide-api.service")
+    own = {key for key in api if key.startswith(("Protect", "Private", "Restrict"))} & unit.keys()
+    assert {"ProtectSystem", "PrivateDevices", "ProtectKernelTunables", "RestrictNamespaces", "RestrictSUIDSGID"} <= own
+    always = {*own, "UMask", "CapabilityBoundingSet", "AmbientCapabilities", "NoNewPrivileges", "LockPersonality"}
+    assert {key: unit[key] for key in always} == {key: api[key] for key in always}
+
+
+def test_the_backup_says_which_settings_it_needs_beside_the_servers_units() -> None:
+    told = (ROOT / "deploy/backup/iotide-backup.service").read_text()
+    api = read_unit("iotide-api.service")
+    (secrets,) = [word for line in api["Environment"] for word in line.split() if word.startswith("IOTIDE_SECRETS=")]
+    wanted = ["#   Environment=", f"#   EnvironmentFile={api['EnvironmentFile'][0]}", f"#   Environment={secrets}"]
+    assert "\n".join(wanted) in told, "IOTIDE_STATE is asked first, so it goes"
+
+
 def test_the_servers_units_have_one_sandbox() -> None:
     texts = {SANDBOX.findall((UNITS / f"iotide-{part}.service").read_text())[0] for part in SERVER_PARTS}
     assert len(texts) == 1

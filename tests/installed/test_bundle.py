@@ -1,6 +1,7 @@
 """The bundle for nodes without internet: made here, installed where there is no network at all, by a bare Python."""
 
 import os
+import stat
 import subprocess
 import sys
 import tarfile
@@ -29,10 +30,10 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def install(bundle: Path, prefix: Path, *more: str, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
-    """Run the installer where there is no network, with the interpreter named."""
+    """Run the installer where there is no network, with the interpreter named, as an admin who keeps files private."""
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHON": python, "HOME": "/nonexistent"}
     command: list[str | Path] = [*NO_NETWORK, bundle / "install.sh", "--only-programs", "--prefix", prefix, *more]
-    return subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    return subprocess.run(command, env=environment, check=False, capture_output=True, text=True, umask=0o077)
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,11 @@ def test_it_stands_on_its_own_files_alone(installed: Path) -> None:
     own = str(installed.resolve())
     assert told.stdout.splitlines()[0].startswith(own)
     assert [path for path in told.stdout.splitlines()[1:] if "site-packages" in path and not path.startswith(own)] == []
+
+
+def test_the_agents_own_user_may_read_all_of_it(installed: Path) -> None:
+    closed = [path for path in installed.resolve().rglob("*") if not path.stat().st_mode & stat.S_IROTH]
+    assert closed == []
 
 
 def test_a_second_installation_takes_the_place_of_the_first_in_one_step(bundle: Path, installed: Path) -> None:

@@ -82,9 +82,11 @@ def test_state_directory_of_another_user_is_refused(state: Path) -> None:
         close_state(state)
 
 
+@pytest.mark.parametrize("name", ["identity.json", "identity-next.json"])
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644])
-def test_token_that_others_may_read_is_refused_with_the_remedy(state: Path, mode: int) -> None:
-    (state / "identity.json").chmod(mode)
+def test_token_that_others_may_read_is_refused_with_the_remedy(state: Path, mode: int, name: str) -> None:
+    (state / name).touch()
+    (state / name).chmod(mode)
     with pytest.raises(StateOpenError, match="chmod 600 it; if somebody may have read it, retire the node"):
         close_state(state)
 

@@ -46,4 +46,6 @@ def test_the_sudo_rule_allows_exactly_the_command_of_the_sample() -> None:
     sudo, never_ask, *command = parse_config(tomllib.loads((DEPLOY / "agent.toml").read_text())).cache_drop_command
     assert (sudo, never_ask) == ("sudo", "-n")
     rules = [line for line in (DEPLOY / "iotide-agent.sudoers").read_text().splitlines() if not line.startswith("#")]
-    assert rules == [f"iotide-agent ALL=(root) NOPASSWD: {' '.join(command)}"]
+    # sudoers(5) wants a backslash before an equals sign in arguments.
+    allowed = " ".join(command).replace("=", r"\=")
+    assert rules == [f"iotide-agent ALL=(root) NOPASSWD: {allowed}"]

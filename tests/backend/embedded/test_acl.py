@@ -202,6 +202,20 @@ def test_a_new_password_shuts_out_the_old_one(redis: PrivateRedis, admin: Redis)
         old.ping()
 
 
+def test_who_came_in_by_a_password_that_is_void_is_cut_off_also_when_nobody_said_so_at_once(
+    redis: PrivateRedis, node_a: Redis, admin: Redis
+) -> None:
+    old, new = A.password_sha256, hashlib.sha256(b"new").hexdigest()
+    assert node_a.ping()
+    with connected(url_of(redis, B.node_id)) as node_b:
+        assert node_b.ping()
+        assert apply_nodes(admin, [NodeAccess(A.node_id, old, new), B])
+        assert [entry["user"] for entry in admin.client_list()].count(node_username(A.node_id)) == 1
+        assert apply_nodes(admin, [NodeAccess(A.node_id, new), B])
+        users = [entry["user"] for entry in admin.client_list()]
+        assert (users.count(node_username(A.node_id)), users.count(node_username(B.node_id))) == (0, 1)
+
+
 def test_users_of_others_stay(admin: Redis) -> None:
     admin.acl_setuser("backup", enabled=True, passwords=["+secret"], commands=["+ping"])
     apply_nodes(admin, [A])

@@ -19,6 +19,18 @@ _PLAIN: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
 _FIELD: Final = re.compile(r"(\w+)=%[sdr]")
 
 
+class PlainLines(logging.Formatter):
+    """A line for people; what a server or a tool said in it neither begins another line nor moves the cursor."""
+
+    def __init__(self) -> None:
+        super().__init__(_PLAIN)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the module's own name for it
+        """The line without the trace of an exception, which follows on lines of its own."""
+        line = super().formatMessage(record)
+        return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
+
+
 class JsonLines(logging.Formatter):
     """One object a line: `time` (UTC), `level`, `part`, `logger`, `event` and the message's own fields."""
 
@@ -62,6 +74,6 @@ def log_to_stderr(part: str) -> None:
     if form not in _FORMATS:
         raise ConfigError(FORMAT_VARIABLE, form, f"set it to {' or '.join(_FORMATS)}")
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines(part) if form == "json" else logging.Formatter(_PLAIN))
+    handler.setFormatter(JsonLines(part) if form == "json" else PlainLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     logging.getLogger("httpx").setLevel(logging.WARNING)

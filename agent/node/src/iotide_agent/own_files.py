@@ -9,7 +9,7 @@ from typing import Final
 from iotide_agent.runner.workspace import why_open_to_others
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-_SECRETS: Final = ("identity.json",)
+_SECRETS: Final = ("identity.json", "identity-next.json")
 _logger = logging.getLogger(__name__)
 
 

@@ -5,6 +5,7 @@ server hears of it, and the old one is given up only after that.
 """
 
 import logging
+import threading
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Rotation:
-    """The credentials in one state directory and the client that speaks with them.
+    """The credentials in one state directory and the client that speaks with them. Several threads may use it.
 
     Attributes:
         is_fresh: they were changed since somebody last asked by `take_news`.
@@ -27,6 +28,8 @@ class Rotation:
     def __init__(self, state_directory: Path, transport: Transport) -> None:
         self._state_directory = state_directory
         self._transport = transport
+        # A hello and a beat are said at once at times; of two that adopt, one would find nothing left to rename.
+        self._lock = threading.RLock()
         self.is_fresh = False
 
     def settle(self) -> None:
@@ -35,6 +38,10 @@ class Rotation:
         Raises:
             Unreachable: whether the server has heard of the new ones is not known, nor so which ones are good.
         """
+        with self._lock:
+            self._settle()
+
+    def _settle(self) -> None:
         found = next_identity(self._state_directory)
         if found is None:
             return
@@ -59,7 +66,8 @@ class Rotation:
             instance: of the agent process that speaks for the node.
         """
         try:
-            self._rotate(instance)
+            with self._lock:
+                self._rotate(instance)
         except (Refusal, Unreachable) as error:
             _logger.warning("not_rotated error=%s", error)  # the next beat asks again
 

@@ -30,6 +30,7 @@ _PATIENT_TIMEOUT: Final = httpx.Timeout(120.0, connect=3.0)
 _BUSY: Final = frozenset({408, 425, 429})
 """Refusals of the moment: the same request may be answered later."""
 _MALFORMED: Final = 422
+_UNKNOWN_TOKEN: Final = 401
 _ReplyT = TypeVar("_ReplyT", bound=Message)
 
 
@@ -64,6 +65,7 @@ class Transport:
 
     def __init__(self, server_url: str, node_token: str, ca_pem: str | None) -> None:
         self.version = WIRE_VERSION
+        self._former_token: str | None = None
         self._client = httpx.Client(
             base_url=f"{server_url}/api/v1/agent",
             headers=_bearer(node_token) if node_token else {},
@@ -78,6 +80,7 @@ class Transport:
 
     def become(self, node_token: str) -> None:
         """Speaks with another token from now on."""
+        self._former_token = self._client.headers.get("Authorization")
         self._client.headers.update(_bearer(node_token))
 
     def enroll(self, request: EnrollRequest) -> EnrollReply:
@@ -177,7 +180,12 @@ class Transport:
             return response
         if response.is_server_error or response.status_code in _BUSY:
             raise Unreachable(f"the server answered {response.status_code} to {request.url.path}")
-        raise _refusal(response)
+        refusal = _refusal(response)
+        is_overtaken = self._former_token is not None and request.headers.get("Authorization") == self._former_token
+        if response.status_code == _UNKNOWN_TOKEN and is_overtaken:
+            # It was under way when the node got another token, so it says nothing of the node.
+            raise Unreachable(f"{request.url.path} was asked with the token before; it is asked anew")
+        raise refusal
 
 
 def _read(response: httpx.Response, reply_type: type[_ReplyT]) -> _ReplyT:

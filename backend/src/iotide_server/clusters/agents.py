@@ -49,10 +49,11 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     Any other is refused for as long as the current one may be alive.
 
     Raises:
+        NodeNotFoundError: it was revoked a moment ago.
         AgentAlreadyRunningError: another agent with this identity was heard of a moment ago.
     """
     node = repository.locked_node(session, node_id)
-    if node is None:
+    if node is None or node.revoked_at is not None:  # perhaps since its token was looked at
         raise NodeNotFoundError(node_id)
     heard_at = repository.last_seen(session, [node_id]).get(node_id)
     is_heard = heard_at is not None and now - heard_at < SILENT_AFTER
@@ -160,10 +161,11 @@ def tell_problem(session: Session, node_id: int, problem: str | None) -> None:
 def trust(session: Session, node_id: int, agent_instance: str) -> None:
     """The node's agent has answered an offer, late or in time, so it hears of them: serve the node again.
 
-    But for one that an operator called dead, on which a load may hang until its agent has looked around.
+    But for one that an operator called dead, on which a load may hang until its agent has looked around, or revoked.
     """
     node = session.get_one(Node, node_id)
-    if node.problem is not None and node.declared_dead_at is None and node.agent_instance == agent_instance:
+    is_put_aside = node.declared_dead_at is not None or node.revoked_at is not None
+    if node.problem is not None and not is_put_aside and node.agent_instance == agent_instance:
         node.problem = None
         _tell(session, node_id, node.cluster_id)
 

@@ -132,8 +132,10 @@ def living_node(session: Session, node_id: int) -> Node | None:
 
 
 def locked_node(session: Session, node_id: int) -> Node | None:
-    """The node, its row locked until the end of the transaction."""
-    return session.scalar(select(Node).where(Node.id == node_id).with_for_update())
+    """The node as it is once its row is locked, which it is until the end of the transaction."""
+    statement = select(Node).where(Node.id == node_id).with_for_update()
+    # What was read before may have changed while the lock was waited for: the node may be revoked by now.
+    return session.scalar(statement, execution_options={"populate_existing": True})
 
 
 def living_real_nodes(session: Session) -> Collection[Node]:

@@ -106,8 +106,10 @@ def apply_nodes(admin: Redis, nodes: Iterable[NodeAccess]) -> bool:
     marker = admin.acl_getuser(_MARKER_USER)
     if marker is not None and marker["passwords"] == [digest]:
         return False
-    present = [name.decode() if isinstance(name, bytes) else name for name in admin.acl_users()]
-    obsolete = [name for name in present if name.startswith(_NODE_USER_PREFIX) and name not in wanted]
+    present = _passwords(admin)
+    obsolete = [name for name in present if name not in wanted]
+    # Who came in by a password that is void by now, as when Redis was away at that moment, stays connected otherwise.
+    outdated = [name for name, digests in present.items() if name in wanted and not digests <= {*wanted[name].digests}]
     # One MULTI: two callers with different lists cannot leave a mixture under either's marker.
     with admin.pipeline(transaction=True) as pipe:
         if obsolete:
@@ -116,6 +118,8 @@ def apply_nodes(admin: Redis, nodes: Iterable[NodeAccess]) -> bool:
             _set_node(pipe, node)
         pipe.acl_setuser(_MARKER_USER, enabled=False, reset=True, hashed_passwords=[f"+{digest}"])
         pipe.execute()
+    for name in outdated:
+        _kill_connections(admin, name)
     return True
 
 
@@ -152,6 +156,17 @@ def put_out_node(admin: Redis, node_id: int) -> None:
         pipe.acl_deluser(username, _MARKER_USER)
         pipe.execute()
     _kill_connections(admin, username)
+
+
+def _passwords(admin: Redis) -> dict[str, set[str]]:
+    """By each node user that Redis has, the digests of the passwords that open it."""
+    lines = [line.decode() if isinstance(line, bytes) else line for line in admin.acl_list()]
+    words = [line.split(" ") for line in lines]  # user NAME on #DIGEST ...
+    return {
+        name: {rule[1:] for rule in rules if rule.startswith("#")}
+        for _, name, *rules in words
+        if is_node_username(name)
+    }
 
 
 def _kill_connections(admin: Redis, username: str) -> None:

@@ -3,13 +3,18 @@ from datetime import datetime, timedelta
 import pytest
 from factories.announced import NOW, hello, mount
 from factories.clusters import make_cluster, make_node
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.clusters import agents, service
-from iotide_server.clusters.errors import AgentAlreadyRunningError, AgentSupersededError, WireVersionUnsupportedError
+from iotide_server.clusters.errors import (
+    AgentAlreadyRunningError,
+    AgentSupersededError,
+    NodeNotFoundError,
+    WireVersionUnsupportedError,
+)
 from iotide_server.clusters.models import Node
 from iotide_server.clusters.views import SILENT_AFTER, NodeState
 from iotide_server.kit.pagination import PageRequest
@@ -161,3 +166,15 @@ def test_only_a_beat_that_ends_a_silence_is_news(session: Session) -> None:
     assert told(session)[before:] == []
     agents.beat(session, node.id, "instance-1", NOW + timedelta(hours=1))
     assert told(session)[before:] == [node.id]
+
+
+def test_who_was_revoked_while_its_word_was_under_way_is_not_believed(session: Session) -> None:
+    node = make_node(session, make_cluster(session), said=hello("instance-1"))
+    # Beside this session, which has read the node before, as when somebody else's transaction commits.
+    revoked = {"problem": "revoked by ada", "revoked_at": NOW}
+    elsewhere = update(Node).where(Node.id == node.id).values(revoked)
+    session.execute(elsewhere, execution_options={"synchronize_session": False})
+    with pytest.raises(NodeNotFoundError):
+        agents.hello(session, node.id, hello("instance-1"), NOW)
+    agents.trust(session, node.id, "instance-1")
+    assert node.problem == "revoked by ada"
