@@ -1,189 +1,36 @@
-"""Every operation of the description, called with generated input by everybody: no 5xx, nothing undocumented."""
+"""Every operation of the description, called by the administrator with made-up input: no 5xx, nothing undocumented."""
 
-import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import schemathesis
-from factories.announced import NOW
-from factories.clusters import make_cluster, node_token
-from factories.measured import Measured, finish, sample
-from factories.people import person
-from factories.ready_cluster import ReadyCluster
-from fastapi.testclient import TestClient
-from hypothesis import HealthCheck, Phase, settings
-from pydantic import SecretStr
+from made_up_input import EXAMPLES_AN_OPERATION, SCHEMA, Site, examples, made_up_for, with_real_ids
 from schemathesis import Case
-from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import (
     allow_header_conformance,
     positive_data_acceptance,
     unsupported_method,
 )
-from sqlalchemy import select
-from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.secret import digest
-from iotide_server.clusters.models import Cluster
 from iotide_server.embedded.postgres import PrivatePostgres
-from iotide_server.kit.db import Database, open_engine
-from iotide_server.kit.migrations import migrate
-from iotide_server.live import routes as live
-from iotide_server.main import API, create_app
-from iotide_server.notifications.deliveries import Office
-from iotide_server.notifications.sending import Outcome, Result
-from iotide_server.settings import Settings
-from iotide_server.tables import metadata
-from iotide_server.trends.service import recompute_points
 
-EXAMPLES_AN_OPERATION = int(os.environ.get("IOTIDE_EXAMPLES", "8"))
-"""Made up for the administrator, whose answers are all checked; the others are sent a quarter of them."""
-
-APP = create_app(
-    Settings(database_url=SecretStr("postgresql://nowhere/none"), redis_url=SecretStr("redis://127.0.0.1:1"))
-)
-REFUSALS = ["400", "401", "403", "404", "405", "409", "413", "415", "422", "5xx"]
-"""A list that is longer than it may be is refused by its bytes before it is read: 413, which is none by default."""
-CONFIG = SchemathesisConfig.from_dict({"checks": {"negative_data_rejection": {"expected-statuses": REFUSALS}}})
-SCHEMA = schemathesis.openapi.from_asgi(f"{API}/openapi.json", APP, config=CONFIG)
 NOT_HELD = [
     positive_data_acceptance,  # a name may be taken and a cursor foreign, whatever the schema can say
     # /campaigns/preview is also what /campaigns/{campaign_id} matches.
     allow_header_conformance,
     unsupported_method,
 ]
-TABLES = {
-    **{
-        name: name
-        for name in (
-            *(
-                "artefact",
-                "blackout",
-                "campaign",
-                "channel",
-                "cluster",
-                "join_token",
-                "node",
-                "run",
-                "schedule",
-                "series",
-                "template",
-            ),
-            "target",
-        )
-    },
-    "order": "node_order",
-    "user": "user_account",
-}
-
-
-@dataclass(frozen=True)
-class Site:
-    """Ids of rows that exist, by the names of parameters, and the administrator's credentials."""
-
-    ids: Mapping[str, list[int]]
-    headers: Mapping[str, str]
-    others: Mapping[str, Mapping[str, str]]
 
 
 @pytest.fixture(scope="module")
 def site(postgres_server: PrivatePostgres) -> Iterator[Site]:
-    postgres_server.create_database("generated_input")
-    database = Database(open_engine(postgres_server.url_of("generated_input")))
-    migrate(database.engine)
-    with database.transaction() as session:
-        admin = person(session, "ada", Role.ADMIN, now=NOW)
-        ready = ReadyCluster(session, NOW, name="ready")
-        measured = Measured(session, NOW)
-        campaign = measured.campaign()
-        campaign.plan = ready.plan()
-        cell = measured.cell(campaign)
-        measured.deliver(cell, finish(NOW, sample(100.0, operation="write"), sample(0.5, "wait")))
-        recompute_points(session, cell.id)
-        others = others_of(session, ready.cluster, make_cluster(session, "elsewhere"))
-        ready.nodes[0].token_sha256 = digest(node_token("n1"))
-    APP.state.database = database
-    with TestClient(APP) as client, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(live, "STREAM_SECONDS", 0.01)
-        submitted = client.post(f"{API}/campaigns", json=ready.plan(), headers=admin.headers)
-        assert submitted.status_code == 201, submitted.text
-        schedule = {"name": "nightly", "plan": ready.plan(), "cron": "30 2 * * *", "time_zone": "Europe/Zurich"}
-        blackout = {"starts_at": "2999-01-01T00:00:00Z", "ends_at": "2999-01-02T00:00:00Z", "reason": "firmware"}
-        receiver = {"kind": "email", "host": "mail", "sender": "a@example.org", "recipients": ["b@example.org"]}
-        channel = {"name": "people", "receiver": receiver}
-        patch.setattr(Office, "send", lambda *_: Outcome(Result.REFUSED, "nothing leaves this test"))
-        for path, body in (
-            ("schedules", schedule),
-            ("templates", {"name": "weekly", "plan": ready.plan()}),
-            (f"clusters/{ready.cluster.id}/blackouts", blackout),
-            ("channels", channel),
-        ):
-            made = client.post(f"{API}/{path}", json=body, headers=admin.headers)
-            assert made.status_code == 201, made.text
-        yield Site(rows(database), admin.headers, others)
-    database.engine.dispose()
-    postgres_server.drop_database("generated_input")
-
-
-def others_of(session: Session, here: Cluster, there: Cluster) -> dict[str, Mapping[str, str]]:
-    """The headers of whoever is no administrator."""
-    return {
-        "nobody": {},
-        "node": {"Authorization": f"Bearer {node_token('n1')}"},
-        "viewer": person(session, "grace", Role.VIEWER, here.id, now=NOW).headers,
-        "operator": person(session, "linus", Role.OPERATOR, here.id, now=NOW).headers,
-        "other operator": person(session, "ken", Role.OPERATOR, there.id, now=NOW).headers,
-    }
-
-
-def rows(database: Database) -> dict[str, list[int]]:
-    with database.transaction() as session:
-        return {
-            f"{parameter}_id": list(session.scalars(select(metadata.tables[table].c.id))) or [1]
-            for parameter, table in TABLES.items()
-        }
-
-
-def with_real_ids(site: Site, parameters: dict[str, Any] | None) -> dict[str, Any]:
-    """Three of four ids that were made up replaced by ids of rows that exist."""
-    return {
-        name: site.ids[name][value % len(site.ids[name])]
-        if name in site.ids and type(value) is int and value > 0 and value % 4
-        else value
-        for name, value in (parameters or {}).items()
-    }
+    with made_up_for(postgres_server, "made_up_by_admin") as site:
+        yield site
 
 
 @SCHEMA.parametrize()
-@settings(
-    max_examples=EXAMPLES_AN_OPERATION,
-    phases=[Phase.explicit, Phase.generate],
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+@examples(EXAMPLES_AN_OPERATION)
 def test_no_input_is_a_fault_of_ours(case: Case[Any], site: Site) -> None:
     case.path_parameters = with_real_ids(site, case.path_parameters)
     case.query = with_real_ids(site, case.query)
     case.call_and_validate(headers=dict(site.headers), excluded_checks=NOT_HELD)
-
-
-@SCHEMA.parametrize()
-@settings(
-    max_examples=max(1, EXAMPLES_AN_OPERATION // 4),
-    phases=[Phase.explicit, Phase.generate],
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
-def test_nobody_s_input_is_a_fault_of_ours(case: Case[Any], site: Site) -> None:
-    case.path_parameters = with_real_ids(site, case.path_parameters)
-    case.query = with_real_ids(site, case.query)
-    for who, headers in site.others.items():
-        answer = case.call(headers=dict(headers))
-        assert answer.status_code < 500, f"{who}: {answer.text}"
