@@ -90,7 +90,7 @@ class GatewayDouble:
         self._changed = threading.Condition()
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        config = uvicorn.Config(self._app(), log_level="warning", lifespan="off")
+        config = uvicorn.Config(self._app(), log_level="warning", log_config=None, lifespan="off")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
 

@@ -39,7 +39,9 @@ def test_a_person_looks_around_is_throttled_logs_in_at_the_provider_and_leaves(d
             oidc_roles={"storage": "admin"},
         )
         server = uvicorn.Server(
-            uvicorn.Config(create_app(settings), port=port, log_level="warning", timeout_graceful_shutdown=1)
+            uvicorn.Config(
+                create_app(settings), port=port, log_level="warning", log_config=None, timeout_graceful_shutdown=1
+            )
         )
         thread = threading.Thread(target=server.run)
         thread.start()

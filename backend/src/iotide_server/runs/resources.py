@@ -1,6 +1,6 @@
 """What a run takes while it is active: nodes, shared targets and its cluster, each alone or beside others."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -45,13 +45,20 @@ class Need(NamedTuple):
     mode: Mode
 
 
-_RESOURCES: Final[dict[Resource, Resource]] = {}
+class _KnownResources(dict[int, Resource]):
+    """The resources of one kind by their ids: the same object for the same one, so that a look-up need not compare."""
+
+    def __init__(self, kind: ResourceKind) -> None:
+        super().__init__()
+        self._kind = kind
+
+    def __missing__(self, resource_id: int) -> Resource:
+        resource = self[resource_id] = Resource(self._kind, resource_id)
+        return resource
 
 
-def known_resource(kind: ResourceKind, resource_id: int) -> Resource:
-    """The same object for the same resource, so that a look-up need not compare what is in it."""
-    resource = Resource(kind, resource_id)
-    return _RESOURCES.setdefault(resource, resource)
+KNOWN_RESOURCES: Final[Mapping[str, Mapping[int, Resource]]] = {kind: _KnownResources(kind) for kind in ResourceKind}
+"""By kind and id; each comes to be when it is first asked for."""
 
 
 class _KnownNeeds(dict[int, Need]):
@@ -65,7 +72,7 @@ class _KnownNeeds(dict[int, Need]):
         self._kind, self._mode = kind, mode
 
     def __missing__(self, resource_id: int) -> Need:
-        need = self[resource_id] = Need(known_resource(self._kind, resource_id), self._mode)
+        need = self[resource_id] = Need(KNOWN_RESOURCES[self._kind][resource_id], self._mode)
         return need
 
 

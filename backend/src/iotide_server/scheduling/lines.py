@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.views import SILENT_AFTER
-from iotide_server.runs.resources import Mode, Occupancy, Resource, ResourceKind, known_resource, needs
+from iotide_server.runs.resources import KNOWN_RESOURCES, Mode, Need, Occupancy, Resource, ResourceKind, needs
 from iotide_server.scheduling.matching import Demand, Waiting
 from iotide_wire.plan import Exclusivity
 
@@ -23,7 +23,6 @@ HEADS_OF_A_LINE = 4
 HEADS_OF_AN_OWNER = 2
 """So many of them are of one owner where runs of several wait: one who waits for other nodes hides nobody else's."""
 
-_KINDS: Final = {kind.value: kind for kind in ResourceKind}
 _EXCLUSIVITIES: Final = {exclusivity.value: exclusivity for exclusivity in Exclusivity}
 
 BOUNDED_LINES = 0.95
@@ -310,8 +309,9 @@ class Lines:
         return heads
 
     def _learn(self, session: Session, run_ids: set[int]) -> None:
-        self._known = {run_id: known for run_id, known in self._known.items() if run_id in run_ids}
-        self._known |= _read(session, run_ids - self._known.keys())
+        for run_id in set(self._known).difference(run_ids):
+            del self._known[run_id]
+        self._known |= _read(session, run_ids.difference(self._known))
 
 
 def _read(session: Session, run_ids: Collection[int]) -> dict[int, _Known]:
@@ -332,7 +332,9 @@ def _served(heads: _Heads, known: Mapping[int, _Known]) -> dict[int, float]:
     already from no later moment. A node has room if it has a head at all: what cannot start in one of its lines can
     start in none.
     """
-    keys = {run_id: key for run_id, key in zip(heads.run_ids, heads.keys, strict=True) if run_id in known}
+    keys = dict(zip(heads.run_ids, heads.keys, strict=True))
+    for gone in keys.keys() - known.keys():
+        del keys[gone]
     has_room = set(heads.node_ids)
     lacking = {run_id for run_id in keys if known[run_id].is_gang and not known[run_id].node_ids <= has_room}
     kept: dict[int, tuple[float, int]] = {}
@@ -365,8 +367,7 @@ def occupancy(session: Session, found: Candidates, now: datetime) -> dict[Resour
 
     All of it can be counted on, or its runs would be no candidates.
     """
-    demands = [run.demand for run in found.waiting]
-    shared = {need for demand in demands for need in demand.needs if need.resource.kind is not ResourceKind.NODE}
+    shared: set[Need] = set().union(*(run.demand.elsewhere for run in found.waiting))
     ids = {kind: {need.resource.id for need in shared if need.resource.kind is kind} for kind in ResourceKind}
     alone = [need.resource for need in shared if need.mode is Mode.EXCLUSIVE]
     columns = session.execute(
@@ -385,7 +386,7 @@ def occupancy(session: Session, found: Candidates, now: datetime) -> dict[Resour
     )
     return dict(
         zip(
-            map(known_resource, map(_KINDS.__getitem__, kinds), resource_ids),
+            (KNOWN_RESOURCES[kind][resource_id] for kind, resource_id in zip(kinds, resource_ids, strict=True)),
             map(Occupancy, shared_leases, exclusive_leases, slots, free_from, cooling),
             strict=True,
         )

@@ -15,6 +15,8 @@ class Demand:
 
     Attributes:
         alone, beside: what of `needs` it has to have for itself, and what beside others.
+        nodes: those of both that are nodes.
+        elsewhere: those of `needs` that are none.
         time_limit_seconds: the node ends it then.
         occupies: for how long what it takes is not free: its time limit and what has to cool down after it.
     """
@@ -22,6 +24,8 @@ class Demand:
     needs: tuple[Need, ...]
     alone: frozenset[Resource]
     beside: frozenset[Resource]
+    nodes: frozenset[Resource]
+    elsewhere: frozenset[Need]
     time_limit_seconds: float
     occupies: timedelta
 
@@ -32,6 +36,8 @@ class Demand:
             tuple(needs),
             frozenset(resource for resource, mode in needs if mode is Mode.EXCLUSIVE),
             frozenset(resource for resource, mode in needs if mode is Mode.SHARED),
+            frozenset(resource for resource, _ in needs if resource.kind is ResourceKind.NODE),
+            frozenset(need for need in needs if need.resource.kind is not ResourceKind.NODE),
             time_limit_seconds,
             timedelta(seconds=time_limit_seconds + cool_down_seconds),
         )
@@ -142,7 +148,7 @@ class _Board:
 
     def _has_room(self, demand: Demand) -> bool:
         """Whether a node of it could take it, or at least one more beside others."""
-        return any(resource.kind is ResourceKind.NODE and resource not in self.full for resource, _ in demand.needs)
+        return not demand.nodes <= self.full
 
     def _start(self, demand: Demand) -> None:
         for resource, mode in demand.needs:
@@ -171,8 +177,8 @@ class _Board:
         return max([self.now, *known, *kept]) if len(known) == len(ends) else None
 
     def _keep(self, demand: Demand, start: datetime) -> None:
-        for resource in demand.alone:
-            self.kept_alone.setdefault(resource, start)
+        for resource in demand.alone.difference(self.kept_alone):
+            self.kept_alone[resource] = start
         for resource in demand.beside:
             if resource in self.kept_beside:
                 places, earliest = self.kept_beside[resource]

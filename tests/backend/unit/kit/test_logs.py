@@ -16,14 +16,12 @@ from iotide_server.kit.logs import LogFormat, configure_logs
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
     """What is logged; the state of both logging libraries is put back afterwards."""
-    root, server = logging.getLogger(), logging.getLogger("uvicorn.error")
-    handlers, level, level_of_server = list(root.handlers), root.level, server.level
-    server.setLevel(logging.NOTSET)  # a server that another test started in this process may have left its own
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
     yield io.StringIO()
     structlog.reset_defaults()
     logging.captureWarnings(capture=False)
     root.handlers[:], root.level = handlers, level
-    server.setLevel(level_of_server)
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:
