@@ -157,7 +157,7 @@ def test_numbers_that_were_given_out_are_not_given_out_again(drill: Drill) -> No
 
 
 def test_browsers_sign_in_again_and_tokens_go_on(drill: Drill) -> None:
-    assert drill.stack.get("/session")["name"]
+    assert drill.stack.get("/session")["principal"]["name"]
     with drill.stack.api.__class__(base_url=drill.stack.api.base_url) as browser:
         assert browser.get("/runs").status_code == 401
     assert drill.stack.browser_session()
