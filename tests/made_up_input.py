@@ -17,6 +17,7 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, settings
 from pydantic import SecretStr
 from schemathesis.config import SchemathesisConfig
+from schemathesis.schemas import BaseSchema
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -36,14 +37,25 @@ from iotide_server.trends.service import recompute_points
 
 EXAMPLES_AN_OPERATION = int(os.environ.get("IOTIDE_EXAMPLES", "8"))
 """Made up for the administrator, whose answers are all checked; the others are sent a quarter of them."""
+LONG_RUN = 100
+"""From so many on the others, too, get the inputs at the edges: they are most of the time it takes."""
 
 APP = create_app(
     Settings(database_url=SecretStr("postgresql://nowhere/none"), redis_url=SecretStr("redis://127.0.0.1:1"))
 )
 REFUSALS = ["400", "401", "403", "404", "405", "409", "413", "415", "422", "5xx"]
 """A list that is longer than it may be is refused by its bytes before it is read: 413, which is none by default."""
-CONFIG = SchemathesisConfig.from_dict({"checks": {"negative_data_rejection": {"expected-statuses": REFUSALS}}})
-SCHEMA = schemathesis.openapi.from_asgi(f"{API}/openapi.json", APP, config=CONFIG)
+
+
+def described(*, edges: bool) -> BaseSchema:
+    """The description; with `edges` hundreds of inputs at the edges of what each field may be besides those made up."""
+    config = {
+        "checks": {"negative_data_rejection": {"expected-statuses": REFUSALS}},
+        "phases": {"coverage": {"enabled": edges}},
+    }
+    return schemathesis.openapi.from_asgi(f"{API}/openapi.json", APP, config=SchemathesisConfig.from_dict(config))
+
+
 TABLES = {
     **{
         name: name

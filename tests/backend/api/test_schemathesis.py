@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from made_up_input import EXAMPLES_AN_OPERATION, SCHEMA, Site, examples, made_up_for, with_real_ids
+from made_up_input import EXAMPLES_AN_OPERATION, Site, described, examples, made_up_for, with_real_ids
 from schemathesis import Case
 from schemathesis.specs.openapi.checks import (
     allow_header_conformance,
@@ -28,7 +28,7 @@ def site(postgres_server: PrivatePostgres) -> Iterator[Site]:
         yield site
 
 
-@SCHEMA.parametrize()
+@described(edges=True).parametrize()
 @examples(EXAMPLES_AN_OPERATION)
 def test_no_input_is_a_fault_of_ours(case: Case[Any], site: Site) -> None:
     case.path_parameters = with_real_ids(site, case.path_parameters)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from made_up_input import EXAMPLES_AN_OPERATION, SCHEMA, Site, examples, made_up_for, with_real_ids
+from made_up_input import EXAMPLES_AN_OPERATION, LONG_RUN, Site, described, examples, made_up_for, with_real_ids
 from schemathesis import Case
 
 from iotide_server.embedded.postgres import PrivatePostgres
@@ -16,7 +16,7 @@ def site(postgres_server: PrivatePostgres) -> Iterator[Site]:
         yield site
 
 
-@SCHEMA.parametrize()
+@described(edges=EXAMPLES_AN_OPERATION >= LONG_RUN).parametrize()
 @examples(max(1, EXAMPLES_AN_OPERATION // 4))
 def test_nobody_s_input_is_a_fault_of_ours(case: Case[Any], site: Site) -> None:
     case.path_parameters = with_real_ids(site, case.path_parameters)
