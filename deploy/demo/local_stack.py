@@ -176,6 +176,12 @@ class LocalStack:
             )
         self.wait_ready()
 
+    def kill_server(self) -> None:
+        """Kill `iotide-server up` without a last word; its parts end by themselves."""
+        os.kill(self.server_pid, signal.SIGKILL)
+        if self._server is not None:
+            self._server.wait()
+
     def wait_ready(self) -> None:
         """Until the API answers and has its database.
 
