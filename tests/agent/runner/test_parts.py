@@ -37,8 +37,8 @@ from iotide_agent.runner.sockets import Sockets
 from iotide_agent.runner.tree import LoadTree
 
 MIB = 1024**2
-PROGRAM_BYTES = 8 * MIB
-"""More than a program and its libraries, which come from the disk where other tests have just dropped the caches."""
+PROGRAM_BYTES = 32 * MIB
+"""More than Python, dd and their libraries, which come from the disk where other tests have just dropped the caches."""
 MOUNTINFO = r"""22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
 36 22 0:31 / /mnt/moose rw,relatime master:1 shared:2 - fuse mfs\043mfsmaster:9421 rw,user_id=0
 37 22 0:32 / /mnt/with\040space rw - nfs4 server:/export\040one rw,vers=4.2

@@ -66,12 +66,14 @@ const asked = {
 def served(app: FastAPI) -> Iterator[str]:
     """The application behind the server's own protocol; where it is."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app, http=BoundedProtocol, log_config=None, access_log=False)
+        config = uvicorn.Config(
+            app, http=BoundedProtocol, log_config=None, access_log=False, timeout_graceful_shutdown=1
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = server.force_exit = True
+        server.should_exit = True  # not by force, which leaves what the application opened
         thread.join(WAIT_SECONDS)
 
 
