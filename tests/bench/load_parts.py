@@ -36,12 +36,13 @@ class Parts:
     """The processes of one server, and this one."""
 
     def __init__(self, stack: LocalStack) -> None:
-        self._roots = {**{name: stack.part_pid(name) for name in PARTS}, CLIENT: os.getpid()}
-        self._cpu = dict.fromkeys(self._roots, 0.0)
+        self._roots = {name: stack.part_pid(name) for name in PARTS}
+        self._cpu = dict.fromkeys((*PARTS, CLIENT), 0.0)
 
     def look(self, at_seconds: float) -> Look:
         """How it is now."""
         families = {name: family(pid) for name, pid in self._roots.items()}
+        families[CLIENT] = [os.getpid()]  # alone: the server is a child of it
         for name, pids in families.items():
             # A backend of PostgreSQL that ends takes its time with it.
             self._cpu[name] = max(self._cpu[name], cpu_seconds(pids))
