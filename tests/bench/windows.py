@@ -88,7 +88,7 @@ class Watchers:
 
     def cpu_seconds(self) -> float:
         """Processor time of all their threads."""
-        return _cpu_seconds(self._pids)
+        return cpu_seconds(self._pids)
 
     def _signal(self, number: signal.Signals) -> None:
         for pid in self._pids:
@@ -97,11 +97,17 @@ class Watchers:
 
 def agent_cpu_seconds(agent: Agent) -> float:
     """Processor time of the agent's processes, which load nothing now."""
+    return cpu_seconds(family(agent.process.pid))
+
+
+def family(pid: int) -> list[int]:
+    """The process and all that descend from it."""
     parents = _parents()
-    return _cpu_seconds(pid for pid in parents if agent.process.pid in _line(pid, parents))
+    return [one for one in parents if pid in _line(one, parents)]
 
 
-def _cpu_seconds(pids: Iterable[int]) -> float:
+def cpu_seconds(pids: Iterable[int]) -> float:
+    """Processor time of all threads of these processes that are there now."""
     files = (file for pid in pids for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
     return sum(int(file.read_text().split()[0]) for file in files) / 1e9
 

@@ -1,0 +1,362 @@
+"""Whether one server carries 2,000 agents, 200 samples a second and 20 open pages on two cores, without growing.
+
+One whole server is brought up as `iotide-server up` does, with a PostgreSQL that waits for its disk, and this process
+is all of its clients: agents that were really enrolled (`load_agents`), of which one in twenty runs campaign after
+campaign, and browsers (`load_browsers`). Client and server share the machine; what each took of it is said.
+
+Ends with status 1, and a sentence for each, where a limit was passed. Memory is judged from five minutes on.
+"""
+
+import argparse
+import asyncio
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+from factories.announced import hello, mount
+from factories.ready_cluster import announced
+from load_agents import SimulatedAgent, Samples, bearer, deliver_wakes
+from load_browsers import Browser, Lines, Query, campaign_page, cluster_page, overview, runs_page
+from load_calls import Caller, Tally, percentile_ms
+from load_parts import CLIENT, PARTS, Look, Parts, cores_taken, growth_mb
+from local_stack import SESSION_COOKIE, LocalStack
+from rich.console import Console
+from rich.table import Table
+from rig import running_stack
+
+from iotide_wire import WIRE_VERSION
+from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole
+
+AGENTS: Final = 2000
+MOST_AGENTS: Final = 10_000
+MINUTES: Final = 10.0
+MOST_MINUTES: Final = 120.0
+SAMPLES_PER_SECOND: Final = 200.0
+BROWSERS: Final = 20
+BUSY_SHARE: Final = 0.05
+LEAST_BUSY: Final = 20
+AT_ONCE: Final = 8
+"""Requests that are under way at once while it is set up."""
+SHORTEST_RUN_SECONDS: Final = 14.0
+LOOK_SECONDS: Final = 5.0
+INGEST: Final = ("artefact", "finish")
+MOST_BEAT_P95_MS: Final = 250.0
+MOST_INGEST_P95_MS: Final = 500.0
+MOST_GROWTH_MB: Final = 20.0
+"""Of all parts together in seven minutes, in which some 200,000 requests come: what keeps 100 bytes of each is found."""
+LEAST_JUDGED_MINUTES: Final = 5.0
+LEAST_SAMPLES_SHARE: Final = 0.95
+"""Of what was to be handed in; the first results come when the first runs end."""
+
+
+@dataclass
+class Site:
+    """What was set up.
+
+    Attributes:
+        busy: the agents that get runs.
+    """
+
+    stack: LocalStack
+    tally: Tally
+    cluster_id: int
+    campaign_id: int
+    agents: list[SimulatedAgent]
+    busy: list[SimulatedAgent]
+    samples: Samples
+    lines: Lines = field(default_factory=Lines)
+
+
+def main() -> int:
+    """Run the bench."""
+    parser = argparse.ArgumentParser(prog="./dev bench load", description=__doc__)
+    parser.add_argument("--minutes", type=_between(0.1, MOST_MINUTES), default=MINUTES, help="default: %(default)g")
+    parser.add_argument("--agents", type=_between(1, MOST_AGENTS), default=AGENTS, help="default: %(default)g")
+    asked = parser.parse_args()
+    with running_stack() as stack:
+        return asyncio.run(measure(stack, round(asked.agents), asked.minutes))
+
+
+def _between(least: float, most: float) -> Any:  # noqa: ANN401 - what argparse takes for a type
+    def number(text: str) -> float:
+        value = float(text)
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{text}: give a number from {least:g} to {most:g}")
+        return value
+
+    return number
+
+
+async def measure(stack: LocalStack, agent_count: int, minutes: float) -> int:
+    """Set up, let it go on for so long, and report."""
+    began = time.monotonic()
+    site = await set_up(stack, agent_count, minutes)
+    browsers = make_browsers(site)
+    _say(f"set up in {time.monotonic() - began:.0f} s; measuring for {minutes:g} min")
+    with going_on(site, browsers) as tasks:
+        looks = await watch(Parts(stack), tasks, site.tally, 60 * minutes)
+    return report(site, looks, minutes)
+
+
+async def set_up(stack: LocalStack, agent_count: int, minutes: float) -> Site:
+    """Enrol all agents, let them say hello, and submit a campaign that lasts."""
+    tally, samples = Tally(), Samples(SAMPLES_PER_SECOND)
+    cluster_id = stack.add_cluster("load")
+    agents = await enrol(stack, tally, samples, cluster_id, agent_count)
+    template = hello(mounts=[mount("/scratch")], approved=["/scratch"]).model_copy(
+        update={"workloads": tuple(announced(())), "wire_version": WIRE_VERSION}
+    )
+    await _each(agents, lambda agent: agent.hello(template))
+    busy = agents[: max(LEAST_BUSY, round(BUSY_SHARE * agent_count))]
+    stack.add_target(cluster_id, "scratch", Path("/scratch"), [agent.node_id for agent in busy])
+    campaign = stack.post(
+        "/campaigns",
+        {
+            "name": "load",
+            "cluster": "load",
+            "nodes": [f"n{number}" for number in range(1, len(busy) + 1)],
+            "targets": ["scratch"],
+            "workloads": [{"workload": "iozone", "options": {"file_size_bytes": "64 MiB"}}],
+            "repeats": min(1000, round(60 * minutes / SHORTEST_RUN_SECONDS) + 2),
+        },
+    )
+    return Site(stack, tally, cluster_id, campaign["id"], agents, busy, samples)
+
+
+async def enrol(
+    stack: LocalStack, tally: Tally, samples: Samples, cluster_id: int, agent_count: int
+) -> list[SimulatedAgent]:
+    """So many nodes `n1` and up, each with a token of its own, as `iotide-agent enroll` gets it."""
+    terms = {"uses": agent_count, "expires_in_seconds": 3600, "needs_approval": False}
+    join_token = stack.post(f"/clusters/{cluster_id}/join-tokens", terms)["token"]
+    console = Caller(stack.port, tally, "")
+    made: list[SimulatedAgent] = []
+    for number in range(1, agent_count + 1):
+        request = EnrollRequest(
+            join_token=join_token,
+            node_name=f"n{number}",
+            role=NodeRole.COMPUTE,
+            agent_version="1",
+            wire_version=WIRE_VERSION,
+        )
+        said = request.model_dump_json().encode()
+        answer = await console.ask(
+            "enroll", "POST", "/api/v1/agent/enroll", said, "Content-Type: application/json\r\n"
+        )
+        if not answer.is_success:
+            raise SystemExit(f"load: node n{number} was not enrolled: {answer.status} {answer.body!r}")
+        reply = EnrollReply.model_validate_json(answer.body)
+        made.append(
+            SimulatedAgent(
+                node_id=reply.node_id,
+                caller=Caller(stack.port, tally, bearer(reply.node_token)),
+                tally=tally,
+                samples=samples,
+                instance=f"instance-{number}",
+                boot_id=f"boot-{number:08}",
+                draw=random.Random(number),  # noqa: S311 - no secret
+            )
+        )
+    console.close()
+    return made
+
+
+def make_browsers(site: Site) -> list[Browser]:
+    """Pages that people leave open: half of them the overview, each by a person of their own."""
+    shown: list[list[Query]] = [
+        *(overview() for _ in range(BROWSERS // 2)),
+        *(campaign_page(site.cluster_id, site.campaign_id) for _ in range(BROWSERS // 5)),
+        *(runs_page() for _ in range(BROWSERS // 5)),
+    ]
+    shown += [cluster_page(site.cluster_id) for _ in range(BROWSERS - len(shown))]
+    cookies = sign_in(site.stack, len(shown))
+    return [
+        Browser(
+            site.stack.port,
+            site.tally,
+            site.lines,
+            f"Cookie: {SESSION_COOKIE}={cookie}\r\n",
+            queries,
+            random.Random(number),  # noqa: S311 - no secret
+        )
+        for number, (cookie, queries) in enumerate(zip(cookies, shown, strict=True))
+    ]
+
+
+def sign_in(stack: LocalStack, count: int) -> Iterator[str]:
+    """The session cookies of so many new people."""
+    csrf = {"X-Iotide-Csrf": "1"}
+    with httpx.Client(base_url=stack.api.base_url, headers=csrf) as admin:
+        admin.cookies.set(SESSION_COOKIE, stack.browser_session())
+        for number in range(1, count + 1):
+            roles = [{"cluster_id": None, "role": "viewer"}]
+            user = admin.post("/users", json={"name": f"person{number}", "roles": roles}).raise_for_status().json()
+            link = admin.post(f"/users/{user['id']}/link").raise_for_status().json()["url"]
+            with httpx.Client(base_url=stack.api.base_url, headers=csrf) as browser:
+                secret = parse_qs(urlsplit(link).fragment)["token"][0]
+                browser.post("/session/link", json={"token": secret}).raise_for_status()
+                yield browser.cookies[SESSION_COOKIE]
+
+
+@contextmanager
+def going_on(site: Site, browsers: Sequence[Browser]) -> Iterator[list[asyncio.Task[None]]]:
+    """All clients, from now until the end of the block."""
+    lives = [*(agent.live() for agent in site.agents), *(browser.live() for browser in browsers)]
+    redis_url = site.stack.settings["IOTIDE_REDIS_ADMIN_URL"]
+    tasks = [asyncio.create_task(life) for life in [*lives, deliver_wakes(redis_url, site.busy)]]
+    try:
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def watch(parts: Parts, tasks: Sequence[asyncio.Task[None]], tally: Tally, seconds: float) -> list[Look]:
+    """Look at the parts again and again for so long; what fails of the clients' own code fails the bench."""
+    tally.is_counting = True
+    began = time.monotonic()
+    looks = [parts.look(0.0)]
+    while looks[-1].at_seconds < seconds:
+        pause = min(LOOK_SECONDS, seconds / 50)
+        failed, _ = await asyncio.wait(tasks, timeout=pause, return_when=asyncio.FIRST_EXCEPTION)
+        for task in failed:
+            task.result()
+        looks.append(parts.look(time.monotonic() - began))
+    tally.is_counting = False
+    return looks
+
+
+async def _each(agents: Sequence[SimulatedAgent], act: Any) -> None:  # noqa: ANN401 - a coroutine function
+    """Some at once."""
+    waiting = iter(agents)
+
+    async def one_after_another() -> None:
+        for agent in waiting:
+            await act(agent)
+
+    await asyncio.gather(*(one_after_another() for _ in range(AT_ONCE)))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is held against the limits."""
+
+    errors: int
+    beat_p95_ms: float
+    ingest_p95_ms: float
+    samples_per_second: float
+    growth_mb: float | None
+    agents: int
+    online: int
+
+
+def passed_limits(found: Measured) -> list[str]:
+    """A sentence for each limit that was passed."""
+    least_samples = LEAST_SAMPLES_SHARE * SAMPLES_PER_SECOND
+    checks = [
+        (found.errors > 0, f"{found.errors} requests failed, none may"),
+        (
+            found.beat_p95_ms > MOST_BEAT_P95_MS,
+            f"the p95 of beats is {found.beat_p95_ms:.0f} ms, at most {MOST_BEAT_P95_MS:.0f} ms are allowed",
+        ),
+        (
+            found.ingest_p95_ms > MOST_INGEST_P95_MS,
+            f"the p95 of ingest is {found.ingest_p95_ms:.0f} ms, at most {MOST_INGEST_P95_MS:.0f} ms are allowed",
+        ),
+        (
+            found.samples_per_second < least_samples,
+            f"{found.samples_per_second:.0f} samples/s were taken, {least_samples:.0f} or more are needed",
+        ),
+        (
+            found.growth_mb is not None and found.growth_mb > MOST_GROWTH_MB,
+            f"memory grew by {found.growth_mb or 0:.1f} MB, at most {MOST_GROWTH_MB:.0f} MB are allowed",
+        ),
+        (found.online < found.agents, f"{found.agents - found.online} of {found.agents} nodes are not online"),
+    ]
+    return [sentence for is_passed, sentence in checks if is_passed]
+
+
+def report(site: Site, looks: Sequence[Look], minutes: float) -> int:
+    """Print the tables, each passed limit and the last lines; 1 where there is one."""
+    tally, seconds = site.tally, looks[-1].at_seconds
+    ingest = [value for kind in INGEST for value in tally.seconds[kind]]
+    growths = {name: growth_mb(looks, name, seconds) for name in PARTS}
+    found = Measured(
+        errors=tally.errors,
+        beat_p95_ms=percentile_ms(tally.seconds["beat"], 95),
+        ingest_p95_ms=percentile_ms(ingest, 95),
+        samples_per_second=site.samples.sent / seconds,
+        growth_mb=sum(growths.values()) if minutes >= LEAST_JUDGED_MINUTES else None,
+        agents=len(site.agents),
+        online=online_nodes(site),
+    )
+    console = Console(width=120)
+    console.print(requests_table(tally, seconds))
+    console.print(parts_table(looks, growths))
+    for answer in tally.refused:
+        print(answer)
+    print(f"streams: {site.lines.changes} changes heard, {site.lines.resumed} times resumed after a line broke")
+    passed = passed_limits(found)
+    for sentence in passed:
+        print(f"limit passed: {sentence}", file=sys.stderr)
+    if found.growth_mb is None:
+        print(f"memory is judged from {LEAST_JUDGED_MINUTES:g} minutes on")
+    quantiles = " ".join(f"p{percent}_ms={percentile_ms(ingest, percent):.0f}" for percent in (50, 95, 99))
+    print(f"ingest: samples_per_second={found.samples_per_second:.0f} {quantiles}")
+    print(
+        f"load: agents={found.agents} requests={tally.requests} errors={found.errors} p95_ms={found.beat_p95_ms:.0f}"
+        f" memory_growth_mb={sum(growths.values()):.1f}"
+    )
+    return 1 if passed else 0
+
+
+def online_nodes(site: Site) -> int:
+    """How many nodes the server counts as such."""
+    cursor, online = "", 0
+    while True:
+        page = site.stack.get("/nodes", cluster_id=site.cluster_id, limit=500, **({"cursor": cursor} if cursor else {}))
+        online += sum(node["state"] == "online" for node in page["items"])
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return online
+
+
+def requests_table(tally: Tally, seconds: float) -> Table:
+    """A row for each kind of request."""
+    table = Table("request", "status", title=f"What was asked in {seconds:.0f} s")
+    for heading in ("number", "a second", "p50 ms", "p95 ms", "p99 ms", "longest ms"):
+        table.add_column(heading, justify="right")
+    for kind, statuses in sorted(tally.statuses.items()):
+        taken, number = tally.seconds[kind], sum(statuses.values())
+        shown = " ".join(f"{status or 'none'}:{count}" for status, count in sorted(statuses.items()))
+        times = [f"{percentile_ms(taken, percent):.1f}" for percent in (50, 95, 99, 100)]
+        table.add_row(kind, shown, str(number), f"{number / seconds:.1f}", *times)
+    return table
+
+
+def parts_table(looks: Sequence[Look], growths: dict[str, float]) -> Table:
+    """A row for each process, or group of them."""
+    table = Table("part", title=f"What they took of {os.cpu_count()} cores, and of memory")
+    for heading in ("cores", "first MB", "last MB", "growth MB"):
+        table.add_column(heading, justify="right")
+    for name in (*PARTS, CLIENT):
+        first, last = (look.memory_bytes[name] / 1e6 for look in (looks[0], looks[-1]))
+        growth = f"{growths[name]:.1f}" if name in growths else ""
+        table.add_row(name, f"{cores_taken(looks, name):.2f}", f"{first:.1f}", f"{last:.1f}", growth)
+    return table
+
+
+def _say(words: str) -> None:
+    print(f"load: {words}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+"""HTTP as cheap as a client of thousands can have it, and what came of each request, for `./dev bench load`.
+
+A connection is what one agent or one page of a browser holds: kept for as long as an agent's own client keeps it, then
+opened anew. It reads what this server sends, lengths and chunks, and nothing else of HTTP.
+"""
+
+import asyncio
+import time
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Final
+
+KEEP_ALIVE_SECONDS: Final = 4.0
+"""A connection that was not used for so long is opened anew, before the server, which waits 5 s, may close it; so an
+agent without a run, which speaks every 5 s, comes with a new one each time, as its own client does."""
+PATIENCE_SECONDS: Final = 10.0
+"""As long as an agent waits for the answer to a beat."""
+NO_ANSWER: Final = 0
+"""In place of a status."""
+_BODILESS: Final = frozenset({204, 304})
+_LARGEST_BYTES: Final = 16 * 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back; of `NO_ANSWER` the body says why."""
+
+    status: int
+    body: bytes
+
+    @property
+    def is_success(self) -> bool:
+        """Whether it did what it was asked for."""
+        return 200 <= self.status < 300
+
+
+@dataclass
+class Tally:
+    """What came of the requests of each kind.
+
+    Attributes:
+        is_counting: False while the bench sets up, or warms up.
+        seconds: of each request with any answer, by kind.
+        statuses: how often each came, by kind.
+        refused: the first words of answers that were errors.
+    """
+
+    is_counting: bool = False
+    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    statuses: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
+    refused: list[str] = field(default_factory=list)
+
+    def note(self, kind: str, answer: Answer, seconds: float) -> None:
+        """One request has come to its end."""
+        if not answer.is_success and len(self.refused) < 20:
+            self.refused.append(f"{kind}: {answer.status} {answer.body[:300].decode(errors='replace')}")
+        if not self.is_counting and answer.is_success:
+            return
+        self.statuses[kind][answer.status] += 1
+        self.seconds[kind].append(seconds)
+
+    def fail(self, kind: str, why: str) -> None:
+        """Something was answered, but not as it has to be."""
+        self.refused.append(f"{kind}: {why}")
+        self.statuses[kind][NO_ANSWER] += 1
+
+    @property
+    def requests(self) -> int:
+        """How many there were."""
+        return sum(count for found in self.statuses.values() for count in found.values())
+
+    @property
+    def errors(self) -> int:
+        """How many of them did not do what they were asked for."""
+        return sum(
+            count for found in self.statuses.values() for status, count in found.items() if not 200 <= status < 300
+        )
+
+
+def percentile_ms(seconds: Sequence[float], percent: float) -> float:
+    """The least time within which that share of the requests was answered, in milliseconds; 0 where there was none."""
+    if not seconds:
+        return 0.0
+    return 1000 * sorted(seconds)[ceil(len(seconds) * percent / 100) - 1]
+
+
+class Caller:
+    """One client's own connection."""
+
+    def __init__(self, port: int, tally: Tally, headers: str) -> None:
+        """Opens nothing yet.
+
+        Args:
+            headers: lines that go with each request, each with its end.
+        """
+        self._port = port
+        self._tally = tally
+        self._headers = headers
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._free_at = 0.0
+
+    async def ask(self, kind: str, method: str, path: str, body: bytes = b"", headers: str = "") -> Answer:
+        """Send a request, wait for the whole answer and note what came of it; a failure is an answer, too."""
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                answer = await self._exchange(method, path, body, headers)
+        except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
+            self.close()
+            answer = Answer(NO_ANSWER, f"{type(error).__name__}: {error}".encode())
+        self._tally.note(kind, answer, time.perf_counter() - began)
+        return answer
+
+    def close(self) -> None:
+        """Open anew for the next request."""
+        if self._writer is not None:
+            self._writer.close()
+        self._reader = self._writer = None
+
+    async def _exchange(self, method: str, path: str, body: bytes, headers: str) -> Answer:
+        reader, writer = await self._connection()
+        writer.write(self._request(method, path, len(body), headers) + body)
+        status, head = await _read_head(reader)
+        content = b"" if status in _BODILESS else await _read_body(reader, head)
+        self._free_at = time.monotonic()
+        if b"connection: close" in head:
+            self.close()
+        return Answer(status, content)
+
+    async def _connection(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if self._writer is not None and time.monotonic() - self._free_at >= KEEP_ALIVE_SECONDS:
+            self.close()
+        if self._reader is None or self._writer is None:
+            self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port, limit=2**18)
+        return self._reader, self._writer
+
+    def _request(self, method: str, path: str, length: int, headers: str) -> bytes:
+        return (
+            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n{self._headers}{headers}"
+            f"Content-Length: {length}\r\n\r\n"
+        ).encode()
+
+    @asynccontextmanager
+    async def stream(self, path: str, headers: str = "") -> AsyncIterator[AsyncIterator[bytes]]:
+        """The lines of a stream that the server goes on writing, until it or the block ends.
+
+        Raises:
+            ConnectionRefusedError: it was refused; OSError, IncompleteReadError: it broke.
+        """
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        try:
+            writer.write(self._request("GET", path, 0, f"Accept: text/event-stream\r\n{headers}"))
+            status, head = await _read_head(reader)
+            if status != 200 or b"transfer-encoding: chunked" not in head:
+                raise ConnectionRefusedError(f"{status} to a stream")
+            yield _lines(reader)
+        finally:
+            writer.close()
+
+
+async def _read_head(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    return int(head[9:12]), head
+
+
+async def _read_body(reader: asyncio.StreamReader, head: bytes) -> bytes:
+    _, found, rest = head.partition(b"content-length: ")
+    if found:
+        return await reader.readexactly(min(int(rest.partition(b"\r\n")[0]), _LARGEST_BYTES))
+    return b"".join([chunk async for chunk in _chunks(reader)])
+
+
+async def _chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    while length := int(await reader.readuntil(b"\r\n"), 16):
+        yield (await reader.readexactly(length + 2))[:-2]
+    await reader.readexactly(2)
+
+
+async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    rest = b""
+    async for chunk in _chunks(reader):
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield line.rstrip(b"\r")
