@@ -148,9 +148,7 @@ async def enrol(
             wire_version=WIRE_VERSION,
         )
         said = request.model_dump_json().encode()
-        answer = await console.ask(
-            "enroll", "POST", "/api/v1/agent/enroll", said, "Content-Type: application/json\r\n"
-        )
+        answer = await console.ask("enroll", "POST", "/api/v1/agent/enroll", said, "Content-Type: application/json\r\n")
         if not answer.is_success:
             raise SystemExit(f"load: node n{number} was not enrolled: {answer.status} {answer.body!r}")
         reply = EnrollReply.model_validate_json(answer.body)
@@ -320,7 +318,8 @@ def report(site: Site, looks: Sequence[Look], minutes: float) -> int:
 
 def online_nodes(site: Site) -> int:
     """How many nodes the server counts as such."""
-    cursor, online = "", 0
+    cursor: str | None = ""
+    online: int = 0
     while True:
         page = site.stack.get("/nodes", cluster_id=site.cluster_id, limit=500, **({"cursor": cursor} if cursor else {}))
         online += sum(node["state"] == "online" for node in page["items"])

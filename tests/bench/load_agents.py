@@ -156,9 +156,7 @@ class SimulatedAgent:
             curves = self._curves(began, sent_rows, rows)
             sent_rows = rows
             beat = _beat_of(order, OrderState.RUNNING, began)
-            await self._beat(
-                beat.model_copy(update={"progress": passed / seconds, "phase": "write", "curves": curves})
-            )
+            await self._beat(beat.model_copy(update={"progress": passed / seconds, "phase": "write", "curves": curves}))
             await asyncio.sleep(self._beat_seconds)
 
     async def _hand_in(self, order: Order, began: datetime) -> None:
@@ -262,7 +260,7 @@ async def deliver_wakes(redis_url: str, agents: Sequence[SimulatedAgent]) -> Non
                 continue
             queue, raw = found
             (order_id, fence, *_), _, _ = json.loads(b64decode(json.loads(raw)["body"]))
-            by_queue[queue.decode()].offers.put_nowait(Offer(order_id, fence))
+            by_queue[str(queue, "utf-8") if isinstance(queue, bytes) else queue].offers.put_nowait(Offer(order_id, fence))
 
 
 def _beat_of(order: Order, state: OrderState, started_at: datetime | None) -> OrderBeat:

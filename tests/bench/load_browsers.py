@@ -50,7 +50,11 @@ def overview() -> list[Query]:
         for state in ("active", "waiting", "paused")
     ]
     return [
-        Query("GET alerts", "/api/v1/alerts?limit=100&state=untriaged&state=acknowledged&state=investigating", frozenset({"alert"})),
+        Query(
+            "GET alerts",
+            "/api/v1/alerts?limit=100&state=untriaged&state=acknowledged&state=investigating",
+            frozenset({"alert"}),
+        ),
         Query("GET board", "/api/v1/board?days=90", frozenset({"series"}), every_seconds=60),
         Query("GET schedules", "/api/v1/schedules?limit=500", frozenset({"schedule"})),
         *campaigns,
