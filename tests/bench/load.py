@@ -23,7 +23,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 from factories.announced import hello, mount
 from factories.ready_cluster import announced
-from load_agents import SimulatedAgent, Samples, bearer, deliver_wakes
+from load_agents import Samples, SimulatedAgent, bearer, deliver_wakes
 from load_browsers import Browser, Lines, Query, campaign_page, cluster_page, overview, runs_page
 from load_calls import Caller, Tally, percentile_ms
 from load_parts import CLIENT, PARTS, Look, Parts, cores_taken, growth_mb
@@ -51,7 +51,7 @@ INGEST: Final = ("artefact", "finish")
 MOST_BEAT_P95_MS: Final = 250.0
 MOST_INGEST_P95_MS: Final = 500.0
 MOST_GROWTH_MB: Final = 20.0
-"""Of all parts together in seven minutes, in which some 200,000 requests come: what keeps 100 bytes of each is found."""
+"""All parts together in seven minutes, in which some 200,000 requests come: what keeps 100 bytes of each is found."""
 LEAST_JUDGED_MINUTES: Final = 5.0
 LEAST_SAMPLES_SHARE: Final = 0.95
 """Of what was to be handed in; the first results come when the first runs end."""

@@ -260,7 +260,9 @@ async def deliver_wakes(redis_url: str, agents: Sequence[SimulatedAgent]) -> Non
                 continue
             queue, raw = found
             (order_id, fence, *_), _, _ = json.loads(b64decode(json.loads(raw)["body"]))
-            by_queue[str(queue, "utf-8") if isinstance(queue, bytes) else queue].offers.put_nowait(Offer(order_id, fence))
+            by_queue[str(queue, "utf-8") if isinstance(queue, bytes) else queue].offers.put_nowait(
+                Offer(order_id, fence)
+            )
 
 
 def _beat_of(order: Order, state: OrderState, started_at: datetime | None) -> OrderBeat:
