@@ -13,11 +13,11 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -85,7 +85,7 @@ def main() -> int:
         return asyncio.run(measure(stack, round(asked.agents), asked.minutes))
 
 
-def _between(least: float, most: float) -> Any:  # noqa: ANN401 - what argparse takes for a type
+def _between(least: float, most: float) -> Callable[[str], float]:
     def number(text: str) -> float:
         value = float(text)
         if not least <= value <= most:
@@ -232,7 +232,7 @@ async def watch(parts: Parts, tasks: Sequence[asyncio.Task[None]], tally: Tally,
     return looks
 
 
-async def _each(agents: Sequence[SimulatedAgent], act: Any) -> None:  # noqa: ANN401 - a coroutine function
+async def _each(agents: Sequence[SimulatedAgent], act: Callable[[SimulatedAgent], Awaitable[None]]) -> None:
     """Some at once."""
     waiting = iter(agents)
 
