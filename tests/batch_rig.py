@@ -91,14 +91,19 @@ class BatchRig(Submitting):
             self.gateway.wait(20)
             self.gateway = None
 
-    def command(self, node: str, *arguments: str) -> str:
+    def command(self, node: str, *arguments: str, typed: str = "") -> str:
         """What `iotide-agent` printed as the node.
+
+        Args:
+            typed: its standard input.
 
         Raises:
             StackError: it failed.
         """
         argv = [str(BIN / "iotide-agent"), *arguments, "--config", str(self.base / node / "agent.toml")]
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, env=dict(self.environment))
+        done = subprocess.run(
+            argv, input=typed, capture_output=True, text=True, check=False, timeout=60, env=dict(self.environment)
+        )
         if done.returncode:
             raise StackError(f"{' '.join(argv)}: {done.stdout}{done.stderr}")
         return done.stdout
@@ -139,7 +144,7 @@ class BatchRig(Submitting):
             f'state_directory = "{home / "state"}"\n{more}'
         )
         join = self.stack.post(f"/clusters/{self.cluster_id}/join-tokens", {"uses": 1, "expires_in_seconds": 600})
-        self.command(name, "enroll", "--join-token", join["token"])
+        self.command(name, "enroll", typed=join["token"])
 
     def _all_online(self) -> bool | None:
         nodes = self.stack.get("/nodes", cluster_id=self.cluster_id, limit=500)["items"]

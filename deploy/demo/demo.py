@@ -157,7 +157,7 @@ def run_demo(directory: Path, memory: Path, wanted: Wanted) -> int:
         finished, failed = campaign["counts"]["finished"], campaign["counts"]["failed"]
         print(f"demo: {finished} runs finished, {failed} failed", flush=True)  # noqa: T201 - the line others read
         if wanted.stays:
-            signal.pause()
+            stack.wait_server_ended()
         return 1 if failed or not finished else 0
 
 

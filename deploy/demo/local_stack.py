@@ -7,11 +7,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -285,24 +286,18 @@ class LocalStack:
             f'state_directory = "{home / "state"}"\napproved_directories = [{approved}]\n{launch.configuration}'
         )
         join = self.post(f"/clusters/{cluster_id}/join-tokens", {"uses": uses, "expires_in_seconds": 600})
-        argv = [
-            str(BIN / "iotide-agent"),
-            "enroll",
-            "--config",
-            str(home / "agent.toml"),
-            "--join-token",
-            join["token"],
-        ]
+        argv = [str(BIN / "iotide-agent"), "enroll", "--config", str(home / "agent.toml")]
+        argv += ["--join-token", join["token"]]  # not on standard input, which agents of 0.1.0 do not read
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
         if done.returncode:
             raise StackError(f"iotide-agent enroll: {done.stdout}{done.stderr}")
         return home
 
     def meet(self, cluster_id: int, agent: Agent) -> Agent:
-        """Wait until the server has heard of an agent that was started; from then on it ends with the stack."""
+        """Wait until the server has heard of an agent that was started; it ends with the stack, heard of or not."""
+        self.agents.append(agent)
         node = wait_for(f"agent {agent.name}", lambda: self._online_node(cluster_id, agent.name), seconds=30)
         agent.node_id = node["id"]
-        self.agents.append(agent)
         return agent
 
     @staticmethod
@@ -347,15 +342,39 @@ class LocalStack:
         self.agents.remove(agent)
 
     def stop(self) -> None:
-        """End agents, then the server, politely; what does not go within 20 s is killed with its process group."""
-        for agent in self.agents:
-            agent.process.terminate()
-        for agent in self.agents:
-            _end(agent.process)
-            _end_runners(agent)
-        if self._server is not None:
-            _end(self._server)
+        """End agents, then the server, politely; what does not go within 20 s is killed with its process group.
+
+        A second Ctrl-C or SIGTERM meanwhile is heard when nothing is left that it would leave behind.
+        """
+        with _signals_held_back():
+            for agent in self.agents:
+                agent.process.terminate()
+            for agent in self.agents:
+                _end(agent.process)
+                _end_runners(agent)
+            if self._server is not None:
+                _end(self._server)
         self.api.close()
+
+    def wait_server_ended(self) -> NoReturn:
+        """As long as the server runs.
+
+        Raises:
+            StackError: it has ended.
+        """
+        if self._server is not None:
+            self._server.wait()
+        raise StackError(f"the server ended:\n{self._tail('server.log')}")
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    ending = {signal.SIGINT, signal.SIGTERM}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ending)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_runners(agent: Agent) -> None:

@@ -3,6 +3,6 @@
 set -eu
 config=/app/agent.toml
 if [ ! -e /var/lib/iotide-agent/identity.json ]; then
-  iotide-agent enroll --config "$config" --server "$IOTIDE_SERVER" --join-token "$(cat /run/join/token)"
+  iotide-agent enroll --config "$config" --server "$IOTIDE_SERVER" </run/join/token
 fi
 exec iotide-agent run --config "$config"

@@ -76,8 +76,8 @@ if [ "$is_system" = yes ]; then
   cat <<EOF
 install: what is left to do, as root:
   edit /etc/iotide/agent.toml                   server and approved_directories; the latter in the unit's ReadWritePaths= too
-  setpriv --reuid=iotide-agent --regid=iotide-agent --clear-groups env IOTIDE_AGENT_STATE=/var/lib/iotide-agent \\
-    $prefix/bin/iotide-agent enroll --config /etc/iotide/agent.toml --join-token TOKEN
+  echo TOKEN | setpriv --reuid=iotide-agent --regid=iotide-agent --clear-groups env IOTIDE_AGENT_STATE=/var/lib/iotide-agent \\
+    $prefix/bin/iotide-agent enroll --config /etc/iotide/agent.toml
   systemctl daemon-reload && systemctl enable iotide-agent && systemctl restart iotide-agent
 EOF
 fi

@@ -1,16 +1,20 @@
 """`iotide-agent` as a person runs it: what it prints and the status it ends with."""
 
 import json
+import os
+import pty
 import ssl
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
-from agent.agent_rig import AgentRig
+from agent.agent_rig import JOIN_TOKEN, AgentRig
 from typer.testing import CliRunner, Result
 
 from iotide_agent.cli.agent import app
@@ -29,28 +33,56 @@ def stopped_agent(tmp_path: Path, redis_server: PrivateRedis) -> Iterator[AgentR
         yield rig
 
 
-def run(rig: AgentRig, *arguments: str) -> Result:
-    return CliRunner().invoke(app, [*arguments, "--config", str(rig.config)])
+def run(rig: AgentRig, *arguments: str, typed: str = "") -> Result:
+    return CliRunner().invoke(app, [*arguments, "--config", str(rig.config)], input=typed)
 
 
 def test_enroll_keeps_an_identity_that_only_its_user_can_read(stopped_agent: AgentRig) -> None:
     assert (stopped_agent.state / "identity.json").stat().st_mode & 0o777 == 0o600
-    again = run(stopped_agent, "enroll", "--join-token", "0123456789abcdef.-", "--replace", "--json")
+    again = run(stopped_agent, "enroll", "--replace", "--json", typed=f"{JOIN_TOKEN}\n")
     assert again.exit_code == 0
     assert json.loads(again.stdout)["node_name"] == "node-1"
 
 
+def test_a_join_token_may_stand_in_the_command_as_in_that_of_an_older_server(stopped_agent: AgentRig) -> None:
+    assert run(stopped_agent, "enroll", "--join-token", JOIN_TOKEN, "--replace").exit_code == 0
+
+
+def test_a_join_token_is_asked_for_at_a_terminal_and_not_shown(stopped_agent: AgentRig) -> None:
+    (stopped_agent.state / "identity.json").unlink()
+    ours, its = pty.openpty()
+    command = [sys.executable, "-c", "from iotide_agent.cli.agent import main; main()", "enroll"]
+    process = subprocess.Popen(
+        ["setsid", "--ctty", "--wait", *command, "--config", str(stopped_agent.config)],
+        stdin=its, stdout=its, stderr=its,
+    )  # fmt: skip
+    os.close(its)
+    shown = b""
+    with suppress(OSError):  # the terminal's end
+        while part := os.read(ours, 4096):
+            if b"Join token: " in shown + part and b"Join token: " not in shown:
+                os.write(ours, f"{JOIN_TOKEN}\n".encode())
+            shown += part
+    os.close(ours)
+    assert process.wait(20) == 0, shown
+    assert JOIN_TOKEN.encode() not in shown
+    assert load_identity(stopped_agent.state).node_name == "node-1"
+
+
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("token", "arguments", "sentence"),
     [
-        (("--join-token", "0123456789abcdef.-"), "this host is enrolled already"),
-        (("--join-token", "0123456789abcdef", "--replace"), "the join token is not whole"),
-        (("--join-token", "short.-", "--replace"), "should have at least 16 characters"),
-        (("--join-token", "0123456789abcdef.abcd", "--replace"), "write https://"),
+        (JOIN_TOKEN, (), "this host is enrolled already"),
+        ("", ("--replace",), "give it on standard input: echo TOKEN | iotide-agent enroll"),
+        ("0123456789abcdef", ("--replace",), "the join token is not whole"),
+        ("short.-", ("--replace",), "should have at least 16 characters"),
+        ("0123456789abcdef.abcd", ("--replace",), "write https://"),
     ],
 )
-def test_a_bad_enrolment_is_explained(stopped_agent: AgentRig, arguments: tuple[str, ...], sentence: str) -> None:
-    refused = run(stopped_agent, "enroll", *arguments)
+def test_a_bad_enrolment_is_explained(
+    stopped_agent: AgentRig, token: str, arguments: tuple[str, ...], sentence: str
+) -> None:
+    refused = run(stopped_agent, "enroll", *arguments, typed=token)
     assert refused.exit_code == 2
     assert sentence in refused.stderr
 
@@ -59,7 +91,7 @@ def test_an_agent_that_is_not_enrolled_says_how_to(stopped_agent: AgentRig) -> N
     (stopped_agent.state / "identity.json").unlink()
     refused = run(stopped_agent, "run")
     assert refused.exit_code == 2
-    assert "iotide-agent enroll --server URL --join-token TOKEN" in refused.stderr
+    assert "echo TOKEN | iotide-agent enroll --server URL" in refused.stderr
 
 
 def test_a_bad_configuration_is_named(stopped_agent: AgentRig) -> None:

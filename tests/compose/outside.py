@@ -17,7 +17,7 @@ _STOP_SECONDS: Final = 30.0
 
 @contextmanager
 def outside_agent(stack: Stack, server: str) -> Iterator[Path]:
-    """Enrol an agent by the join command's two words and run it; gives the directory that its runs may use."""
+    """Enrol an agent by the join command's token and run it; gives the directory that its runs may use."""
     agent = str(Path(sys.executable).with_name("iotide-agent"))
     with tempfile.TemporaryDirectory(prefix="iotide-outside-") as root:
         data = Path(root) / "data"
@@ -25,9 +25,9 @@ def outside_agent(stack: Stack, server: str) -> Iterator[Path]:
         config = Path(root) / "agent.toml"
         lines = {"node_name": NODE, "state_directory": f"{root}/state", "approved_directories": [str(data)]}
         config.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in lines.items()))
-        token = stack.compose("exec", "-T", "api", "iotide-server", "join-token", "compose").split()[-1]
-        enroll = [agent, "enroll", "--config", str(config), "--server", server, "--join-token", token]
-        subprocess.run(enroll, check=True, capture_output=True, text=True)
+        token = stack.compose("exec", "-T", "api", "iotide-server", "join-token", "compose").split()[1]
+        enroll = [agent, "enroll", "--config", str(config), "--server", server]
+        subprocess.run(enroll, input=token, check=True, capture_output=True, text=True)
         log = Path(root) / "agent.log"
         with log.open("w") as out:
             process = subprocess.Popen([agent, "run", "--config", str(config)], stdout=out, stderr=subprocess.STDOUT)

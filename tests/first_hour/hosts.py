@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import subprocess
 import time
 from collections.abc import Sequence
@@ -23,7 +22,11 @@ _SETTINGS: Final = (
     "/usr/local/share/ca-certificates",
 )
 """How this machine reaches package sources; a host of the same site has them too."""
-_PATH: Final = "/root/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_OWN_COMMAND: Final = re.compile(r"(^|\| )iotide")
+_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Root's, as Debian's /etc/profile has it."""
+_TERMINAL: Final = "/tmp/terminal"  # noqa: S108 - of the host, not of this machine
+"""What a terminal remembers from line to line: its directory and what was exported."""
 _BRIDGE: Final = "fh-bridge"
 _NETWORK: Final = "10.77.3"
 
@@ -95,7 +98,7 @@ class Host:
         return done.stdout
 
     def leave_running(self, line: str, until: str, *, seconds: float = 180) -> str:
-        """Run one line in a terminal of its own, until it has printed something that `until` matches.
+        """Run one line that keeps its terminal, until it has printed what `until` matches; the next line has a new one.
 
         Raises:
             SystemExit: it ended first, or did not print that within `seconds`.
@@ -109,6 +112,7 @@ class Host:
                 raise SystemExit(f"{self.name}: {line}: never printed {until!r}\n{log.read_text()}")
             time.sleep(0.1)
         self.typed.append(Command(self.name, line, time.monotonic() - began))
+        (self.root / _TERMINAL[1:]).unlink(missing_ok=True)
         return found[0]
 
     def _start(self, line: str, output: IO[str]) -> subprocess.Popen[bytes]:
@@ -118,11 +122,13 @@ class Host:
 
     def _argv(self, line: str) -> Sequence[str | Path]:
         """iotide's own commands in the host's network, all else, which installs, in that of package sources."""
-        program = shlex.split(line)[0]
-        network = ("ip", "netns", "exec", self.name) if program.startswith("iotide") else self._outside.enter
+        is_own = _OWN_COMMAND.search(line) is not None
+        network = ("ip", "netns", "exec", self.name) if is_own else self._outside.enter
         # Without a terminal, and beside nothing that this program's own environment holds.
         within = ("unshare", "--uts", "chroot", self.root, "bash", "-c")
-        return (*network, *within, f"hostname {self.name}; cd /root/iotide 2>/dev/null || cd; {line}")
+        before = f"hostname {self.name}; if [ -e {_TERMINAL} ]; then . {_TERMINAL}; else cd; fi"
+        after = f"status=$?; {{ export -p; printf 'cd %q\\n' \"$PWD\"; }} >{_TERMINAL}; exit $status"
+        return (*network, *within, f"{before}\n{line}\n{after}")
 
     def _join(self, number: int) -> None:
         """A network of its own with an address on the bridge."""

@@ -16,10 +16,11 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from first_hour.hosts import Command, Host, Outside, clean_debian, make_bridge, unpack
 
@@ -28,8 +29,11 @@ BUILT: Final = ROOT / ".dev/first-hour"
 FIRST_HOUR_SECONDS: Final = 3600.0
 CAMPAIGNS: Final = 4
 """Points of the first trend."""
+_REPOSITORY: Final = "/srv/iotide.git"
+"""The project's address, as far as the hosts are concerned."""
 _INNER: Final = "IOTIDE_FIRST_HOUR_OUTSIDE"
 _WORK: Final = "IOTIDE_FIRST_HOUR_WORK"
+_FENCED: Final = re.MULTILINE | re.DOTALL
 _STAYS: Final = {"iotide-server up": "iotide is ready", "iotide-agent run": "greeted"}
 """What stays in the foreground, and what it prints when it is there."""
 
@@ -39,6 +43,7 @@ class Desk:
 
     def __init__(self, url: str, authority: Path) -> None:
         self.url = url
+        self.host = urlsplit(url).hostname or ""
         self.clicks: list[str] = []
         context = ssl.create_default_context(cafile=str(authority))
         self._opener = urllib.request.build_opener(
@@ -59,37 +64,45 @@ class Desk:
         headers = {"Content-Type": "application/json", "X-Iotide-Csrf": "1"}
         request = urllib.request.Request(f"{self.url}/api/v1{path}", data, headers, method=method)  # noqa: S310 - our own
         with self._opener.open(request, timeout=30) as answer:
-            return json.load(answer)
+            return json.loads(answer.read() or "null")
 
 
 def readme_block(heading: str) -> list[str]:
-    """The indented commands below a heading of the README, without their comments."""
+    """The first indented commands below a heading of the README, without their comments."""
     _, found, rest = (ROOT / "README.md").read_text().partition(f"\n{heading}\n")
     if not found:
         raise SystemExit(f"the README has no heading {heading!r}")
-    section = re.split(r"^#", rest, maxsplit=1, flags=re.MULTILINE)[0]
-    lines = [line[4:] for line in section.splitlines() if line.startswith("    ")]
-    return [re.sub(r"\s+#\s.*$", "", line) for line in lines]
+    section = re.sub(r"^```.*?^```", "", re.split(r"^#", rest, maxsplit=1, flags=re.MULTILINE)[0], flags=_FENCED)
+    block = re.search(r"(?:^    .*\n)+", section, re.MULTILINE)
+    if block is None:
+        raise SystemExit(f"the README has no commands below {heading!r}")
+    return [re.sub(r"\s+#\s.*$", "", line[4:]) for line in block[0].splitlines()]
 
 
 def readme_plan() -> str:
     """The README's first campaign."""
-    found = re.search(r"^```yaml\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    found = re.search(r"^```yaml\n(.*?)^```", (ROOT / "README.md").read_text(), _FENCED)
     if found is None:
         raise SystemExit("the README has no campaign")
     return found[1]
 
 
-def type_block(host: Host, heading: str, fill_in: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Types the README's commands, with what a person puts for the words in capitals; each with what it printed."""
-    for written in readme_block(heading):
-        line = written
-        for word, value in fill_in.items():
-            line = line.replace(word, value)
+def filled_in(line: str, words: dict[str, str]) -> str:
+    """With what a person puts for the words in capitals."""
+    for word, value in words.items():
+        line = line.replace(word, value)
+    return line
+
+
+def type_lines(host: Host, lines: Sequence[str], words: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Types the README's commands, the words filled in; each with what it printed."""
+    for written in lines:
+        line = filled_in(written, words)
         stays = next((until for start, until in _STAYS.items() if line.startswith(start)), None)
         printed = host.leave_running(line, stays) if stays else host.type(line)
         # As it was written: what was filled in is no affair of who reads this.
         host.typed[-1] = dataclasses.replace(host.typed[-1], line=written)
+        _say(host.typed[-1])
         yield written, printed
 
 
@@ -103,35 +116,66 @@ def walk(outside: Outside, work: Path) -> tuple[list[Command], list[str], str]:
         unpack(archive, work / name)
         hosts.append(Host(name, number, work / name, outside, typed))
         # What `git clone` of the project's address brings.
-        subprocess.run(["git", "clone", "--quiet", "--bare", ROOT, work / name / "srv/iotide.git"], check=True)
-    server, node = hosts
+        subprocess.run(["git", "clone", "--quiet", "--bare", ROOT, f"{work / name}{_REPOSITORY}"], check=True)
     began = time.monotonic()
-    link = ""
-    for line, printed in type_block(server, "### The server", {"URL": "/srv/iotide.git", "ADDRESS": server.address}):
-        link = printed.strip() if "admin-link" in line else link
-        _say(typed[-1])
-    authority = server.root / "var/lib/iotide/tls/ca.crt"
-    desk = Desk(f"https://{server.address}:8470", authority)
-    desk.call("POST", "/session/link", {"token": link.partition("#token=")[2]}, click="open the sign-in link")
-    cluster = desk.call("POST", "/clusters", {"name": "lab"}, click="make the cluster")
-    joined = desk.call("POST", f"/clusters/{cluster['id']}/join-tokens", {}, click="let a node join")
-    token = desk.call("POST", "/tokens", {"name": "shell", "scopes": ["read", "operate"]}, click="make an API token")
-    fill_in = {"URL": "/srv/iotide.git", "SERVER": server.address, "TOKEN": joined["token"]}
-    for _ in type_block(node, "### Each node", fill_in):
-        _say(typed[-1])
-    nodes = _wait(lambda: desk.call("GET", "/nodes?state=online")["items"])
-    target = {"cluster_id": cluster["id"], "name": "scratch", "path": "/scratch", "scope": "node"}
-    desk.call("POST", "/targets", {**target, "nodes": [nodes[0]["id"]]}, click="tick the mount /scratch")
-    (node.root / "root/iotide/nightly.yaml").write_text(readme_plan())
-    shutil.copy(authority, node.root / "root/ca.crt")
-    access = f"iotide --url https://{server.address}:8470 --token {token['token']} --ca /root/ca.crt"
-    for _ in range(CAMPAIGNS):
-        node.type(f"{access} campaign submit nightly.yaml --watch")
-        typed[-1] = Command("node01", "iotide campaign submit nightly.yaml --watch", typed[-1].seconds)
-        _say(typed[-1])
+    desk = install_server(hosts[0])
+    cluster_id = desk.call("POST", "/clusters", {"name": "lab"}, click="make the cluster")["id"]
+    install_node(hosts[1], desk, cluster_id)
+    campaigns(hosts[1], desk, hosts[0].root / "var/lib/iotide/tls/ca.crt")
     trend = _wait(lambda: _trend(desk))
     desk.clicks.append("open Trends")
     return typed, desk.clicks, f"{trend}, {time.monotonic() - began:.0f} s after the first command"
+
+
+def install_server(server: Host) -> Desk:
+    """Types "The server" and signs the administrator in."""
+    words = {"URL": _REPOSITORY, "ADDRESS": server.address}
+    links = [
+        printed.strip()
+        for line, printed in type_lines(server, readme_block("### The server"), words)
+        if "admin-link" in line
+    ]
+    desk = Desk(f"https://{server.address}:8470", server.root / "var/lib/iotide/tls/ca.crt")
+    desk.call("POST", "/session/link", {"token": links[0].partition("#token=")[2]}, click="open the sign-in link")
+    return desk
+
+
+def install_node(node: Host, desk: Desk, cluster_id: int) -> None:
+    """Types "Each node", lets the node in once it has enrolled, and makes a target of its directory."""
+    # As the page asks for it, where nothing was unticked.
+    terms = {"uses": 100, "expires_in_seconds": 3600, "needs_approval": True}
+    joined = desk.call("POST", f"/clusters/{cluster_id}/join-tokens", terms, click="make a join token")
+    words = {"URL": _REPOSITORY, "SERVER": desk.host, "TOKEN": joined["token"]}
+    block = readme_block("### Each node")
+    if joined["command"] not in [filled_in(line, words) for line in block]:
+        raise SystemExit(f"the README says another join command than the dashboard: {joined['command']}")
+    for line, _ in type_lines(node, block, words):
+        if "enroll" in line:
+            _let_in(desk, cluster_id)
+    (candidate,) = _wait(lambda: desk.call("GET", f"/clusters/{cluster_id}/candidates"))
+    (place,) = candidate["places"]
+    target = {"cluster_id": cluster_id, "name": "scratch", "path": place["path"], "scope": candidate["scope"]}
+    desk.call("POST", "/targets", {**target, "nodes": [place["node_id"]]}, click=f"tick {place['path']}")
+
+
+def _let_in(desk: Desk, cluster_id: int) -> None:
+    waiting = desk.call("GET", f"/clusters/{cluster_id}/pending-nodes")["items"]
+    chosen = {"pending_ids": [host["id"] for host in waiting]}
+    desk.call("POST", f"/clusters/{cluster_id}/pending-nodes/approve", chosen, click="let the node in")
+
+
+def campaigns(node: Host, desk: Desk, authority: Path) -> None:
+    """Types "A campaign" on the node, the campaign as often as the trend needs it."""
+    token = desk.call("POST", "/tokens", {"name": "shell", "scopes": ["read", "operate"]}, click="make an API token")
+    (node.root / "root/nightly.yaml").write_text(readme_plan())
+    desk.clicks.append("paste the plan into nightly.yaml")
+    copied, *lines = readme_block("## A campaign")
+    shutil.copy(authority, node.root / "root/ca.crt")  # the hosts have no SSH
+    node.typed.append(Command(node.name, copied, 0.0))
+    words = {"SERVER": desk.host, "iot_...": token["token"], "12 13": "1 2"}
+    repeated = [line for line in lines for _ in range(CAMPAIGNS if "campaign submit" in line else 1)]
+    for _ in type_lines(node, repeated, words):
+        pass
 
 
 def _trend(desk: Desk) -> str | None:
@@ -177,7 +221,7 @@ def main() -> int:
     total_seconds = sum(command.seconds for command in typed)
     print(f"trend: {trend}")
     for click in clicks:
-        print(f"  in the browser: {click}")
+        print(f"  by hand: {click}")
     print(f"first-hour: commands={len(typed)} clicks={len(clicks)} seconds={total_seconds:.0f}")
     return 0 if total_seconds < FIRST_HOUR_SECONDS else 1
 

@@ -207,8 +207,8 @@ def test_other_hosts_reach_api_and_redis_by_tls_with_our_ca() -> None:
             made = api.post("/clusters", json={"name": "far", "description": ""}, headers={"X-Iotide-Csrf": "1"})
         assert made.status_code == 201, made.text
         command = call("join-token", "far", "--state", str(services.state.root)).stdout
-        assert command.rstrip().endswith(f".{fingerprint(ca.read_text())}")
-        assert f"--server https://localhost.localdomain:{services.port} " in command
+        assert f".{fingerprint(ca.read_text())} | " in command
+        assert command.rstrip().endswith(f" --server https://localhost.localdomain:{services.port}")
 
 
 def test_external_services_are_used_when_named(postgres_server: PrivatePostgres, redis_server: PrivateRedis) -> None:

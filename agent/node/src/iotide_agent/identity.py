@@ -70,7 +70,7 @@ def load_identity(state_directory: Path) -> Identity:
     except FileNotFoundError as error:
         raise NotEnrolledError(
             f"{file} does not exist: this node is not enrolled; run "
-            "`iotide-agent enroll --server URL --join-token TOKEN` with a token from the cluster's page"
+            "`echo TOKEN | iotide-agent enroll --server URL` with a token from the cluster's page"
         ) from error
     except (OSError, ValidationError) as error:
         raise NotEnrolledError(f"{file} cannot be used ({error}); enrol this node again") from error

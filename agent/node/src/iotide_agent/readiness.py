@@ -77,7 +77,7 @@ def _server(config: AgentConfig) -> Iterator[Finding]:
     try:
         identity = load_identity(config.state_directory)
     except NotEnrolledError as error:
-        yield Finding("identity", State.MISSING, str(error), "iotide-agent enroll --server URL --join-token TOKEN")
+        yield Finding("identity", State.MISSING, str(error), "echo TOKEN | iotide-agent enroll --server URL")
         return
     clock = ServerClock()
     try:

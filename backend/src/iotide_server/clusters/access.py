@@ -51,12 +51,12 @@ class AgentAccess:
         return f"{secret}.{self.ca_fingerprint or '-'}"
 
     def enroll_command(self, join_token: str, *, replaces: bool = False) -> str:
-        """What a person runs on the node.
+        """What a person runs on the node; `echo` is of the shell itself, so that no `ps` there shows the token.
 
         Args:
             replaces: an identity that the host may have is given up.
         """
-        command = f"iotide-agent enroll --server {self.public_url} --join-token {join_token}"
+        command = f"echo {join_token} | iotide-agent enroll --server {self.public_url}"
         return f"{command} --replace" if replaces else command
 
     def admit(self, node: NodeAccess) -> None:

@@ -36,7 +36,7 @@ def join_token(  # noqa: PLR0913 - each is an option of the command
     ] = None,
     create: Annotated[bool, typer.Option("--create", help="Make the cluster when there is none of the name.")] = False,
     token_file: Annotated[
-        Path | None, typer.Option(help="Write the token alone to this file, for `iotide-agent enroll` in a script.")
+        Path | None, typer.Option(help="Write the token alone to this file, for `iotide-agent enroll < FILE`.")
     ] = None,
 ) -> None:
     """Print the command that lets a new node into a cluster."""

@@ -3,9 +3,11 @@
 import json
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from getpass import getpass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -43,16 +45,21 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a progr
 
 @app.command("enroll")
 def enroll_command(
-    join_token: Annotated[str, typer.Option(help="From the cluster's page, or `iotide cluster join-token`.")],
     server: Annotated[str | None, typer.Option(help="Base URL of the server; else `server` of agent.toml.")] = None,
+    join_token: Annotated[
+        str | None, typer.Option(help="Instead of on standard input; whoever is on this host can read it in `ps`.")
+    ] = None,
     config: ConfigOption = None,
     *,
     replace: Annotated[bool, typer.Option("--replace", help="Give up the identity that this host has.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make this host a node of a cluster."""
+    """Make this host a node of a cluster, by a join token that stands on standard input or is asked for.
+
+    The token comes from the cluster's page, or from `iotide-server join-token`.
+    """
     with _explained():
-        reply = enroll(load_config(config), server, join_token, replace=replace)
+        reply = enroll(load_config(config), server, join_token or _read_join_token(), replace=replace)
     if as_json:
         told = reply.model_dump(mode="json", include={"node_id", "node_name", "cluster", "pending_until"})
         typer.echo(json.dumps(told | {"fingerprint": token_fingerprint(reply.node_token)}))
@@ -115,6 +122,18 @@ def check_command(config: ConfigOption = None, *, as_json: JsonOption = False) -
                 typer.echo(f"        remedy: {finding.remedy}")
     if any(finding.state is State.MISSING for finding in findings):
         raise typer.Exit(MISSING_STATUS)
+
+
+def _read_join_token() -> str:
+    """What is piped in, or typed without being shown.
+
+    Raises:
+        ConfigError: nothing.
+    """
+    token = getpass("Join token: ") if sys.stdin.isatty() else sys.stdin.readline()
+    if not token.strip():
+        raise ConfigError("join_token", "", "give it on standard input: echo TOKEN | iotide-agent enroll --server URL")
+    return token.strip()
 
 
 def _work_as_job(config: AgentConfig, offer: Offer | None) -> None:

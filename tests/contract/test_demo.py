@@ -1,0 +1,128 @@
+"""`./dev demo`, with a smaller campaign: however it is ended, nothing of it goes on."""
+
+import os
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import pytest
+from local_stack import free_port, wait_for
+
+DEMO: Final = Path(__file__).resolve().parents[2] / "deploy/demo"
+PROGRAM: Final = "import demo, pathlib, sys; demo.PLAN = pathlib.Path(sys.argv.pop(1)); sys.exit(demo.main())"
+PLAN: Final = """
+name: demo
+cluster: demo
+nodes: [demo-node]
+targets: [disk, shm]
+repeats: 1
+workloads:
+  - workload: dd
+    options: {file_size_bytes: 1 MiB, block_size_bytes: 64 KiB}
+"""
+SHOWN_SECONDS: Final = 120.0
+ENDED_SECONDS: Final = 60.0
+
+
+class Demo:
+    """One at a terminal of its own."""
+
+    def __init__(self, directory: Path) -> None:
+        self.state = directory / "state"
+        (directory / "plan.yaml").write_text(PLAN)
+        self._terminal, its = pty.openpty()
+        argv = [sys.executable, "-c", PROGRAM, directory / "plan.yaml"]
+        argv += ["--state", self.state, "--port", str(free_port())]
+        self.process = subprocess.Popen(
+            ["setsid", "--ctty", "--wait", *argv],
+            stdin=its, stdout=its, stderr=its, env={**os.environ, "PYTHONPATH": str(DEMO)},
+        )  # fmt: skip
+        os.close(its)
+        self.shown = ""
+
+    def wait_shown(self, words: str) -> None:
+        deadline = time.monotonic() + SHOWN_SECONDS
+        while words not in self.shown:
+            assert select.select([self._terminal], [], [], deadline - time.monotonic())[0], self.shown
+            self.shown += os.read(self._terminal, 4096).decode()
+
+    def press(self, keys: bytes) -> None:
+        os.write(self._terminal, keys)
+
+    def processes(self, *words: str) -> dict[int, str]:
+        """What runs below its directory and has these words in its command."""
+        found = {}
+        for file in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                command = file.read_text().replace("\0", " ")
+            except OSError:  # it ended meanwhile
+                continue
+            if all(word in command for word in (str(self.state), *words)):
+                found[int(file.parent.name)] = command
+        return found
+
+    def wait_ended(self) -> int:
+        """Its exit status; what it prints is taken meanwhile, so that it need not wait for that."""
+        wait_for("the demo's end", self._ended, seconds=ENDED_SECONDS)
+        return self.process.returncode
+
+    def _ended(self) -> bool | None:
+        if select.select([self._terminal], [], [], 0)[0]:
+            with suppress(OSError):  # nobody has the terminal any more
+                self.shown += os.read(self._terminal, 4096).decode()
+        return None if self.process.poll() is None else True
+
+    def close(self) -> None:
+        for pid in self.processes():
+            os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        os.close(self._terminal)
+
+
+@pytest.fixture
+def demo() -> Iterator[Demo]:
+    # Where every user may enter: a server started as root becomes another.
+    directory = Path(tempfile.mkdtemp(prefix="iotide-demo-"))
+    directory.chmod(0o755)
+    running = Demo(directory)
+    yield running
+    running.close()
+    shutil.rmtree(directory)
+
+
+def test_ctrl_c_ends_all_of_it_however_often_it_is_pressed(demo: Demo) -> None:
+    demo.wait_shown("demo: 2 runs finished, 0 failed")
+    demo.press(b"\x03")
+    wait_for("an agent that ends", lambda: True if not demo.processes("iotide-agent") else None)
+    demo.press(b"\x03")
+    assert demo.wait_ended() == 128 + signal.SIGINT, demo.shown
+    assert demo.processes() == {}
+
+
+def test_sigterm_ends_all_of_it_while_its_agent_starts(demo: Demo) -> None:
+    def agent() -> bool | None:
+        return True if demo.processes("iotide-agent run") else None
+
+    wait_for("an agent", agent, seconds=SHOWN_SECONDS)
+    (own,) = (pid for pid, command in demo.processes("demo.main").items() if "setsid" not in command)
+    os.kill(own, signal.SIGTERM)
+    assert demo.wait_ended() == 128 + signal.SIGTERM, demo.shown
+    assert demo.processes() == {}
+
+
+def test_it_ends_with_its_server_and_says_so(demo: Demo) -> None:
+    demo.wait_shown("demo: 2 runs finished, 0 failed")
+    (server,) = demo.processes("iotide-server up")
+    os.kill(server, signal.SIGTERM)
+    assert demo.wait_ended() == 1
+    assert "demo: the server ended" in demo.shown
+    assert demo.processes() == {}
