@@ -154,8 +154,9 @@ def install_node(node: Host, desk: Desk, cluster_id: int) -> None:
             _let_in(desk, cluster_id)
     (candidate,) = _wait(lambda: desk.call("GET", f"/clusters/{cluster_id}/candidates"))
     (place,) = candidate["places"]
-    target = {"cluster_id": cluster_id, "name": "scratch", "path": place["path"], "scope": candidate["scope"]}
-    desk.call("POST", "/targets", {**target, "nodes": [place["node_id"]]}, click=f"tick {place['path']}")
+    target = {"cluster_id": cluster_id, "name": candidate["suggested_name"], "path": place["path"]}
+    more = {"scope": candidate["scope"], "nodes": [place["node_id"]]}
+    desk.call("POST", "/targets", {**target, **more}, click=f"tick {place['path']}")
 
 
 def _let_in(desk: Desk, cluster_id: int) -> None:
