@@ -40,8 +40,8 @@ class Demo:
         self.state = directory / "state"
         (directory / "plan.yaml").write_text(PLAN)
         self._terminal, its = pty.openpty()
-        argv = [sys.executable, "-c", PROGRAM, directory / "plan.yaml"]
-        argv += ["--state", self.state, "--port", str(free_port())]
+        argv = [sys.executable, "-c", PROGRAM, str(directory / "plan.yaml")]
+        argv += ["--state", str(self.state), "--port", str(free_port())]
         self.process = subprocess.Popen(
             ["setsid", "--ctty", "--wait", *argv],
             stdin=its, stdout=its, stderr=its, env={**os.environ, "PYTHONPATH": str(DEMO)},

@@ -26,7 +26,7 @@ function node(mounts: object[] = [], orders: object[] = []) {
 beforeEach(() => server.use(...USUAL_ANSWERS));
 
 it("keeps the join command when the first node has joined", async () => {
-  const token = { command: "echo secret | iotide-agent enroll --server https://a.example", expires_at: "2026-11-21T10:00:00Z" };
+  const token = { command: "echo secret | iotide-agent enroll", expires_at: "2026-11-21T10:00:00Z" };
   server.use(http.post("*/api/v1/clusters/1/join-tokens", () => HttpResponse.json(token, { status: 201 })));
   const { client, user } = openDashboard("/clusters/1");
   await user.click(await screen.findByRole("button", { name: "Make a join token" }));
