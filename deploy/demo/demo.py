@@ -157,7 +157,10 @@ def run_demo(directory: Path, memory: Path, wanted: Wanted) -> int:
         finished, failed = campaign["counts"]["finished"], campaign["counts"]["failed"]
         print(f"demo: {finished} runs finished, {failed} failed", flush=True)  # noqa: T201 - the line others read
         if wanted.stays:
-            stack.wait_server_ended()
+            try:
+                stack.wait_server_ended()
+            finally:
+                console.print("Ending agent and server ...")
         return 1 if failed or not finished else 0
 
 
