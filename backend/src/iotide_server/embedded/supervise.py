@@ -28,7 +28,7 @@ class Part:
     Attributes:
         environment: added to the supervisor's own.
         is_ready: asked again and again after the start, in a thread; must answer within a second or so.
-        start_deadline_seconds: what lives but is not ready by then is given up; long, as machines may have much else to do.
+        start_deadline_seconds: what is not ready by then is given up; long, for machines that are busy otherwise.
         stop_signal: asks it to end; the kernel sends the same if the supervisor dies first.
         is_bare: it needs no Python code, so it gets no capability to read it.
     """
