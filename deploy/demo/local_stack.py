@@ -187,9 +187,9 @@ class LocalStack:
         """Until the API answers and has its database.
 
         Raises:
-            StackError: it did not within 90 s, or the server has ended.
+            StackError: the server has ended, as it does when a part takes too long, or was not ready within 5 min.
         """
-        wait_for("the server", self._ready, seconds=90)
+        wait_for("the server", self._ready, seconds=300)
 
     def _ready(self) -> bool | None:
         if self._server is not None and self._server.poll() is not None:

@@ -1,4 +1,4 @@
-"""Brings docker-compose.yml up with no image present, uses it from inside and outside, breaks it, takes it down.
+"""Brings docker-compose.yml up with no image present, uses it from inside and outside, breaks and restores it, ends it.
 
 Usage: python tests/compose/campaign.py, with tests on PYTHONPATH. Needs docker with compose; some minutes. Exit status
 0 when all was as promised, 1 when it was not, 2 when docker cannot be used.
@@ -11,63 +11,16 @@ import sys
 import time
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
+from compose.campaigns import INSIDE, WORKLOADS, Campaigns
 from compose.outside import NODE, outside_agent
+from compose.restoring import restore_twice
 from compose.stack import IMAGES, LOOPBACK, PROJECT, Api, Stack, docker, wait_for
 
 WORKS_AGAIN_SECONDS: Final = 30.0
 """After Redis came back empty."""
 NEWS_SECONDS: Final = 5.0
 LONG_RUNNING: Final = {"postgres", "redis", "api", "scheduler", "worker", "proxy", "agent"}
-WORKLOADS: Final = [
-    {"workload": "dd", "options": {"file_size_bytes": "16 MiB", "block_size_bytes": "1 MiB"}},
-    {"workload": "create", "options": {"file_count": 1000}},
-    {"workload": "fio", "options": {"file_size_bytes": "16 MiB"}},
-]
-
-
-class Campaigns:
-    """Campaigns through the proxy, counted."""
-
-    def __init__(self, api: Api) -> None:
-        self.api = api
-        self.count = 0
-        self.runs = 0
-
-    def target(self, node: str, path: str) -> None:
-        """Wait for a node and make a target on it, which has the node's name."""
-
-        def online() -> Any:  # noqa: ANN401 - the node as the route answers
-            found = self.api.call("GET", "/nodes?state=online")["items"]
-            return next((item for item in found if item["name"] == node), None)
-
-        seen = wait_for(f"the agent of {node}", online, 120)
-        target = {"cluster_id": seen["cluster_id"], "name": node, "path": path, "scope": "node"}
-        self.api.call("POST", "/targets", {**target, "nodes": [seen["id"]], "reserve_bytes": None})
-
-    def run(self, node: str, workloads: list[dict[str, Any]], repeats: int) -> None:
-        """Run one to its end.
-
-        Raises:
-            SystemExit: it did not finish well.
-        """
-        plan = {"name": f"compose-{self.count}", "cluster": "compose", "nodes": [node], "targets": [node]}
-        made = self.api.call("POST", "/campaigns", {**plan, "repeats": repeats, "workloads": workloads})
-
-        def ended() -> Any:  # noqa: ANN401 - the campaign as the route answers
-            found = self.api.call("GET", f"/campaigns/{made['id']}")
-            return found if found["state"] in {"finished", "failed", "cancelled"} else None
-
-        found = wait_for(f"campaign {made['id']} on {node}", ended, 300)
-        if found["state"] != "finished" or found["counts"]["failed"]:
-            raise SystemExit(f"campaign {made['id']} on {node}: {found['state']}, {found['counts']}")
-        self.count += 1
-        self.runs += found["counts"]["finished"]
-
-    def samples(self) -> int:
-        """How many there are, up to the page's size."""
-        return len(self.api.call("GET", "/samples?limit=500")["items"])
 
 
 def check_confinement(stack: Stack) -> int:
@@ -106,7 +59,7 @@ def wipe_redis(stack: Stack) -> None:
 
 
 def walk(stack: Stack) -> dict[str, Any]:
-    """All that is promised, from no image to a restarted database; the numbers to print."""
+    """All that is promised, from no image to two restores; the numbers to print."""
     present = docker(
         "image", "ls", "--quiet", *(word for image in IMAGES for word in ("--filter", f"reference={image}"))
     )
@@ -120,14 +73,13 @@ def walk(stack: Stack) -> dict[str, Any]:
     page, content_type = api.page("/")
     if "<title>" not in page or not content_type.startswith("text/html"):
         raise SystemExit(f"the proxy shows {content_type}: {page[:200]}")
-    link = stack.compose("exec", "-T", "api", "iotide-server", "admin-link").strip()
-    api.call("POST", "/session/link", {"token": urlsplit(link).fragment.removeprefix("token=")})
+    api.sign_in(stack.admin_link())
     news_seconds = api.seconds_to_first_news()
     if news_seconds > NEWS_SECONDS:
         raise SystemExit(f"the first line of news took {news_seconds:.1f} s: the proxy holds it back")
     campaigns = Campaigns(api)
-    campaigns.target("compose-node", "/data")
-    campaigns.run("compose-node", WORKLOADS, repeats=2)
+    campaigns.target(INSIDE, "/data")
+    campaigns.run(INSIDE, WORKLOADS, repeats=2)
     with outside_agent(stack, api.url) as data:
         campaigns.target(NODE, str(data))
         campaigns.run(NODE, WORKLOADS[:2], repeats=2)
@@ -142,17 +94,16 @@ def walk(stack: Stack) -> dict[str, Any]:
         wait_for("the API after PostgreSQL's restart", lambda: _is_ready(api), 60)
         if campaigns.samples() != before:
             raise SystemExit("samples are missing after PostgreSQL's restart")
-        stack.compose("exec", "-T", "scheduler", "iotide-server", "backup", "/backup", "--keep", "1")
-        campaigns.run(NODE, WORKLOADS[:1], repeats=1)
-        campaigns.run("compose-node", WORKLOADS[:1], repeats=1)
+        restored_seconds = restore_twice(stack, api, campaigns)
     return {
         "containers": checked,
         "campaigns": campaigns.count,
         "runs": campaigns.runs,
-        "samples": campaigns.samples(),
+        "samples": len(campaigns.samples()),
         "up_seconds": round(up_seconds),
         "news_seconds": round(news_seconds, 2),
         "after_redis_wiped_seconds": round(works_again_seconds, 1),
+        "restored_seconds": "/".join(str(round(seconds)) for seconds in restored_seconds),
     }
 
 

@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PROJECT: Final = "iotide-test"
@@ -23,7 +24,13 @@ class Stack:
 
     def __init__(self, port: int, redis_port: int) -> None:
         self.port = port
-        self._environment = {**os.environ, "IOTIDE_PORT": str(port), "IOTIDE_REDIS_PORT": str(redis_port)}
+        self._environment = {
+            **os.environ,
+            "IOTIDE_PORT": str(port),
+            "IOTIDE_REDIS_PORT": str(redis_port),
+            "COMPOSE_PROJECT_NAME": PROJECT,
+            "COMPOSE_FILE": str(ROOT / "docker-compose.yml"),
+        }
         for name in ("IOTIDE_LISTEN", "IOTIDE_PUBLIC_NAME", "IOTIDE_AGENT_SERVER"):
             self._environment.pop(name, None)
 
@@ -33,11 +40,26 @@ class Stack:
         Raises:
             SystemExit: it failed; its words are shown.
         """
-        command = ["docker", "compose", "--project-name", PROJECT, *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=self._environment, check=False, text=True, capture_output=True)
+        done = self._run(["docker", "compose", *arguments], ROOT)
         if check and done.returncode:
             raise SystemExit(f"docker compose {' '.join(arguments)}: {done.stderr[-3000:]}{done.stdout[-3000:]}")
         return done.stdout
+
+    def type(self, line: str, directory: Path) -> str:
+        """Run a line of the documentation as an administrator would, and return what it printed.
+
+        Raises:
+            SystemExit: it failed; its words are shown.
+        """
+        done = self._run(["bash", "-o", "pipefail", "-c", line], directory)
+        if done.returncode:
+            raise SystemExit(f"{line}: {done.stderr[-3000:]}{done.stdout[-3000:]}")
+        return done.stdout
+
+    def _run(self, command: list[str], directory: Path) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            command, cwd=directory, env=self._environment, check=False, text=True, capture_output=True
+        )
 
     def containers(self) -> list[dict[str, Any]]:
         """What docker knows of the containers that run."""
@@ -48,6 +70,10 @@ class Stack:
     def authority(self) -> str:
         """The certificate of the installation's authority, PEM."""
         return self.compose("exec", "-T", "api", "cat", "/run/iotide/ca.crt")
+
+    def admin_link(self) -> str:
+        """A link that signs an administrator in, once."""
+        return self.compose("exec", "-T", "api", "iotide-server", "admin-link").strip()
 
     def left(self) -> list[str]:
         """What of the project is still there."""
@@ -88,6 +114,11 @@ class Api:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise SystemExit(f"{method} {path}: {error.code} {error.read().decode()}") from error
+
+    def sign_in(self, link: str) -> None:
+        """Be whom the link signs in, from now on."""
+        self._headers.pop("Cookie", None)
+        self.call("POST", "/session/link", {"token": urlsplit(link).fragment.removeprefix("token=")})
 
     def page(self, path: str) -> tuple[str, str]:
         """Text and content type of a page."""

@@ -68,6 +68,19 @@ def test_a_unit_starts_a_command_that_there_is(name: str) -> None:
     assert subcommand in get_command(COMMANDS[program]).commands  # type: ignore[attr-defined]
 
 
+def test_a_database_that_is_late_when_the_machine_starts_is_waited_for() -> None:
+    """systemd tries no unit again that a failed one was required for, so the one that is required does not fail."""
+    migrate = read_unit("iotide-migrate.service")
+    assert migrate["ExecStart"][0].split()[1:] == ["migrate", "--wait"]
+    assert migrate["Type"] == ["oneshot"]  # systemd.service(5): without a limit of its own it may start for ever
+    assert not {"TimeoutSec", "TimeoutStartSec", "JobTimeoutSec", "RuntimeMaxSec"} & migrate.keys()
+    for part in ("api", "scheduler", "worker"):
+        unit = read_unit(f"iotide-{part}.service")
+        assert unit["Requires"] == ["iotide-migrate.service"]
+        assert unit["After"][0].split()[0] == "iotide-migrate.service"
+        assert not {"TimeoutSec", "JobTimeoutSec", "JobRunningTimeoutSec"} & unit.keys()
+
+
 def test_a_load_and_its_lock_outlive_the_agents_unit() -> None:
     unit = read_unit("iotide-agent.service")
     assert unit["KillMode"] == ["process"]

@@ -12,7 +12,7 @@ import pytest
 from local_stack import BIN, LocalStack, wait_for
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(900)
 
 SMALL = {"file_size_bytes": 1024**2, "block_size_bytes": 64 * 1024}
 LOAD = {**FIO_SMALL, "rw": "write"}

@@ -8,7 +8,6 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
@@ -24,12 +23,11 @@ from iotide_server.accounts.oidc_routes import router as oidc
 from iotide_server.accounts.routes import router as accounts
 from iotide_server.accounts.session_routes import router as sessions
 from iotide_server.advice.routes import router as advice
+from iotide_server.agent_access import REDIS_SECONDS, agent_access
 from iotide_server.alerts.routes import router as alerts
 from iotide_server.board.routes import router as board
 from iotide_server.campaigns.routes import router as campaigns
-from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.routes import router as clusters
-from iotide_server.embedded.tls import fingerprint
 from iotide_server.explorer.routes import router as explorer
 from iotide_server.gateway.routes import router as gateway
 from iotide_server.kit.assets import serve_assets
@@ -75,14 +73,13 @@ BODY_LIMITS: Final = {
     re.compile(rf"{API}/agent/(beat|batch|orders/\d+/(finish|artefacts/[^/]+))"): 16 * 1024**2,
 }
 """A body is read before anybody is asked who sends it, so only what needs more than usual may have it."""
-_REDIS_SECONDS: Final = 2.0
 
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     """The ASGI application; it opens its connections when it is used and closes them when it stops."""
     database = Database(open_engine(settings.database_url.get_secret_value()))
     redis = Redis.from_url(
-        settings.redis_url.get_secret_value(), socket_timeout=_REDIS_SECONDS, socket_connect_timeout=_REDIS_SECONDS
+        settings.redis_url.get_secret_value(), socket_timeout=REDIS_SECONDS, socket_connect_timeout=REDIS_SECONDS
     )
     access = agent_access(settings)
     feed = Feed(settings.database_url.get_secret_value())
@@ -141,21 +138,6 @@ def _provider(settings: Settings) -> Provider | None:
     return None if settings.oidc is None else Provider(settings.oidc, redirect_uri)
 
 
-def agent_access(settings: Settings) -> AgentAccess:
-    """What agents are told, and the connection by which Redis lets them in."""
-    own = settings.redis_url.get_secret_value()
-    admin = settings.redis_acl_url
-    ca_pem = settings.ca_certificate.read_text() if settings.ca_certificate else None
-    broker_ca_pem = settings.broker_ca_certificate.read_text() if settings.broker_ca_certificate else ca_pem
-    return AgentAccess(
-        public_url=settings.public_url.rstrip("/"),
-        broker_url=settings.agent_broker_url or _without_credentials(own),
-        broker_ca_pem=broker_ca_pem,
-        ca_fingerprint=fingerprint(ca_pem) if ca_pem else None,
-        redis_admin=Redis.from_url(admin, socket_timeout=_REDIS_SECONDS, socket_connect_timeout=_REDIS_SECONDS),
-    )
-
-
 def openapi_document() -> dict[str, Any]:
     """The API's description; needs neither database nor broker."""
     app = create_app(
@@ -176,11 +158,6 @@ def measure(app: FastAPI) -> None:
 def _operation_id(route: APIRoute) -> str:
     """The function's name: the generated clients call the operation by it."""
     return route.name
-
-
-def _without_credentials(url: str) -> str:
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def _frontend_directory() -> Path:

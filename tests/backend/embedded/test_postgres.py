@@ -1,4 +1,5 @@
 import os
+from contextlib import ExitStack
 from dataclasses import replace
 
 import psycopg
@@ -8,6 +9,7 @@ from services import FORGETFUL, running
 from iotide_server.embedded.postgres import DURABLE, PrivatePostgres, find_postgres, prepare_postgres
 from iotide_server.embedded.problems import StartError
 from iotide_server.embedded.state import StateDirectory
+from iotide_server.kit.db import await_server
 
 
 def ask(url: str, question: str) -> str:
@@ -42,6 +44,22 @@ def test_a_wrong_password_is_refused(postgres_server: PrivatePostgres) -> None:
     wrong = replace(postgres_server, owner_password="wrong")
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         psycopg.connect(wrong.url)
+
+
+def test_a_server_that_is_late_is_waited_for_with_longer_and_longer_pauses(state: StateDirectory) -> None:
+    postgres = prepare_postgres(state, parameters=FORGETFUL)
+    pauses: list[float] = []
+    with ExitStack() as started:
+
+        def sleep(seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) == 7:
+                started.enter_context(running(postgres.part(), state))
+
+        await_server(postgres.url, sleep)
+        assert pauses == [0.5, 1, 2, 4, 8, 10, 10]
+        await_server(postgres.url, sleep)
+    assert len(pauses) == 7
 
 
 def test_data_and_passwords_outlive_a_kill_and_a_stale_process_file(state: StateDirectory) -> None:

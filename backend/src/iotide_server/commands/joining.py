@@ -9,11 +9,11 @@ import typer
 
 from iotide_server.accounts import sessions
 from iotide_server.accounts.models import Role
+from iotide_server.agent_access import agent_access
 from iotide_server.clusters import enrolment
 from iotide_server.clusters import service as clusters
 from iotide_server.commands.opening import StateOption, settings_of, transaction
 from iotide_server.kit.clock import system_clock
-from iotide_server.main import agent_access
 
 
 def admin_link(state: StateOption = None) -> None:

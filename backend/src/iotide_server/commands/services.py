@@ -14,11 +14,9 @@ from iotide_server.embedded.state import default_state_directory
 from iotide_server.embedded.up import UpOptions, run_services
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.connections import BoundedProtocol
-from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.db import Database, await_server, open_engine
 from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.kit.migrations import migrate as migrate_database
-from iotide_server.main import create_app, openapi_document
-from iotide_server.scheduler import run as run_scheduler
 from iotide_server.settings import API_PORT
 
 _OPEN_REQUESTS_SECONDS = 5
@@ -67,10 +65,17 @@ def up(  # noqa: PLR0913 - each is an option of the command
     run_services(options, _say, welcome=_welcome)
 
 
-def migrate() -> None:
+def migrate(
+    *,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for a PostgreSQL that does not answer yet, as when machines start.")
+    ] = False,
+) -> None:
     """Bring the database to the schema of this release."""
     settings = settings_of_environment()
     configure_logs("migrate", settings.log_format)
+    if wait:
+        await_server(settings.database_url.get_secret_value())
     engine = open_engine(settings.database_url.get_secret_value())
     migrate_database(engine)
     engine.dispose()
@@ -84,6 +89,9 @@ def api(
     tls_key: Annotated[Path | None, typer.Option(help="The certificate's private key, PEM.")] = None,
 ) -> None:
     """Serve the API and the browser pages."""
+    # The routes with their forms are more than a second of processor time, which no other command needs.
+    from iotide_server.main import create_app  # noqa: PLC0415
+
     settings = settings_of_environment()
     configure_logs("api", settings.log_format)
     require_served_schema(settings)
@@ -104,6 +112,9 @@ def api(
 
 def scheduler() -> None:
     """Run the scheduler; of several, one works and the others wait."""
+    # As for the API.
+    from iotide_server.scheduler import run as run_scheduler  # noqa: PLC0415
+
     settings = settings_of_environment()
     configure_logs("scheduler", settings.log_format)
     require_served_schema(settings)
@@ -123,6 +134,9 @@ def worker() -> None:
 
 def openapi() -> None:
     """Print the API's description."""
+    # As for the API.
+    from iotide_server.main import openapi_document  # noqa: PLC0415
+
     typer.echo(json.dumps(openapi_document(), indent=2))
 
 

@@ -89,6 +89,8 @@ class PrivatePostgres:
             is_ready=self._is_ready,
             account=self.state.account,
             stop_signal=signal.SIGINT,  # fast: rolls back what is open; TERM would wait for every client
+            # After a power cut it goes through its log first, from the beginning again if it is stopped meanwhile.
+            start_deadline_seconds=1800.0,
             stop_deadline_seconds=60.0,
             is_bare=self.state.is_open,
         )

@@ -28,6 +28,7 @@ class Part:
     Attributes:
         environment: added to the supervisor's own.
         is_ready: asked again and again after the start, in a thread; must answer within a second or so.
+        start_deadline_seconds: what is not ready by then is given up; long, for machines that are busy otherwise.
         stop_signal: asks it to end; the kernel sends the same if the supervisor dies first.
         is_bare: it needs no Python code, so it gets no capability to read it.
     """
@@ -38,7 +39,7 @@ class Part:
     is_ready: Callable[[], bool]
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_signal: signal.Signals = signal.SIGTERM
-    start_deadline_seconds: float = 60.0
+    start_deadline_seconds: float = 180.0
     stop_deadline_seconds: float = 10.0
     is_bare: bool = False
 

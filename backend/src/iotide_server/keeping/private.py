@@ -39,7 +39,8 @@ def running_postgres(state: StateDirectory) -> Iterator[PrivatePostgres]:
         yield postgres
     finally:
         process.send_signal(part.stop_signal)
-        process.wait(part.stop_deadline_seconds)
+        # However long the disk takes for the checkpoint of all that was loaded.
+        process.wait()
 
 
 def vault_key_of(state: StateDirectory) -> str | None:

@@ -1,10 +1,14 @@
 """The database: one declarative base, one engine a process, one transaction a request or task."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
+import structlog
+from psycopg import pq
+from psycopg.conninfo import make_conninfo
 from sqlalchemy import BigInteger, DateTime, MetaData, create_engine
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Engine
@@ -12,6 +16,10 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, sess
 
 Json = dict[str, Any]
 _AFTER_COMMIT = "after_commit"
+_ANSWER_SECONDS: Final = 5
+_FIRST_PAUSE_SECONDS: Final = 0.5
+_LONGEST_PAUSE_SECONDS: Final = 10.0
+_log = structlog.get_logger(__name__)
 
 
 class Base(DeclarativeBase):
@@ -60,6 +68,16 @@ def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:
         hide_parameters=True,  # an error's text goes into logs, and digests and sealed secrets are parameters
         connect_args={"options": "-c timezone=UTC -c jit=off"},
     )
+
+
+def await_server(database_url: str, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Return once PostgreSQL takes connections, however long that is; whom it then lets in is not asked."""
+    asked = make_conninfo(database_url, connect_timeout=_ANSWER_SECONDS).encode()
+    pause_seconds = _FIRST_PAUSE_SECONDS
+    while (answer := pq.Ping(pq.PGconn.ping(asked))) is not pq.Ping.OK:
+        _log.warning("database_awaited", answer=answer.name.lower(), pause_seconds=pause_seconds)
+        sleep(pause_seconds)
+        pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
 
 
 class Database:
