@@ -1,5 +1,6 @@
 """A whole iotide with one cluster, one watched agent and one target, for contract tests, faults and benches."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -103,3 +104,10 @@ def add_rig(
     agent = stack.add_agent(cluster_id, NODE, directories, environment, launch=Launch(server_url))
     target_id = stack.add_target(cluster_id, TARGET, directory, [agent.node_id])
     return Rig(stack, cluster, cluster_id, agent, directory, target_id, loads)
+
+
+def held_order(rig: Rig) -> tuple[int, int]:
+    """Id and fence of the order on the node's disk."""
+    directory = next((rig.agent.directory / "state/orders").iterdir())
+    order = json.loads((directory / "order.json").read_text())
+    return int(order["order_id"]), int(order["fence"])

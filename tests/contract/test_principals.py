@@ -3,10 +3,15 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
-from rig import Rig
+from local_stack import LocalStack
+from rig import FIO_SMALL, Rig, held_order
+
+from iotide_agent.runner.processes import boot_id
 
 PUBLIC = {
     ("get", "/health"),
@@ -35,10 +40,18 @@ def routes(rig: Rig) -> Iterator[tuple[str, str]]:
                 yield method, re.sub(r"\{[^}]+\}", "1", short)
 
 
+def token_of(home: Path) -> str:
+    token: str = json.loads((home / "state/identity.json").read_text())["node_token"]
+    return token
+
+
+def bearer_of(home: Path) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token_of(home)}"}
+
+
 @pytest.fixture
 def node_token(rig: Rig) -> str:
-    token: str = json.loads((rig.agent.directory / "state/identity.json").read_text())["node_token"]
-    return token
+    return token_of(rig.agent.directory)
 
 
 def answers(rig: Rig, token: str | None, asked: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
@@ -66,8 +79,20 @@ def test_nobody_gets_in_with_a_wrong_token(rig: Rig, token: str | None) -> None:
     assert let_in == set()
 
 
-def test_a_node_cannot_claim_the_order_of_another(rig: Rig, node_token: str) -> None:
-    claim = {"fence": 1, "agent_instance": "another-instance", "boot_id": "another-boot"}
-    headers = {"Authorization": f"Bearer {node_token}"}
-    response = httpx.post(f"{rig.stack.url}/api/v1/agent/orders/999999/claim", json=claim, headers=headers)
-    assert response.status_code in {404, 409}
+def test_a_node_cannot_claim_the_order_of_another(rig: Rig, stack: LocalStack) -> None:
+    """The thief knows all that the node under attack says itself, but for its token."""
+    thief = stack.enrol(stack.add_cluster("thieves"), "thief", [stack.directory / "targets" / "thieves"])
+    run_id = rig.submit_one("fio", {**FIO_SMALL, "runtime_seconds": 5})
+    rig.wait_running(run_id)
+    order_id, fence = held_order(rig)
+    with psycopg.connect(stack.settings["IOTIDE_DATABASE_URL"]) as database:
+        instance = database.execute("SELECT agent_instance FROM node WHERE id = %s", (rig.agent.node_id,)).fetchone()
+    assert instance
+    claim = {"fence": fence, "agent_instance": instance[0], "boot_id": boot_id()}
+    own, stolen = (
+        httpx.post(f"{stack.url}/api/v1/agent/orders/{order_id}/claim", json=claim, headers=bearer_of(home))
+        for home in (rig.agent.directory, thief)
+    )
+    assert (own.status_code, own.json()["order_id"]) == (200, order_id), "so there is something to steal"
+    assert (stolen.status_code, stolen.json()["error"]["code"]) == (404, "order_not_found")
+    assert rig.wait_ended(run_id)["attempts_made"] == 1

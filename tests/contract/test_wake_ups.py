@@ -1,6 +1,5 @@
 """Wake-ups carry no work and no authority: lost, doubled, late or forged ones change nothing."""
 
-import json
 import secrets
 import subprocess
 import sys
@@ -9,7 +8,7 @@ from contextlib import contextmanager
 
 from celery import Celery
 from redis import Redis
-from rig import FIO_SMALL, Rig
+from rig import FIO_SMALL, Rig, held_order
 
 LOAD = {**FIO_SMALL, "rw": "write", "runtime_seconds": 3}
 VISIBILITY_SECONDS = 5
@@ -73,13 +72,6 @@ def test_a_run_that_lasts_longer_than_the_visibility_timeout_starts_once(rig: Ri
         run = rig.wait_ended(run_id)
     assert (run["state"], run["attempts_made"]) == ("finished", 1)
     assert len(rig.loads.starts()) == before + 1
-
-
-def held_order(rig: Rig) -> tuple[int, int]:
-    """Id and fence of the order on the node's disk."""
-    directory = next((rig.agent.directory / "state/orders").iterdir())
-    order = json.loads((directory / "order.json").read_text())
-    return int(order["order_id"]), int(order["fence"])
 
 
 def test_a_forged_wake_up_starts_nothing(rig: Rig) -> None:

@@ -8,6 +8,8 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from iotide_server.embedded.redis import BOUND_OF_ALL_CLIENTS, BOUNDS
+
 ROOT: Final = Path(__file__).resolve().parents[2]
 FILE: Final = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: Final[dict[str, dict[str, Any]]] = FILE["services"]
@@ -133,3 +135,9 @@ def test_redis_has_no_default_user_no_plain_port_and_keeps_what_it_was_told() ->
     lines = (ROOT / "deploy/docker/redis.conf").read_text().splitlines()
     assert {"port 0", "tls-port 6379", "appendonly yes", "aclfile /run/iotide/users.acl"} <= set(lines)
     assert not [line for line in lines if line.startswith(("user ", "requirepass"))]
+
+
+@pytest.mark.parametrize("path", ["deploy/docker/redis.conf", "deploy/systemd/redis-iotide.conf"])
+def test_redis_takes_no_more_memory_than_that_of_iotide_server_up(path: str) -> None:
+    lines = (ROOT / path).read_text().splitlines()
+    assert {*BOUNDS, BOUND_OF_ALL_CLIENTS} <= set(lines)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from levelled_site import LevelledSite
+from local_stack import BIN
 from rig import Rig
 
 HERE = Path(__file__).parent
@@ -23,6 +24,7 @@ def test_browser(rig: Rig, levelled: LevelledSite, spec: str) -> None:
         **os.environ,
         "NODE_PATH": str(PACKAGES),
         "IOTIDE_CHROMIUM": chromium,
+        "IOTIDE_AGENT": str(BIN / "iotide-agent"),
         "IOTIDE_URL": rig.stack.url,
         "IOTIDE_TOKEN": rig.stack.token,
         # An approved directory that is no target yet.

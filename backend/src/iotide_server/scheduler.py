@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from iotide_server.clusters import credentials
 from iotide_server.embedded.acl import apply_nodes
+from iotide_server.embedded.overfull import empty_overfull
 from iotide_server.embedded.readiness import announce_ready
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
@@ -108,7 +109,7 @@ def _fair_share(settings: Settings) -> FairShare:
 
 
 def _redis_users(settings: Settings, database: Database) -> Callable[[], None]:
-    """What keeps nodes' credentials from becoming too old, and Redis's users those of the nodes, should it be empty."""
+    """What keeps nodes' credentials from becoming too old, Redis's users those of the nodes, and its memory free."""
     rotate_every = timedelta(days=settings.node_rotation_days)
     admin = Redis.from_url(settings.redis_acl_url, socket_timeout=5, socket_connect_timeout=3)
 
@@ -119,6 +120,8 @@ def _redis_users(settings: Settings, database: Database) -> Callable[[], None]:
         try:
             if apply_nodes(admin, nodes):
                 _log.info("redis_users_applied", nodes=len(nodes))
+            for node_id, size_bytes in empty_overfull(admin, [node.node_id for node in nodes]).items():
+                _log.warning("node_filled_redis", node_id=node_id, deleted_bytes=size_bytes)
         except RedisError as error:
             _log.warning("redis_users_not_applied", error=str(error))
 

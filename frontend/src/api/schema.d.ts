@@ -144,7 +144,7 @@ export interface paths {
         get?: never;
         /**
          * Set a password
-         * @description Set or change your own password; all your other sessions end.
+         * @description Set or change your own password; all your other sessions and unspent sign-in links end.
          */
         put: operations["set_password"];
         post?: never;
@@ -5566,6 +5566,11 @@ export interface components {
              * Format: date-time
              */
             expires_at: string;
+            /**
+             * Made By
+             * @description Who made it; null when that person is gone
+             */
+            made_by: string | null;
         };
         /**
          * JoinTokenCreated
@@ -5595,6 +5600,11 @@ export interface components {
              * Format: date-time
              */
             expires_at: string;
+            /**
+             * Made By
+             * @description Who made it; null when that person is gone
+             */
+            made_by: string | null;
             /**
              * Token
              * @description `<secret>.<SHA-256 of the server's CA, or ->`
@@ -15164,7 +15174,8 @@ export interface operations {
                      *           "uses_left": 1,
                      *           "needs_approval": true,
                      *           "created_at": "2026-11-21T10:00:00Z",
-                     *           "expires_at": "2026-11-21T10:00:00Z"
+                     *           "expires_at": "2026-11-21T10:00:00Z",
+                     *           "made_by": "text"
                      *         }
                      *       ],
                      *       "next_cursor": "text"
@@ -15338,6 +15349,7 @@ export interface operations {
                      *       "needs_approval": true,
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "expires_at": "2026-11-21T10:00:00Z",
+                     *       "made_by": "text",
                      *       "token": "text",
                      *       "command": "text"
                      *     }
@@ -15738,6 +15750,7 @@ export interface operations {
                      *       "needs_approval": true,
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "expires_at": "2026-11-21T10:00:00Z",
+                     *       "made_by": "text",
                      *       "token": "text",
                      *       "command": "text"
                      *     }

@@ -45,6 +45,7 @@ export type ExplorerRun = Schemas["ExplorerRun"];
 export type Flag = Schemas["Flag"];
 export type ForeignBefore = Schemas["ForeignBefore"];
 export type ForeignDuring = Schemas["ForeignDuring"];
+export type JoinToken = Schemas["JoinToken"];
 export type MeasuredCell = Schemas["MeasuredCell"];
 export type Measurement = Schemas["Measurement"];
 export type NamedChange = Schemas["NamedChange"];

@@ -20,6 +20,7 @@ import { useLive } from "./useLive";
 const AwayBanner = lazy(() => import("./AwayBanner"));
 const CommandPalette = lazy(() => import("./CommandPalette"));
 const DisplayModal = lazy(() => import("./DisplayModal"));
+const GuestNote = lazy(() => import("./GuestNote"));
 const KeysModal = lazy(() => import("./KeysModal"));
 
 /** What the menu leads to; `holds` are the addresses of other pages that belong there. */
@@ -59,6 +60,7 @@ export function Shell() {
         <main id="main" tabIndex={-1}>
           <Suspense>
             <AwayBanner isLineUp={isLineUp} />
+            {session.principal.kind === "anonymous" && <GuestNote />}
           </Suspense>
           <OriginProvider clusters={clusters}>
             {/* Figures and tables are made anew in other units, whatever they remember. */}

@@ -23,6 +23,7 @@ const LISTS = [
   "templates",
   "channels",
   "clusters/1/blackouts",
+  "clusters/1/join-tokens",
   "nodes",
   "targets",
   "workloads",

@@ -11,8 +11,10 @@ from factories.announced import NOW
 from factories.people import Person
 from fastapi.testclient import TestClient
 
-from iotide_server.accounts import audit_reading
-from iotide_server.accounts.models import AuditEntry, Role
+from iotide_server.accounts import audit, audit_reading, sessions
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import AuditEntry, Role, User
+from iotide_server.accounts.principal import ANONYMOUS
 from iotide_server.kit.db import Database
 
 URL = "/api/v1/audit"
@@ -142,6 +144,28 @@ def test_a_cluster_s_administrator_exports_that_cluster_s_changes_alone(
     assert refused.status_code == 404
     viewer = make_person("grace", Role.VIEWER)
     assert client.get(f"{URL}/export", headers=viewer.headers).status_code == 403
+
+
+def test_an_entry_about_a_person_has_the_name_that_they_had_then(
+    client: TestClient, admin: Person, make_person: Callable[..., Person], database: Database
+) -> None:
+    grace = make_person("grace", Role.VIEWER)
+    with database.transaction() as session:
+        principal = sessions.console_principal(session, NOW)
+        ended = Action("sessions_ended", "user", grace.principal.id or 0, None, after={"count": 2})
+        audit.record(session, principal, ended)
+        reset = Action("password_reset", "user", grace.principal.id or 0, None, {"had": True}, {"had": False})
+        audit.record(session, principal, reset)
+        audit.record_refusal(session, ANONYMOUS, grace.principal.id, {"by": "provider", "why": "no_role"})
+        audit.record_refusal(session, ANONYMOUS, None, {"by": "password", "name": None})
+        session.get_one(User, grace.principal.id).name = "grace-hopper"
+    found = client.get(URL, params={"subject_kind": "user"}, headers=admin.headers).json()["items"]
+    told = {one["action"]: (one["before"], one["after"]) for one in found if one["subject_id"] == grace.principal.id}
+    assert told["sessions_ended"] == (None, {"name": "grace", "count": 2})
+    assert told["sign_in_refused"] == (None, {"name": "grace", "by": "provider", "why": "no_role"})
+    assert told["password_reset"] == ({"name": "grace", "had": True}, {"name": "grace", "had": False})
+    by_name = client.get(URL, params={"text": "grace", "action": "sessions_ended"}, headers=admin.headers).json()
+    assert len(by_name["items"]) == 1, "it is found by the name"
 
 
 def test_a_change_of_more_text_than_can_be_indexed_is_kept_whole(database: Database) -> None:

@@ -7,8 +7,9 @@ from factories.clock import MovedClock
 from factories.clusters import make_cluster, make_node, node_token
 from factories.people import Person
 from fastapi.testclient import TestClient
+from sqlalchemy import update
 
-from iotide_server.clusters.models import Node
+from iotide_server.clusters.models import JoinToken, Node
 from iotide_server.kit.db import Database, Json
 from iotide_server.workloads import service as workloads
 
@@ -131,8 +132,14 @@ def test_a_join_token_s_command_enrolls_a_node(client: TestClient, admin: Person
     agent = {"Authorization": f"Bearer {reply['node_token']}"}
     assert client.post(f"{API}/agent/hello", json=said, headers=agent).status_code == 200
     (left,) = client.get(url, headers=admin.headers).json()["items"]
-    assert left["uses_left"] == 1
+    assert (left["uses_left"], left["made_by"]) == (1, made["made_by"])
     assert "token" not in left
+    again = client.post(f"{API}/nodes/{reply['node_id']}/join-token", json={}, headers=admin.headers).json()
+    with database.transaction() as session:
+        session.execute(update(JoinToken).where(JoinToken.id == made["id"]).values(owner_id=None))
+    items = client.get(url, headers=admin.headers).json()["items"]
+    listed = [(one["id"], one["node_id"], one["made_by"]) for one in items]
+    assert listed == [(again["id"], reply["node_id"], "ada"), (made["id"], None, None)], "who made it may be gone"
 
 
 def test_a_revoked_join_token_lets_nobody_in(client: TestClient, admin: Person, database: Database) -> None:

@@ -96,6 +96,19 @@ def test_a_password_change_exchanges_the_cookie(
     assert (status(client, first), status(client, second)) == (401, 200)
 
 
+def test_a_password_change_ends_links_that_nobody_has_used(
+    client: TestClient, enter: Callable[..., str], database: Database
+) -> None:
+    enter()
+    own_id = client.get("/api/v1/session").json()["principal"]["id"]
+    with database.transaction() as session:
+        unspent = sessions.make_link(session, own_id, "", NOW).partition("#token=")[2]
+    body = {"old_password": None, "new_password": PASSWORD}
+    assert client.put("/api/v1/session/password", json=body, headers=CSRF).status_code == 204
+    client.cookies.clear()
+    assert error(client.post("/api/v1/session/link", json={"token": unspent})) == (401, "link_spent")
+
+
 def test_one_s_sessions_are_listed_and_ended(client: TestClient, enter: Callable[..., str]) -> None:
     cookies = [enter() for _ in range(3)]
     items = client.get("/api/v1/sessions", headers={"User-Agent": "Firefox"}).json()["items"]

@@ -1,15 +1,32 @@
 """What the tests of the private services share."""
 
+import hashlib
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
+from redis import Redis
 from services import free_port, running, temporary_state
 
 from iotide_server.embedded import postgres
+from iotide_server.embedded.acl import NodeAccess, node_username
 from iotide_server.embedded.redis import PrivateRedis, prepare_redis
 from iotide_server.embedded.state import StateDirectory
+
+PASSWORD = "of-both-nodes"
+A, B = (NodeAccess(number, hashlib.sha256(PASSWORD.encode()).hexdigest()) for number in (7, 17))
+
+
+def url_of(redis: PrivateRedis, node_id: int) -> str:
+    return f"redis://{node_username(node_id)}:{PASSWORD}@127.0.0.1:{redis.port}/0"
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Redis]:
+    with Redis.from_url(url, decode_responses=True) as connection:
+        yield connection
 
 
 @pytest.fixture

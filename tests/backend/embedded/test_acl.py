@@ -2,11 +2,11 @@ import hashlib
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kombu.transport.redis import Mutex
 from redis import AuthenticationError, Redis
 from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from services import running
@@ -23,21 +23,8 @@ from iotide_server.embedded.acl import (
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.embedded.state import StateDirectory
 
-from .conftest import wait_until
+from .conftest import PASSWORD, A, B, connected, url_of, wait_until
 from .node_worker import node_app
-
-PASSWORD = "of-both-nodes"
-A, B = (NodeAccess(number, hashlib.sha256(PASSWORD.encode()).hexdigest()) for number in (7, 17))
-
-
-def url_of(redis: PrivateRedis, node_id: int) -> str:
-    return f"redis://{node_username(node_id)}:{PASSWORD}@127.0.0.1:{redis.port}/0"
-
-
-@contextmanager
-def connected(url: str) -> Iterator[Redis]:
-    with Redis.from_url(url, decode_responses=True) as connection:
-        yield connection
 
 
 @pytest.fixture
@@ -51,6 +38,7 @@ def node_a(redis: PrivateRedis, admin: Redis) -> Iterator[Redis]:
     """A connection as node A; node B exists as well and has a message waiting."""
     apply_nodes(admin, [A, B])
     admin.lpush(node_queue(B.node_id), "for B")
+    admin.script_load(SCRIPT)
     with connected(url_of(redis, A.node_id)) as connection:
         yield connection
 
@@ -61,6 +49,13 @@ def push_within_a_transaction(redis: Redis) -> object:
         return pipe.execute()
 
 
+SCRIPT = "return redis.call('LLEN', 'node.17')"
+
+
+def sha1(text: str) -> str:
+    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
 DENIED: dict[str, Callable[[Redis], Any]] = {
     "read B's queue": lambda redis: redis.lrange("node.17", 0, -1),
     "take from B's queue": lambda redis: redis.brpop(["node.17"], timeout=1),
@@ -69,9 +64,10 @@ DENIED: dict[str, Callable[[Redis], Any]] = {
     "push to the server's queue": lambda redis: redis.lpush("server", "forged"),
     "read what B has not acknowledged": lambda redis: redis.hget("unacked.17", "x"),
     "bind B's queue to its own name": lambda redis: redis.sadd("_kombu.binding.node.17", "x"),
-    "reach B's queue from a script": lambda redis: redis.evalsha(
-        redis.script_load("return redis.call('LLEN', 'node.17')"), 0
-    ),
+    "reach B's queue from a script": lambda redis: redis.evalsha(sha1(SCRIPT), 0),
+    "SCRIPT LOAD, of one that never ends": lambda redis: redis.script_load("while true do end"),
+    "keep something under a name that only begins as its own": lambda redis: redis.set("node.7\x06x", "x"),
+    "keep something under a name that only ends as its own": lambda redis: redis.sadd("_kombu.binding.x.node.7", "x"),
     "delete B's queue": lambda redis: redis.delete("node.17"),
     "rename B's queue": lambda redis: redis.rename("node.17", "node.7"),
     "move a message of B's": lambda redis: redis.rpoplpush("node.17", "node.7"),
@@ -137,6 +133,15 @@ def test_who_is_put_out_is_cut_off_in_the_same_breath(redis: PrivateRedis, node_
     assert apply_nodes(admin, [B]), "the list is looked at again"
 
 
+def test_of_who_is_put_out_nothing_stays(node_a: Redis, admin: Redis) -> None:
+    node_a.lpush(node_queue(A.node_id), "x")
+    put_out_node(admin, A.node_id)
+    grant_node(admin, A)
+    node_a.sadd("_kombu.binding.node.7", "x")
+    apply_nodes(admin, [B])
+    assert set(admin.scan_iter()) == {node_queue(B.node_id)}
+
+
 def test_a_next_password_opens_beside_the_present_one_and_alone_later(redis: PrivateRedis, admin: Redis) -> None:
     old, new = (hashlib.sha256(word).hexdigest() for word in (PASSWORD.encode(), b"next"))
     next_url = url_of(redis, A.node_id).replace(PASSWORD, "next")
@@ -149,6 +154,20 @@ def test_a_next_password_opens_beside_the_present_one_and_alone_later(redis: Pri
             before.ping()
     with connected(next_url) as again:
         assert again.ping()
+
+
+@pytest.mark.parametrize("how", ["applied", "granted"])
+def test_celery_gives_its_lock_back_by_the_script_that_the_server_loaded(
+    redis: PrivateRedis, admin: Redis, how: str
+) -> None:
+    if how == "applied":
+        apply_nodes(admin, [A])
+    else:
+        grant_node(admin, A)
+    with connected(url_of(redis, A.node_id)) as node:
+        with Mutex(node, "unacked_mutex.7", 300):
+            assert admin.exists("unacked_mutex.7")
+        assert not admin.exists("unacked_mutex.7")
 
 
 def test_a_celery_worker_with_a_nodes_user_gets_its_wake_up(redis: PrivateRedis, node_a: Redis, tmp_path: Path) -> None:

@@ -22,8 +22,14 @@ def test_queued_messages_outlive_a_kill(state: StateDirectory) -> None:
 
 def test_a_full_memory_refuses_rather_than_forgets(redis: PrivateRedis) -> None:
     with Redis.from_url(redis.admin_url, decode_responses=True) as connection:
-        settings = connection.config_get("maxmemory-policy", "appendonly", "bind", "save")
-    assert settings == {"maxmemory-policy": "noeviction", "appendonly": "yes", "bind": "127.0.0.1", "save": ""}
+        settings = connection.config_get("maxmemory", "maxmemory-policy", "appendonly", "bind", "save")
+    assert settings == {
+        "maxmemory": str(512 * 1024**2),
+        "maxmemory-policy": "noeviction",
+        "appendonly": "yes",
+        "bind": "127.0.0.1",
+        "save": "",
+    }
 
 
 def test_passwords_stay_the_same_from_start_to_start(state: StateDirectory) -> None:

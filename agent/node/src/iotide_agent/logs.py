@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from iotide_agent.config import ConfigError
+from iotide_wire.visible import visible
 
 FORMAT_VARIABLE: Final = "IOTIDE_LOG_FORMAT"
 _FORMATS: Final = ("plain", "json")
@@ -27,8 +28,7 @@ class PlainLines(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the module's own name for it
         """The line without the trace of an exception, which follows on lines of its own."""
-        line = super().formatMessage(record)
-        return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
+        return visible(super().formatMessage(record))
 
 
 class JsonLines(logging.Formatter):

@@ -1,11 +1,11 @@
 """Every change leaves a row: who, what, before, after, from where; and, once it is committed, a line of log."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import AuditEntry
+from iotide_server.accounts.models import AuditEntry, User
 from iotide_server.accounts.principal import Principal
 from iotide_server.kit.db import Json, after_commit
 
@@ -32,6 +32,7 @@ class Action:
 
 def record(session: Session, principal: Principal, action: Action) -> None:
     """Write down a change in the transaction that makes it."""
+    action = _named(session, action)
     entry = _entry(principal, action.name, action.subject_kind, action.subject_id)
     entry.cluster_id, entry.before, entry.after = action.cluster_id, action.before, action.after
     session.add(entry)
@@ -42,8 +43,22 @@ def record(session: Session, principal: Principal, action: Action) -> None:
 def record_refusal(session: Session, principal: Principal, user_id: int | None, after: Json) -> None:
     """Write down that somebody was not let in; `user_id` is None where the name is nobody's."""
     entry = _entry(principal, "sign_in_refused", "user", user_id)
-    entry.after = after
+    entry.after = _name_of(session, user_id) | after
     session.add(entry)
+
+
+def _named(session: Session, action: Action) -> Action:
+    """With the name that the person has now where the entry is about one, and nothing in it says who."""
+    if action.subject_kind != "user" or any("name" in values for values in (action.before, action.after) if values):
+        return action
+    name = _name_of(session, action.subject_id)
+    before = None if action.before is None else name | action.before
+    return replace(action, before=before, after=(name | (action.after or {})) or None)
+
+
+def _name_of(session: Session, user_id: int | None) -> Json:
+    user = None if user_id is None else session.get(User, user_id)
+    return {} if user is None else {"name": user.name}
 
 
 def _entry(principal: Principal, name: str, subject_kind: str, subject_id: int | None) -> AuditEntry:

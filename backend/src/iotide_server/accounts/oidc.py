@@ -4,7 +4,6 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from threading import Lock
 from typing import Any, Final
 
 import httpx2
@@ -18,6 +17,7 @@ from joserfc.jws import JWSRegistry
 
 from iotide_server.accounts.oidc_errors import AnswerDistrustedError, ProviderAwayError, ProviderRefusedError
 from iotide_server.accounts.oidc_flow import Flow
+from iotide_server.accounts.oidc_patience import Patience
 from iotide_server.accounts.oidc_terms import OidcTerms, groups_in
 
 _WELL_KNOWN: Final = "/.well-known/openid-configuration"
@@ -70,12 +70,13 @@ class Provider:
 
     Attributes:
         redirect_uri: where it sends browsers back to; it is registered there.
+        patience: how long each of the methods waits for it in all.
     """
 
     terms: OidcTerms
     redirect_uri: str
+    patience: Patience = field(default_factory=lambda: Patience(_ANSWER_SECONDS))
     _announced: Announced | None = field(default=None, init=False)
-    _lock: Lock = field(default_factory=Lock, init=False)
     _trust: ssl.SSLContext | None = field(default=None, init=False)
 
     def sign_in_url(self, flow: Flow, now: datetime) -> str:
@@ -84,7 +85,7 @@ class Provider:
         Raises:
             ProviderAwayError: it does not answer.
         """
-        announced = self._announcement(now)
+        announced = self.patience.within(lambda: self._announcement(now), now)
         with self._client() as client:
             url, _ = client.create_authorization_url(
                 announced.needed_endpoint("authorization_endpoint"),
@@ -99,10 +100,13 @@ class Provider:
 
         https://openid.net/specs/openid-connect-rpinitiated-1_0.html
         """
-        try:
-            endpoint = self._announcement(now).endpoint("end_session_endpoint")
-        except ProviderAwayError:
-            return None  # our session has ended all the same
+        announced = self._announced
+        if announced is None:
+            try:
+                announced = self.patience.within(lambda: self._announcement(now), now)
+            except ProviderAwayError:
+                return None  # our session has ended all the same
+        endpoint = announced.endpoint("end_session_endpoint")
         if endpoint is None:
             return None
         query = {"client_id": self.terms.client_id, "post_logout_redirect_uri": landing}
@@ -116,6 +120,9 @@ class Provider:
             ProviderRefusedError: the code is not, or no longer, good.
             AnswerDistrustedError: the ID token is not meant for this sign-in, or nobody can tell who wrote it.
         """
+        return self.patience.within(lambda: self._claims(code, flow, now), now)
+
+    def _claims(self, code: str, flow: Flow, now: datetime) -> Claims:
         announced = self._announcement(now)
         with self._client() as client:
             token = self._trade(client, announced, code, flow)
@@ -155,16 +162,17 @@ class Provider:
         return told
 
     def _announcement(self, now: datetime) -> Announced:
-        with self._lock:
-            if self._announced is None or now - self._announced.read_at > _ANNOUNCED_GOOD_FOR:
-                self._announced = self._ask(now)
-            return self._announced
+        return self._asked_within(_ANNOUNCED_GOOD_FOR, now)
 
     def _newer_keys(self, now: datetime) -> KeySet:
-        with self._lock:
-            if self._announced is None or now - self._announced.read_at > _KEYS_AGAIN_AFTER:
-                self._announced = self._ask(now)
-            return self._announced.keys
+        return self._asked_within(_KEYS_AGAIN_AFTER, now).keys
+
+    def _asked_within(self, time: timedelta, now: datetime) -> Announced:
+        """What it says of itself, not older than that; of several at once each asks, and none waits for another."""
+        announced = self._announced
+        if announced is None or now - announced.read_at > time:
+            announced = self._announced = self._ask(now)
+        return announced
 
     def _ask(self, now: datetime) -> Announced:
         with self._client() as client:

@@ -49,7 +49,7 @@ async def _provider(request: Request) -> AsyncIterator[Provider]:
     yield provider
 
 
-# A provider that hangs shall not keep all threads busy; who comes then waits without one.
+# A provider that hangs shall not keep all threads busy; who comes then waits without one, as long as the first do.
 ProviderHere = Annotated[Provider, Depends(_provider, scope="function", max_concurrency=_AT_ONCE)]
 
 

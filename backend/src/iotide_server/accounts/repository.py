@@ -134,6 +134,11 @@ def user_names(session: Session) -> Sequence[str]:
     return session.scalars(select(User.name)).all()
 
 
+def names_of(session: Session, user_ids: Collection[int]) -> Mapping[int, str]:
+    """The names of these users, by id."""
+    return dict(session.execute(select(User.id, User.name).where(User.id.in_(user_ids))).all())
+
+
 def grants(session: Session, user_id: int) -> list[RoleGrant]:
     """The roles of a user."""
     return grants_of(session, [user_id])[user_id]
@@ -196,7 +201,12 @@ def standings(session: Session, user_ids: Collection[int], now: datetime) -> Map
 
 def end_access(session: Session, user_id: int) -> int:
     """Delete a user's sessions and unspent links; how many sessions that were."""
-    session.execute(delete(LoginLink).where(LoginLink.user_id == user_id, LoginLink.used_at.is_(None)))
+    end_links(session, user_id)
     return len(
         session.scalars(delete(UserSession).where(UserSession.user_id == user_id).returning(UserSession.id)).all()
     )
+
+
+def end_links(session: Session, user_id: int) -> None:
+    """Delete a user's unspent links."""
+    session.execute(delete(LoginLink).where(LoginLink.user_id == user_id, LoginLink.used_at.is_(None)))

@@ -1,6 +1,6 @@
 """Users: made, invited, given roles, shut out and let in again by administrators of all clusters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -190,3 +190,8 @@ def member(session: Session, name: str, cluster_id: int) -> int | None:
         return None
     may_see = any(grant.cluster_id in {None, cluster_id} for grant in repository.grants(session, user.id))
     return user.id if may_see else None
+
+
+def names_of(session: Session, user_ids: Collection[int]) -> Mapping[int, str]:
+    """The names of these users, as far as they are there."""
+    return repository.names_of(session, user_ids)

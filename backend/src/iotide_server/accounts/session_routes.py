@@ -97,7 +97,7 @@ def sign_out(principal: Person, session: Tx, now: Now, request: Request) -> Sign
 def set_password(
     principal: Person, session: Tx, now: Now, request: Request, body: PasswordInput
 ) -> JSONResponse | None:
-    """Set or change your own password; all your other sessions end."""
+    """Set or change your own password; all your other sessions and unspent sign-in links end."""
     kept = sessions.set_password(session, principal, body.old_password, body.new_password, now)
     if isinstance(kept, NotAuthenticatedError):
         return refusal(kept)

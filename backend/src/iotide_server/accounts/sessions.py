@@ -118,7 +118,7 @@ def sign_out(session: Session, principal: Principal) -> bool:
 def set_password(
     session: Session, principal: Principal, old: str | None, new: str, now: datetime
 ) -> str | WrongCredentialsError:
-    """Give the caller a new password and end all of their other sessions.
+    """Give the caller a new password and end all of their other sessions and unspent links.
 
     Args:
         old: the password so far; not looked at when there is none.
@@ -144,6 +144,7 @@ def set_password(
         return WrongCredentialsError()
     user.password_hash = passwords.hashed(new)
     session_repository.end_sessions_of(session, user.id, keep_id=principal.session_id)
+    repository.end_links(session, user.id)
     audit.record(session, principal, Action("password_changed", "user", user.id, None))
     return exchange(session, principal.session_id, now)
 

@@ -1,5 +1,6 @@
 """How a node gets into a cluster: a person makes a join token, the node's agent spends it once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -7,6 +8,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import audit
+from iotide_server.accounts import service as accounts
 from iotide_server.accounts.audit import Action
 from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX
 from iotide_server.accounts.models import Role
@@ -34,10 +36,17 @@ from iotide_wire.versions import SPOKEN_VERSIONS
 
 
 @dataclass(frozen=True, slots=True)
-class NewJoinToken:
-    """A join token with its secret, which is only known here."""
+class OwnedJoinToken:
+    """A join token, and the name of who made it; None when that person is gone."""
 
     row: JoinToken
+    made_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewJoinToken(OwnedJoinToken):
+    """A join token with its secret, which is only known here."""
+
     secret: str
 
 
@@ -100,19 +109,26 @@ def _keep_token(session: Session, principal: Principal, token: JoinToken) -> New
     }
     action = Action("join_token_created", "join_token", token.id, token.cluster_id, after=after)
     audit.record(session, principal, action)
-    return NewJoinToken(token, secret)
+    (owned,) = _with_makers(session, [token])
+    return NewJoinToken(token, owned.made_by, secret)
 
 
 def list_join_tokens(
     session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
-) -> Slice[JoinToken]:
+) -> Slice[OwnedJoinToken]:
     """The cluster's join tokens that still let a node in.
 
     Raises:
         ClusterNotFoundError: there is none that the caller may see.
     """
     _require_cluster(session, principal, cluster_id)
-    return repository.join_tokens(session, cluster_id, now, paging)
+    page = repository.join_tokens(session, cluster_id, now, paging)
+    return Slice(_with_makers(session, page.rows), page.next_cursor)
+
+
+def _with_makers(session: Session, tokens: Sequence[JoinToken]) -> list[OwnedJoinToken]:
+    names = accounts.names_of(session, {token.owner_id for token in tokens if token.owner_id is not None})
+    return [OwnedJoinToken(token, names.get(token.owner_id or 0)) for token in tokens]
 
 
 def revoke_join_token(session: Session, principal: Principal, token_id: int) -> None:

@@ -8,7 +8,7 @@ from pydantic import Field
 from iotide_server.clusters import models
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.drain_schemas import Drain
-from iotide_server.clusters.enrolment import NewJoinToken
+from iotide_server.clusters.enrolment import NewJoinToken, OwnedJoinToken
 from iotide_server.clusters.views import (
     AgentStanding,
     ClusterView,
@@ -19,6 +19,7 @@ from iotide_server.clusters.views import (
     agent_standing,
 )
 from iotide_server.kit.pagination import LARGEST_ID
+from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import Name, WrittenTime
 from iotide_wire.facts import Facts, MountFacts
@@ -142,11 +143,13 @@ class JoinToken(Output):
     needs_approval: bool
     created_at: datetime
     expires_at: datetime
+    made_by: Annotated[PersonShown, Field(description="Who made it; null when that person is gone")]
 
     @classmethod
-    def of(cls, row: models.JoinToken) -> "JoinToken":
+    def of(cls, owned: OwnedJoinToken) -> "JoinToken":
         """As the API shows the row."""
-        return cls.model_validate(row)
+        columns = {name: getattr(owned.row, name) for name in JoinToken.model_fields if name != "made_by"}
+        return JoinToken(**columns, made_by=owned.made_by)
 
 
 class JoinTokenCreated(JoinToken):
@@ -160,7 +163,7 @@ class JoinTokenCreated(JoinToken):
         """As the API shows it this once."""
         token = access.join_token(new.secret)
         command = access.enroll_command(token, replaces=new.row.node_id is not None)
-        return cls(**JoinToken.of(new.row).model_dump(), token=token, command=command)
+        return cls(**JoinToken.of(new).model_dump(), token=token, command=command)
 
 
 class PendingNode(Output):

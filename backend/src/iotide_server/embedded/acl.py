@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from redis import Redis
 from redis.exceptions import ResponseError
+from redis.lock import Lock
 
 SERVER_USER = "iotide-server"
 ADMIN_USER = "iotide-admin"
@@ -15,17 +16,20 @@ ADMIN_USER = "iotide-admin"
 CELERY_COMMANDS = (
     *("+ping", "+brpop", "+llen", "+sadd", "+smembers", "+rpush", "+lpush"),
     *("+hset", "+hget", "+hdel", "+zadd", "+zrem", "+zrange", "+watch", "+unwatch", "+multi", "+exec"),
-    *("+set", "+get", "+del", "+evalsha", "+script|load"),
+    *("+set", "+get", "+del", "+evalsha"),
 )
 """What a Celery 5.7 worker without remote control, gossip and mingle sends, found by running one with ever fewer.
 
 It reads (BRPOP, LLEN), announces its queue (SADD), keeps and restores unacknowledged messages (hash, sorted set,
 WATCH ... EXEC, RPUSH, LPUSH) under a lock (SET NX; a script of GET and DEL). AUTH and HELLO need no right.
-CLIENT SETINFO stays out because Redis 7.0 cannot name it; redis-py goes on when it is refused.
+CLIENT SETINFO stays out because Redis 7.0 cannot name it; redis-py goes on when it is refused. So does SCRIPT LOAD: a
+node's script could run for ever, in which time Redis answers nobody, and scripts count towards no limit of memory.
+`apply_nodes` loads the one of the lock.
 """
 
 _NODE_USER_PREFIX = "iotide-node-"
 _MARKER_USER = "iotide-nodes-applied"
+_LOWER_PRIORITIES = (3, 6, 9)
 _SHA256_HEX = re.compile("[0-9a-f]{64}")
 
 
@@ -61,7 +65,7 @@ def own_users(*, server_password: str, admin_password: str) -> tuple[str, ...]:
     return (
         "user default off",
         _user_line(ADMIN_USER, admin_password, "~*", "&*", "+@all"),
-        _user_line(SERVER_USER, server_password, "~*", "resetchannels", "-@all", *CELERY_COMMANDS),
+        _user_line(SERVER_USER, server_password, "~*", "resetchannels", "-@all", *CELERY_COMMANDS, "+script|load"),
     )
 
 
@@ -72,7 +76,7 @@ def node_username(node_id: int) -> str:
 
 def is_node_username(name: str) -> bool:
     """Whether a Redis user of that name is a node's."""
-    return name.startswith(_NODE_USER_PREFIX)
+    return name.startswith(_NODE_USER_PREFIX) and name.removeprefix(_NODE_USER_PREFIX).isdecimal()
 
 
 def node_queue(node_id: int) -> str:
@@ -87,6 +91,15 @@ def node_transport_options(node_id: int) -> dict[str, str]:
         "unacked_index_key": f"unacked_index.{node_id}",
         "unacked_mutex_key": f"unacked_mutex.{node_id}",
     }
+
+
+def node_keys(node_id: int) -> tuple[str, ...]:
+    """All keys of Redis that a node may touch; each has its name, lest there be any number of them."""
+    queue = node_queue(node_id)
+    # The queues that Celery keeps for messages of lower priority; nobody sends such, and it reads all of them at once.
+    lower = (f"{queue}\x06\x16{priority}" for priority in _LOWER_PRIORITIES)
+    bindings = (f"_kombu.binding.{queue}", f"_kombu.binding_permanent.{queue}")
+    return (queue, *lower, *bindings, *node_transport_options(node_id).values())
 
 
 def apply_nodes(admin: Redis, nodes: Iterable[NodeAccess]) -> bool:
@@ -112,8 +125,10 @@ def apply_nodes(admin: Redis, nodes: Iterable[NodeAccess]) -> bool:
     outdated = [name for name, digests in present.items() if name in wanted and not digests <= {*wanted[name].digests}]
     # One MULTI: two callers with different lists cannot leave a mixture under either's marker.
     with admin.pipeline(transaction=True) as pipe:
+        pipe.script_load(Lock.LUA_RELEASE_SCRIPT)
         if obsolete:
             pipe.acl_deluser(*obsolete)
+            pipe.unlink(*(key for name in obsolete for key in node_keys(_id_of(name))))
         for node in wanted.values():
             _set_node(pipe, node)
         pipe.acl_setuser(_MARKER_USER, enabled=False, reset=True, hashed_passwords=[f"+{digest}"])
@@ -130,6 +145,7 @@ def grant_node(admin: Redis, node: NodeAccess) -> None:
         redis.RedisError: as `apply_nodes`.
     """
     with admin.pipeline(transaction=True) as pipe:
+        pipe.script_load(Lock.LUA_RELEASE_SCRIPT)
         _set_node(pipe, node)
         pipe.acl_deluser(_MARKER_USER)
         pipe.execute()
@@ -146,7 +162,9 @@ def replace_node(admin: Redis, node: NodeAccess) -> None:
 
 
 def put_out_node(admin: Redis, node_id: int) -> None:
-    """Let a node in no more and end its connections, at once; the next `apply_nodes` looks at the whole list again.
+    """Let a node in no more, end its connections and delete its keys, at once.
+
+    The next `apply_nodes` looks at the whole list again.
 
     Raises:
         redis.RedisError: as `apply_nodes`.
@@ -154,6 +172,7 @@ def put_out_node(admin: Redis, node_id: int) -> None:
     username = node_username(node_id)
     with admin.pipeline(transaction=True) as pipe:
         pipe.acl_deluser(username, _MARKER_USER)
+        pipe.unlink(*node_keys(node_id))
         pipe.execute()
     _kill_connections(admin, username)
 
@@ -169,6 +188,10 @@ def _passwords(admin: Redis) -> dict[str, set[str]]:
     }
 
 
+def _id_of(username: str) -> int:
+    return int(username.removeprefix(_NODE_USER_PREFIX))
+
+
 def _kill_connections(admin: Redis, username: str) -> None:
     # Redis 6 answers with an error where a user does not exist; DELUSER has ended its connections then.
     with suppress(ResponseError):
@@ -179,23 +202,17 @@ def _user_line(name: str, password: str, *rules: str) -> str:
     return " ".join(["user", name, "on", f"#{hashlib.sha256(password.encode()).hexdigest()}", *rules])
 
 
-def _node_keys(node_id: int) -> tuple[str, ...]:
-    queue = node_queue(node_id)
-    # In the queues that Celery keeps for message priorities, \x06\x16 and a digit follow the name.
-    return (queue, f"{queue}\x06*", f"_kombu.binding*.{queue}", *node_transport_options(node_id).values())
-
-
 def _set_node(redis: Redis, node: NodeAccess) -> None:
     redis.acl_setuser(
         node_username(node.node_id),
         enabled=True,
         reset=True,
         hashed_passwords=[f"+{digest}" for digest in node.digests],
-        keys=_node_keys(node.node_id),
+        keys=node_keys(node.node_id),
         commands=CELERY_COMMANDS,
     )
 
 
 def _digest(nodes: Iterable[NodeAccess]) -> str:
-    lines = sorted(f"{node.digests} {_node_keys(node.node_id)} {CELERY_COMMANDS}" for node in nodes)
+    lines = sorted(f"{node.digests} {node_keys(node.node_id)} {CELERY_COMMANDS}" for node in nodes)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -17,6 +17,18 @@ from iotide_server.embedded.wheels import wheel_programs
 
 OLDEST_VERSION = (6, 2)  # kombu asks for ZRANGE ... BYSCORE REV
 
+BOUNDS = (
+    "maxmemory 512mb",
+    "maxmemory-policy noeviction",
+    "proto-max-bulk-len 1mb",
+    "client-query-buffer-limit 16mb",
+    "client-output-buffer-limit normal 32mb 0 0",
+)
+"""What keeps a client that writes without end, or never reads, from the machine's memory; wake-ups need little."""
+BOUND_OF_ALL_CLIENTS = "maxmemory-clients 256mb"
+BOUNDS_ALL_CLIENTS = (7, 0)
+"""From this version on it ends the connections that need most."""
+
 _HOST = "127.0.0.1"
 _ANSWER_SECONDS = 2.0
 
@@ -130,7 +142,8 @@ def _configuration(redis: PrivateRedis, data: Path) -> str:
         "appendonly yes",
         "appendfsync everysec",
         'save ""',
-        "maxmemory-policy noeviction",
+        *BOUNDS,
+        *([BOUND_OF_ALL_CLIENTS] if redis.program.version >= BOUNDS_ALL_CLIENTS else []),
         *own_users(server_password=redis.server_password, admin_password=redis.admin_password),
     )
     return "\n".join(lines) + "\n"

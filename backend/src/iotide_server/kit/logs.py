@@ -10,6 +10,8 @@ from typing import Final, TextIO
 import structlog
 from structlog.types import EventDict, Processor, WrappedLogger
 
+from iotide_wire.visible import visible
+
 
 class LogFormat(StrEnum):
     """PLAIN: `level=info event=elected`, for people. JSON: an object a line, with time and part, for programs."""
@@ -24,6 +26,7 @@ TALKATIVE: Final = ("iotide_server", "uvicorn.error", "alembic")
 _SECRETS: Final = re.compile(r"\b(io[tn]_)[A-Za-z0-9_-]{16,}|(://[^\s:/@]*:)[^\s/@]+(?=@)|(\bBearer )\S+")
 """API and node tokens, passwords in URLs and headers. No line of ours has one: this is for those of libraries."""
 _HIDDEN: Final = r"\1\2\3***"
+_PLAIN: Final = structlog.processors.LogfmtRenderer(key_order=["level", "event"], drop_missing=True)
 
 
 def configure_logs(
@@ -61,8 +64,7 @@ def configure_logs(
 
 def _endings(part: str, form: LogFormat) -> list[Processor]:
     if form is LogFormat.PLAIN:
-        plain = structlog.processors.LogfmtRenderer(key_order=["level", "event"], drop_missing=True)
-        return [hide_secrets, plain]
+        return [hide_secrets, written_plainly]
 
     def add_part(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
         line["part"] = part
@@ -75,3 +77,8 @@ def _endings(part: str, form: LogFormat) -> list[Processor]:
 def hide_secrets(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
     """The line with stars for every secret that has the form of one."""
     return {key: _SECRETS.sub(_HIDDEN, value) if isinstance(value, str) else value for key, value in line.items()}
+
+
+def written_plainly(logger: WrappedLogger, method: str, line: EventDict) -> str:
+    """The line for people; what nodes and people said in it neither begins another one nor moves the cursor."""
+    return visible(_PLAIN(logger, method, line))

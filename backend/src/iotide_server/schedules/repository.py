@@ -7,7 +7,6 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import User
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.schedules.models import Firing, Schedule
@@ -84,8 +83,3 @@ def last_firings(session: Session, schedule_ids: Collection[int]) -> Mapping[int
 def names_of_clusters(session: Session, cluster_ids: Collection[int]) -> Mapping[int, str]:
     """Names by id."""
     return {cluster.id: cluster.name for cluster in session.scalars(select(Cluster).where(Cluster.id.in_(cluster_ids)))}
-
-
-def names_of_owners(session: Session, user_ids: Collection[int]) -> Mapping[int, str]:
-    """Names by id."""
-    return {user.id: user.name for user in session.scalars(select(User).where(User.id.in_(user_ids)))}

@@ -8,6 +8,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import audit
+from iotide_server.accounts import service as accounts
 from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
@@ -284,7 +285,7 @@ def _summary(row: models.Schedule) -> Json:
 
 def _shown(session: Session, rows: Sequence[models.Schedule]) -> list[Schedule]:
     cluster_names = repository.names_of_clusters(session, {row.cluster_id for row in rows})
-    owners = repository.names_of_owners(session, {row.owner_id for row in rows if row.owner_id is not None})
+    owners = accounts.names_of(session, {row.owner_id for row in rows if row.owner_id is not None})
     last = repository.last_firings(session, [row.id for row in rows])
     return [
         Schedule(

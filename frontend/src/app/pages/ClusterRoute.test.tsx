@@ -1,4 +1,4 @@
-import { screen, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it } from "vitest";
 import { server } from "@/testing/server";
@@ -35,6 +35,44 @@ it("keeps the join command when the first node has joined", async () => {
   await client.invalidateQueries({ queryKey: ["node"] });
   expect(await screen.findByRole("link", { name: "node-1" })).toBeInTheDocument();
   expect(screen.getByText(token.command)).toBeInTheDocument();
+});
+
+it("lists join tokens with who made them, and revokes one once that is confirmed", async () => {
+  const token = {
+    id: 12,
+    cluster_id: 1,
+    node_id: null,
+    uses_left: 3,
+    needs_approval: true,
+    created_at: "2026-11-21T10:00:00Z",
+    expires_at: "2026-11-21T11:00:00Z",
+    made_by: "grace",
+  };
+  let tokens: object[] = [
+    token,
+    { ...token, id: 11, node_id: 4, uses_left: 1, needs_approval: false, made_by: null },
+  ];
+  const revoked: unknown[] = [];
+  server.use(
+    http.get("*/api/v1/nodes", () => listOf([node()])),
+    http.get("*/api/v1/clusters/1/join-tokens", () => listOf(tokens)),
+    http.delete("*/api/v1/join-tokens/:id", ({ params }) => {
+      revoked.push(params.id);
+      tokens = tokens.slice(1);
+      return new HttpResponse(null, { status: 204 });
+    }),
+  );
+  const { user } = openDashboard("/clusters/1");
+  const table = within(await screen.findByRole("table", { name: "Join tokens" }));
+  expect(table.getByRole("row", { name: /12 grace .* new nodes, once approved 3/ })).toBeInTheDocument();
+  expect(await table.findByRole("row", { name: /11 somebody who is gone .* node-1 1/ })).toBeInTheDocument();
+  await user.click(table.getByRole("button", { name: "Revoke join token 12" }));
+  expect(revoked).toEqual([]);
+  const question = within(await screen.findByRole("dialog"));
+  expect(question.getByText(/would let 3 more hosts in/)).toBeInTheDocument();
+  await user.click(question.getByRole("button", { name: "Revoke" }));
+  await waitFor(() => expect(table.queryByRole("row", { name: /12 grace/ })).toBeNull());
+  expect(revoked).toEqual(["12"]);
 });
 
 it("shows why the second of several targets was refused, with the form still open", async () => {

@@ -9,7 +9,7 @@ import { Command } from "@/components/Command";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
-import { createJoinToken } from "./queries";
+import { createJoinToken } from "./identityQueries";
 
 const NODES_PER_TOKEN = 100;
 

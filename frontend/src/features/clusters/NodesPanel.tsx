@@ -9,6 +9,7 @@ import { AddButton } from "@/components/AddButton";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
 import EnrolNode from "./EnrolNode";
+import { JoinTokens } from "./JoinTokens";
 import { NodeTable } from "./NodeTable";
 import { PendingNodes } from "./PendingNodes";
 import { nodesQuery } from "./queries";
@@ -37,6 +38,7 @@ export function NodesPanel({ clusterId }: { clusterId: number }) {
         <Loaded isEmpty={(rows) => rows.length === 0} query={nodes}>
           {(rows) => <NodeTable nodes={rows} />}
         </Loaded>
+        <JoinTokens clusterId={clusterId} />
       </Stack>
     </Section>
   );

@@ -1,10 +1,52 @@
-/** Requests of what nodes are known by: who waits to be let in, new credentials, their end. */
+/** Requests of what nodes are known by: join tokens, who waits to be let in, new credentials, their end. */
 
 import { mutationOptions, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 import { everyItem } from "@/api/pages";
 
 const PENDING_MILLISECONDS = 30_000;
+const JOIN_TOKENS = ["join-token"] as const;
+
+/** The tokens that still let hosts into a cluster, the newest first; only for its administrators. */
+export function joinTokensQuery(clusterId: number) {
+  return queryOptions({
+    queryKey: [...JOIN_TOKENS, clusterId],
+    queryFn: ({ signal }) => {
+      const path = { cluster_id: clusterId };
+      return everyItem((query) =>
+        answer(api.GET("/api/v1/clusters/{cluster_id}/join-tokens", { params: { path, query }, signal })),
+      );
+    },
+    refetchInterval: PENDING_MILLISECONDS,
+  });
+}
+
+const JOIN_TOKEN_SECONDS = 3600;
+
+interface NewJoinToken {
+  readonly clusterId: number;
+  readonly uses: number;
+  readonly needsApproval: boolean;
+}
+
+export const createJoinToken = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ clusterId, uses, needsApproval }: NewJoinToken) =>
+    answer(
+      api.POST("/api/v1/clusters/{cluster_id}/join-tokens", {
+        params: { path: { cluster_id: clusterId } },
+        body: { uses, expires_in_seconds: JOIN_TOKEN_SECONDS, needs_approval: needsApproval },
+      }),
+    ),
+  onSuccess: (_token, _asked, _result, { client }) => client.invalidateQueries({ queryKey: JOIN_TOKENS }),
+});
+
+export const revokeJoinToken = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: (tokenId: number) =>
+    answer(api.DELETE("/api/v1/join-tokens/{token_id}", { params: { path: { token_id: tokenId } } })),
+  onSettled: (_done, _error, _id, _result, { client }) => client.invalidateQueries({ queryKey: JOIN_TOKENS }),
+});
 
 /** The hosts that wait to be let into a cluster, the one that came first on top; only for its administrators. */
 export function pendingNodesQuery(clusterId: number) {
@@ -77,7 +119,8 @@ export const createReenrolmentToken = mutationOptions({
     answer(
       api.POST("/api/v1/nodes/{node_id}/join-token", {
         params: { path: { node_id: nodeId } },
-        body: { expires_in_seconds: 3600 },
+        body: { expires_in_seconds: JOIN_TOKEN_SECONDS },
       }),
     ),
+  onSuccess: (_token, _id, _result, { client }) => client.invalidateQueries({ queryKey: JOIN_TOKENS }),
 });

@@ -64,25 +64,6 @@ export const changeLauncher = mutationOptions({
   onSuccess: (_cluster, _wanted, _result, { client }) => client.invalidateQueries({ queryKey: ["cluster"] }),
 });
 
-const JOIN_TOKEN_SECONDS = 3600;
-
-interface NewJoinToken {
-  readonly clusterId: number;
-  readonly uses: number;
-  readonly needsApproval: boolean;
-}
-
-export const createJoinToken = mutationOptions({
-  meta: { isShownInPlace: true },
-  mutationFn: ({ clusterId, uses, needsApproval }: NewJoinToken) =>
-    answer(
-      api.POST("/api/v1/clusters/{cluster_id}/join-tokens", {
-        params: { path: { cluster_id: clusterId } },
-        body: { uses, expires_in_seconds: JOIN_TOKEN_SECONDS, needs_approval: needsApproval },
-      }),
-    ),
-});
-
 /** The maintenance days of a cluster that are not over, the next one first. */
 export function blackoutsQuery(clusterId: number) {
   return queryOptions({

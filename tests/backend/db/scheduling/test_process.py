@@ -16,6 +16,8 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from iotide_server import scheduler
+from iotide_server.embedded.acl import node_queue
+from iotide_server.embedded.overfull import USUAL_BYTES, kept_bytes
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.wake import SCHEDULER_LOCK, wake_scheduler
 from iotide_server.settings import Settings
@@ -157,3 +159,20 @@ def test_a_signal_ends_it_with_status_0(site: Site, start_scheduler: Callable[[]
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=_DEADLINE_SECONDS) == 0
     assert timedelta(seconds=time.monotonic() - begin) < timedelta(seconds=5)
+
+
+def test_it_deletes_what_a_node_leaves_in_redis_to_fill_it(
+    site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]], in_redis: BrokerView
+) -> None:
+    redis, (filled, other, *_) = in_redis.redis, map(node_queue, site.node_ids)
+    redis.config_set("appendonly", "no")  # a busy disk is given nothing to write
+    try:
+        redis.lpush(other, "a wake-up")
+        while kept_bytes(redis) < USUAL_BYTES:
+            redis.lpush(filled, *["x" * 100_000] * 50)
+        start_scheduler()
+        wait_for(lambda: not redis.exists(filled))
+        assert redis.llen(other) == 1
+    finally:
+        redis.delete(filled)
+        redis.config_set("appendonly", "yes")

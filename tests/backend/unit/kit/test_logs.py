@@ -70,6 +70,21 @@ def test_people_read_one_event_and_its_fields(stream: io.StringIO) -> None:
     assert stream.getvalue() == "level=info event=elected run_id=7\nlevel=warning event=away\n"
 
 
+def test_what_nodes_and_people_say_begins_no_line_of_its_own_and_moves_no_cursor(stream: io.StringIO) -> None:
+    configure_logs("api", LogFormat.PLAIN, stream)
+    said = "no\nlevel=info event=elected\r\x1b[2K\x9b2Ka\u2028b \u00fc"
+    structlog.get_logger("iotide_server.gateway").info("refused", why=said)
+    logging.getLogger("kombu").warning("away: %s", said)
+    try:
+        int(said)
+    except ValueError:
+        logging.getLogger("uvicorn.error").exception("odd")
+    assert stream.getvalue().count("\n") == len(stream.getvalue().splitlines()) == 3
+    assert not set(stream.getvalue()) & set("\r\x1b\x9b\u2028")
+    assert stream.getvalue().count("x1b[2K") == 3
+    assert "\u00fc" in stream.getvalue()
+
+
 @pytest.mark.parametrize("form", LogFormat)
 @pytest.mark.parametrize(
     ("said", "secret"),

@@ -39,7 +39,7 @@ DATABASE = DatabaseFacts(150_018, POSTGRES, 20, timedelta(), judge("0039", ("003
 REDIS_SETTINGS = {
     "appendonly": "yes",
     "save": "",
-    "maxmemory": "0",
+    "maxmemory": "536870912",
     "maxmemory-policy": "noeviction",
     "maxclients": "10000",
 }
@@ -58,7 +58,7 @@ OURS = [
         for node in NODES
     ),
 ]
-REDIS = RedisFacts((7, 0), REDIS_SETTINGS, OURS, frozenset({"iotide-server", "iotide-admin"}), 0)
+REDIS = RedisFacts((7, 0), REDIS_SETTINGS, OURS, frozenset({"iotide-server", "iotide-admin"}), 0, 4 * 1024**2)
 NODE = NodeFacts(
     "blade/n1", NodeState.ONLINE, "0.1.0", AgentStanding.CURRENT, None, NodeClock(0.002, 0.0004), spool_bytes=4096
 )
@@ -156,6 +156,8 @@ def test_of_the_schema(found_revision: str | None, standing: Standing, remedy: s
             Standing.WRONG,
             "allkeys-lru",
         ),
+        ({"settings": REDIS_SETTINGS | {"maxmemory": "0"}}, "redis_memory", Standing.WARNING, "nothing bounds"),
+        ({"kept_bytes": 300 * 1024**2}, "redis_memory", Standing.WARNING, "300 MiB"),
         ({"settings": REDIS_SETTINGS | {"maxclients": "55"}}, "redis_clients", Standing.WRONG, "2 nodes"),
         ({"users": OURS[:-1]}, "redis_node_users", Standing.WRONG, "not let in: iotide-node-2"),
         ({"queue_length": 5000}, "redis_queue", Standing.WARNING, "5000 messages"),

@@ -15,6 +15,7 @@ import typer
 
 from iotide_agent.calls import Speaker
 from iotide_agent.cli import batch
+from iotide_agent.cli.speaking import say
 from iotide_agent.clock import ServerClock
 from iotide_agent.config import AgentConfig, ConfigError, load_config
 from iotide_agent.driver import AgentEnding, Driver
@@ -62,11 +63,11 @@ def enroll_command(
         reply = enroll(load_config(config), server, join_token or _read_join_token(), replace=replace)
     if as_json:
         told = reply.model_dump(mode="json", include={"node_id", "node_name", "cluster", "pending_until"})
-        typer.echo(json.dumps(told | {"fingerprint": token_fingerprint(reply.node_token)}))
+        say(json.dumps(told | {"fingerprint": token_fingerprint(reply.node_token)}))
         return
-    typer.echo(f"enrolled as node {reply.node_name} of cluster {reply.cluster}; start it with `iotide-agent run`")
+    say(f"enrolled as node {reply.node_name} of cluster {reply.cluster}; start it with `iotide-agent run`")
     if reply.pending_until is not None:
-        typer.echo(
+        say(
             f"it waits to be let in, until {reply.pending_until:%Y-%m-%d %H:%M} UTC: have an administrator approve it"
             f" on the cluster's page, where the fingerprint of its token must be {token_fingerprint(reply.node_token)}"
         )
@@ -114,12 +115,12 @@ def check_command(config: ConfigOption = None, *, as_json: JsonOption = False) -
     with _explained():
         findings = examine(load_config(config))
     if as_json:
-        typer.echo(json.dumps([asdict(finding) for finding in findings], indent=1))
+        say(json.dumps([asdict(finding) for finding in findings], indent=1))
     else:
         for finding in findings:
-            typer.echo(f"{finding.state:8}{finding.name}: {finding.sentence}")
+            say(f"{finding.state:8}{finding.name}: {finding.sentence}")
             if finding.remedy:
-                typer.echo(f"        remedy: {finding.remedy}")
+                say(f"        remedy: {finding.remedy}")
     if any(finding.state is State.MISSING for finding in findings):
         raise typer.Exit(MISSING_STATUS)
 
@@ -141,12 +142,12 @@ def _work_as_job(config: AgentConfig, offer: Offer | None) -> None:
         log_to_stderr("job")
         ending = batch.work_as_job(config, offer)
     _exit_if_refused(ending)
-    typer.echo(f"iotide-agent: {ending.sentence}")
+    say(f"iotide-agent: {ending.sentence}")
 
 
 def _exit_if_refused(ending: AgentEnding) -> None:
     if ending.code is not None:
-        typer.echo(f"iotide-agent: {ending.sentence} ({ending.code})", err=True)
+        say(f"iotide-agent: {ending.sentence} ({ending.code})", err=True)
         raise typer.Exit(OTHER_AGENT_STATUS if ending.code in _OTHER_AGENT else MISSING_STATUS)
 
 
@@ -177,7 +178,7 @@ def _explained() -> Iterator[None]:
 
 
 def _exit(sentence: str, status: int) -> typer.Exit:
-    typer.echo(f"iotide-agent: {sentence}", err=True)
+    say(f"iotide-agent: {sentence}", err=True)
     return typer.Exit(status)
 
 

@@ -7,6 +7,7 @@ import typer
 
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.server import AsJson, opened, print_json
+from iotide_agent.cli.speaking import say
 
 cluster_app = typer.Typer(no_args_is_help=True, help="Look at clusters and decide who starts their runs.")
 
@@ -35,7 +36,7 @@ def list_clusters(context: typer.Context, *, as_json: AsJson = False) -> None:
         print_json(answers)
         return
     for answer in answers:
-        typer.echo(f"{answer['id']:>5}  {answer['name']}  {answer['launcher']}")
+        say(f"{answer['id']:>5}  {answer['name']}  {answer['launcher']}")
 
 
 @cluster_app.command("launcher")
@@ -51,7 +52,7 @@ def change_launcher(context: typer.Context, name: Name, launcher: Wanted = None,
     if as_json:
         print_json(found)
     else:
-        typer.echo(f"the runs of the cluster {name} are started by {_words(Launcher(found['launcher']))}")
+        say(f"the runs of the cluster {name} are started by {_words(Launcher(found['launcher']))}")
 
 
 def _words(launcher: Launcher) -> str:

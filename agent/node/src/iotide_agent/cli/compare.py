@@ -8,6 +8,7 @@ import typer
 
 from iotide_agent.cli.api import Document
 from iotide_agent.cli.server import AsJson, opened, print_json
+from iotide_agent.cli.speaking import say
 
 _HELP: Final = "Number of a campaign, or of one of its cells as CAMPAIGN:CELL."
 _SIDE: Final = re.compile(r"([1-9]\d{0,17})(?::([1-9]\d{0,17}))?")
@@ -36,7 +37,7 @@ def compare_campaigns(
     if as_json:
         print_json(answer)
     else:
-        typer.echo("\n".join(lines(answer)))
+        say("\n".join(lines(answer)))
 
 
 def lines(answer: Document) -> Iterator[str]:

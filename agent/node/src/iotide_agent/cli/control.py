@@ -11,6 +11,7 @@ from iotide_agent.cli.answers import Campaign, DeathStatement, Drain
 from iotide_agent.cli.api import Api
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.server import AsJson, console, is_confirmed, opened, print_json
+from iotide_agent.cli.speaking import say
 
 NOT_CONFIRMED: Final = 2
 
@@ -65,14 +66,14 @@ def drain(  # noqa: PLR0913 - each is an option of the command
         print_json(answer)
         return
     drained = Drain.of(answer)
-    typer.echo(f"{_what(kind, name)} is drained {display.until(drained.until)}: {drained.reason}")
+    say(f"{_what(kind, name)} is drained {display.until(drained.until)}: {drained.reason}")
 
 
 def resume(context: typer.Context, kind: Kind, name: Subject = None, *, cluster: InCluster = None) -> None:
     """Let runs start there again."""
     with opened(context) as api:
         api.delete(_path(api, kind, name, cluster))
-    typer.echo(f"{_what(kind, name)} is not drained; what it is part of may be, see `iotide drains`")
+    say(f"{_what(kind, name)} is not drained; what it is part of may be, see `iotide drains`")
 
 
 def list_drains(context: typer.Context, *, as_json: AsJson = False) -> None:
@@ -98,7 +99,7 @@ def declare_node_dead(
     with opened(context) as api:
         path = f"/nodes/{_id_of(api, DrainKind.NODE, name, cluster)}/dead"
         statement = DeathStatement.of(api.get(path))
-        typer.echo("\n".join(display.death_lines(statement)), err=as_json)
+        say("\n".join(display.death_lines(statement)), err=as_json)
         question = f"Is {statement.node_name} really dead, and not only cut off?"
         if not (yes or is_confirmed(question, remedy="read what it frees, then give --yes")):
             raise typer.Exit(NOT_CONFIRMED)
@@ -106,7 +107,7 @@ def declare_node_dead(
     if as_json:
         print_json(answer)
     else:
-        typer.echo(f"{statement.node_name}: {answer['problem']}")
+        say(f"{statement.node_name}: {answer['problem']}")
 
 
 def change_priority(
@@ -123,7 +124,7 @@ def change_priority(
         print_json(answer)
     else:
         shown = Campaign.of(answer)
-        typer.echo(f"campaign {shown.id} ({shown.name}) has priority {priority}; {shown.counts.waiting} runs wait")
+        say(f"campaign {shown.id} ({shown.name}) has priority {priority}; {shown.counts.waiting} runs wait")
 
 
 def _path(api: Api, kind: DrainKind, name: str | None, cluster: str | None) -> str:

@@ -312,7 +312,10 @@ class LiveProgress:
         self._console = console
         self._last = ""
         self._bar = Progress(
-            TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[remaining]}")
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[remaining]}"),
         )
         self._task = self._bar.add_task("", total=1.0, remaining="")
         self.renderable = self._bar

@@ -9,6 +9,7 @@ from iotide_agent.cli import display
 from iotide_agent.cli.answers import Firing, Schedule
 from iotide_agent.cli.plan_file import read_schedule
 from iotide_agent.cli.server import AsJson, Limit, console, is_confirmed, opened, print_json
+from iotide_agent.cli.speaking import say
 
 NOT_DONE: Final = 2
 
@@ -28,8 +29,8 @@ def submit_schedule(context: typer.Context, file: ScheduleFile, *, as_json: AsJs
         print_json(answer)
         return
     made = Schedule.of(answer)
-    typer.echo(f"schedule {made.id} ({made.name}) made")
-    typer.echo("\n".join(display.firing_lines(made)))
+    say(f"schedule {made.id} ({made.name}) made")
+    say("\n".join(display.firing_lines(made)))
 
 
 @schedule_app.command("list")
@@ -61,7 +62,7 @@ def show_schedule(context: typer.Context, schedule: ScheduleId, *, as_json: AsJs
         return
     shown = Schedule.of(answer)
     console().print(display.schedule_table([shown]))
-    typer.echo("\n".join([*display.firing_lines(shown), *map(display.fired_line, map(Firing.of, firings))]))
+    say("\n".join([*display.firing_lines(shown), *map(display.fired_line, map(Firing.of, firings))]))
 
 
 @schedule_app.command("pause")
@@ -84,7 +85,7 @@ def run_schedule(context: typer.Context, schedule: ScheduleId, *, as_json: AsJso
     if as_json:
         print_json(answer)
     else:
-        typer.echo(f"campaign {Firing.of(answer).campaign_id} accepted")
+        say(f"campaign {Firing.of(answer).campaign_id} accepted")
 
 
 @schedule_app.command("remove")
@@ -100,7 +101,7 @@ def remove_schedule(
         if not (yes or is_confirmed(f"Remove schedule {found.id} ({found.name})?", remedy="give --yes")):
             raise typer.Exit(NOT_DONE)
         api.delete(f"/schedules/{schedule}")
-    typer.echo(f"schedule {found.id} ({found.name}) removed")
+    say(f"schedule {found.id} ({found.name}) removed")
 
 
 def _step(context: typer.Context, schedule: int, step: str, *, as_json: bool) -> None:

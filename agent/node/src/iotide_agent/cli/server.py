@@ -2,16 +2,20 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
 
 from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.problems import Problem, RefusedError
+from iotide_agent.cli.speaking import OURS, ask, say
+from iotide_wire.visible import visible
 
 PIPE_COLUMNS: Final = 240
 
@@ -50,14 +54,31 @@ def opened(context: typer.Context) -> Api:
     return server.open()
 
 
+class PlainConsole(Console):
+    """Shows every text as it stands: no character of it is obeyed, and no bracket or colon is markup or an emoji."""
+
+    def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
+        super().__init__(stderr=stderr, width=width, markup=False, emoji=False)
+
+    def render_str(self, text: str, **how: Any) -> Text:  # noqa: ANN401 - as rich has them
+        """A text for a cell or a line, as long as it is shown."""
+        return super().render_str(visible(text, kept=OURS), **how)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Its pieces, of texts too that came here otherwise; the controls among them are rich's own."""
+        for segment in super().render(renderable, options):
+            text, style, control = segment
+            yield segment if control else Segment(visible(text, kept=OURS), style)
+
+
 def console() -> Console:
     """Tables as wide as the terminal; in a pipe as wide as they need to be, so that lines stay lines."""
-    return Console() if sys.stdout.isatty() else Console(width=PIPE_COLUMNS)
+    return PlainConsole(width=None if sys.stdout.isatty() else PIPE_COLUMNS)
 
 
 def print_json(answer: Document | Sequence[Document]) -> None:
     """What the server answered, on stdout."""
-    typer.echo(json.dumps(answer, indent=2))
+    say(json.dumps(answer, indent=2))
 
 
 def is_confirmed(question: str, *, remedy: str) -> bool:
@@ -68,4 +89,4 @@ def is_confirmed(question: str, *, remedy: str) -> bool:
     """
     if not sys.stdin.isatty():
         raise RefusedError([Problem("not_confirmed", "nobody is there to ask", "yes", remedy=remedy)])
-    return typer.confirm(question)
+    return ask(question)

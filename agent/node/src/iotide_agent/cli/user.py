@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Final, TextIO
 
 import typer
-from rich.console import Console
 from rich.live import Live
 
 from iotide_agent.cli import control, display
@@ -23,7 +22,8 @@ from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
 from iotide_agent.cli.schedules import schedule_app
-from iotide_agent.cli.server import AsJson, Limit, Server, console, is_confirmed, opened, print_json
+from iotide_agent.cli.server import AsJson, Limit, PlainConsole, Server, console, is_confirmed, opened, print_json
+from iotide_agent.cli.speaking import ask, say
 from iotide_agent.cli.watch import ended_cells, look, watch
 
 DONE: Final = 0
@@ -80,7 +80,7 @@ def submit_campaign(context: typer.Context, file: PlanFile, *, follow: Watch = F
         else:
             campaign = Campaign.of(answer)
             runs = sum(dict(campaign.counts).values())
-            typer.echo(f"campaign {campaign.id} ({campaign.name}) accepted: {runs} runs")
+            say(f"campaign {campaign.id} ({campaign.name}) accepted: {runs} runs")
 
 
 @campaign_app.command("preview")
@@ -92,7 +92,7 @@ def preview_campaign(context: typer.Context, file: PlanFile, *, as_json: AsJson 
     if as_json:
         print_json(answer)
     else:
-        typer.echo("\n".join(display.preview_lines(Preview.of(answer))))
+        say("\n".join(display.preview_lines(Preview.of(answer))))
 
 
 @campaign_app.command("list")
@@ -156,8 +156,8 @@ def confirm_campaign(
     """Confirm that the servers are as the next stage of a paused campaign needs them, and let it begin."""
     with opened(context) as api:
         pause = look(api, campaign, time.sleep)
-        typer.echo("\n".join(display.pause_lines(pause)), err=as_json)
-        if not yes and not typer.confirm("Use these mounts, for every campaign, and begin the stage?", err=as_json):
+        say("\n".join(display.pause_lines(pause)), err=as_json)
+        if not yes and not ask("Use these mounts, for every campaign, and begin the stage?", err=as_json):
             raise typer.Exit(REFUSED)
         answer = api.post(f"/campaigns/{campaign}/confirm", {"found_sha256": pause.found_sha256})
     if as_json:
@@ -220,9 +220,9 @@ def show_log(
         print_json({"events": events, "artefacts": [found | {"text": texts[int(found["id"])]} for found in artefacts]})
         return
     for event in map(Event.of, events):
-        typer.echo(f"{event.at:%Y-%m-%d %H:%M:%S} UTC  {event.kind}  {event.text}")
+        say(f"{event.at:%Y-%m-%d %H:%M:%S} UTC  {event.kind}  {event.text}")
     for artefact in map(Artefact.of, artefacts):
-        typer.echo(f"\n== {artefact.name}, {artefact.size_bytes} bytes\n{texts[artefact.id]}")
+        say(f"\n== {artefact.name}, {artefact.size_bytes} bytes\n{texts[artefact.id]}")
 
 
 @run_app.command("reparse")
@@ -253,16 +253,14 @@ def reparse_runs(  # noqa: PLR0913 - each is an option of the command
             display.show_reread(console(), reread)
         changing = [reread for reread in found if reread.changes]
         refused = sum(reread.reading is None for reread in found)
-        typer.echo(f"{len(changing)} of {len(found)} runs would change; {refused} cannot be read again")
+        say(f"{len(changing)} of {len(found)} runs would change; {refused} cannot be read again")
         if changing and not dry_run:
             question = "Put these readings in the place of the current ones?"
             if not (yes or is_confirmed(question, remedy="look with --dry-run, then give --yes")):
                 raise typer.Exit(REFUSED)
             for reread in changing:
                 send(api, reread)
-            typer.echo(
-                f"{len(changing)} runs read again; their trends follow, and the former numbers stay with each run"
-            )
+            say(f"{len(changing)} runs read again; their trends follow, and the former numbers stay with each run")
     if refused:
         raise typer.Exit(SOME_RUN_FAILED)
 
@@ -294,23 +292,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except RefusedError as refused:
         if "--json" in (sys.argv if arguments is None else arguments):
             errors = [problem.as_json() for problem in refused.problems]
-            typer.echo(json.dumps({"error": errors[0], "errors": errors}, indent=2, default=str), err=True)
+            say(json.dumps({"error": errors[0], "errors": errors}, indent=2, default=str), err=True)
         else:
-            display.show_problems(Console(stderr=True), refused.problems)
+            display.show_problems(PlainConsole(stderr=True), refused.problems)
         sys.exit(REFUSED)
 
 
 def _follow(api: Api, campaign_id: int, *, as_json: bool) -> None:
     """Watches to the end, shows the outcome and leaves with status 1 where a run did not finish."""
-    progress_console = Console(stderr=as_json)
+    progress_console = PlainConsole(stderr=as_json)
     progress = display.LiveProgress(progress_console)
     try:
         with Live(progress.renderable, console=progress_console, transient=True):
             campaign = watch(api, campaign_id, progress.update, time.sleep)
     except KeyboardInterrupt:
-        typer.echo(
-            f"campaign {campaign_id} goes on; iotide campaign show {campaign_id} --watch follows it again", err=True
-        )
+        say(f"campaign {campaign_id} goes on; iotide campaign show {campaign_id} --watch follows it again", err=True)
         raise typer.Exit(INTERRUPTED) from None
     if as_json:
         print_json(api.get(f"/campaigns/{campaign_id}"))
@@ -318,10 +314,10 @@ def _follow(api: Api, campaign_id: int, *, as_json: bool) -> None:
         cells = ended_cells(api, campaign_id, time.sleep)
         display.show_results(console(), cells)
         if not all(cell.is_computed for cell in cells):
-            typer.echo(f"not all runs are in these numbers yet: iotide campaign show {campaign_id}", err=True)
+            say(f"not all runs are in these numbers yet: iotide campaign show {campaign_id}", err=True)
         counts = campaign.counts
         ended = f"{counts.finished} runs finished, {counts.failed} failed, {counts.cancelled} cancelled"
-        typer.echo(f"campaign {campaign.id} ({campaign.name}): {ended}")
+        say(f"campaign {campaign.id} ({campaign.name}): {ended}")
     if campaign.counts.failed or campaign.counts.cancelled:
         raise typer.Exit(SOME_RUN_FAILED)
 

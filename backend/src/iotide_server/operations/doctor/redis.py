@@ -7,6 +7,7 @@ from typing import Any, Final
 from redis import Redis, RedisError
 
 from iotide_server.embedded.acl import ADMIN_USER, SERVER_USER, NodeAccess, is_node_username, node_username
+from iotide_server.embedded.overfull import MIB, USUAL_BYTES, kept_bytes
 from iotide_server.embedded.redis import OLDEST_VERSION
 from iotide_server.kit.queue import SERVER_QUEUE
 from iotide_server.operations.doctor.findings import Finding, fine, some, warning, wrong
@@ -44,6 +45,7 @@ class RedisFacts:
         settings: of `CONFIG GET`; None where we may not ask, as with hosted ones.
         users: None where we may not ask.
         own_names: users of our own connections.
+        kept_bytes: what all keys and users need.
     """
 
     version: tuple[int, ...]
@@ -51,6 +53,7 @@ class RedisFacts:
     users: Sequence[RedisUser] | None
     own_names: frozenset[str]
     queue_length: int
+    kept_bytes: int
 
 
 def read_redis(own: Redis, admin: Redis) -> RedisFacts:
@@ -68,7 +71,7 @@ def read_redis(own: Redis, admin: Redis) -> RedisFacts:
     names = {
         str(connection.connection_pool.connection_kwargs.get("username") or _DEFAULT) for connection in (own, admin)
     }
-    return RedisFacts(version, _settings(admin), _users(admin), frozenset(names), int(length))
+    return RedisFacts(version, _settings(admin), _users(admin), frozenset(names), int(length), kept_bytes(admin))
 
 
 def _settings(admin: Redis) -> Mapping[str, str] | None:
@@ -120,7 +123,7 @@ def judge_redis(facts: RedisFacts, nodes: Sequence[NodeAccess]) -> Iterator[Find
         yield warning("redis_settings", "it does not tell us its settings", remedy)
     else:
         yield _persistence(facts.settings)
-        yield _memory(facts.settings)
+        yield _memory(facts.settings, facts.kept_bytes)
         yield _clients(facts.settings, len(nodes))
     if facts.users is None:
         remedy = "give IOTIDE_REDIS_ADMIN_URL a user with the right to ACL: without it no agent can be let in"
@@ -149,12 +152,19 @@ def _persistence(settings: Mapping[str, str]) -> Finding:
     return warning("redis_persistence", sentence, remedy)
 
 
-def _memory(settings: Mapping[str, str]) -> Finding:
+def _memory(settings: Mapping[str, str], kept: int) -> Finding:
     policy = settings["maxmemory-policy"]
     if settings["maxmemory"] != "0" and policy != "noeviction":
         sentence = f"when it is full it throws keys away ({policy}), queues among them"
         return wrong("redis_memory", sentence, "set `maxmemory-policy noeviction` in redis.conf")
-    return fine("redis_memory", "it throws nothing away")
+    if kept > USUAL_BYTES:
+        sentence = f"it keeps {kept // MIB} MiB, far more than wake-ups need: a node may be filling it"
+        remedy = "revoke the node that the scheduler's log names in node_filled_redis, or see who else uses this Redis"
+        return warning("redis_memory", sentence, remedy)
+    if settings["maxmemory"] == "0":
+        sentence = "nothing bounds its memory: a node that was taken over could fill the machine's"
+        return warning("redis_memory", sentence, "set `maxmemory 512mb` in redis.conf, and the limits beside it")
+    return fine("redis_memory", f"it throws nothing away and takes at most {int(settings['maxmemory']) // MIB} MiB")
 
 
 def _clients(settings: Mapping[str, str], node_count: int) -> Finding:

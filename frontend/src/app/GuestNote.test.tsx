@@ -1,0 +1,29 @@
+import { screen, within } from "@testing-library/react";
+import { HttpResponse, http } from "msw";
+import { beforeEach, expect, it } from "vitest";
+import { server } from "@/testing/server";
+import { openDashboard, USUAL_ANSWERS } from "./openDashboard";
+
+beforeEach(() => server.use(...USUAL_ANSWERS));
+
+it("says to whoever reads without an account that they do, with the way to log in and back", async () => {
+  const principal = {
+    kind: "anonymous",
+    id: null,
+    name: "anonymous",
+    roles: [{ role: "viewer", cluster_id: null }],
+  };
+  server.use(http.get("*/api/v1/session", () => HttpResponse.json({ principal })));
+  openDashboard("/schedules");
+  const note = await screen.findByRole("note");
+  expect(note).toHaveTextContent("You read as a guest");
+  const link = within(note).getByRole("link", { name: "Log in" });
+  const { pathname, searchParams } = new URL((link as HTMLAnchorElement).href);
+  expect([pathname, searchParams.get("next")]).toEqual(["/login", "/schedules"]);
+});
+
+it("says nothing of it to who is logged in", async () => {
+  openDashboard("/schedules");
+  expect(await screen.findByRole("heading", { name: "Schedules" })).toBeInTheDocument();
+  expect(screen.queryByRole("note")).toBeNull();
+});

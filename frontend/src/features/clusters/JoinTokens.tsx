@@ -1,0 +1,116 @@
+/** The tokens that still let hosts into a cluster: who made them, how often and until when, and their end. */
+
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Paper, Stack, Text, Title } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import type { JoinToken } from "@/api/types";
+import { ConfirmButton } from "@/components/ConfirmButton";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { TextLink } from "@/components/links";
+import { ScrollTable } from "@/components/ScrollTable";
+import { useMay } from "@/components/session";
+import { When } from "@/components/When";
+import { joinTokensQuery, revokeJoinToken } from "./identityQueries";
+import { nodesQuery } from "./queries";
+
+const NONE = [] as const;
+
+export function JoinTokens({ clusterId }: { clusterId: number }) {
+  const mayRevoke = useMay("admin", clusterId);
+  const tokens = useQuery({ ...joinTokensQuery(clusterId), enabled: mayRevoke });
+  if (tokens.isLoadingError) return <ErrorNotice error={tokens.error} onRetry={tokens.refetch} />;
+  if (!tokens.data || tokens.data.length === 0) return null;
+  return <Open clusterId={clusterId} tokens={tokens.data} />;
+}
+
+function Open({ clusterId, tokens }: { clusterId: number; tokens: readonly JoinToken[] }) {
+  const { data: nodes = NONE } = useQuery(nodesQuery(clusterId));
+  const revoke = useMutation(revokeJoinToken);
+  return (
+    <Paper p="md" withBorder>
+      <Stack gap="sm">
+        <Title order={3} size="h5">{t`Join tokens`}</Title>
+        <Text c="dimmed" size="sm">
+          {t`Whoever has one of these can enrol a host here. Revoke what nobody needs any more.`}
+        </Text>
+        {revoke.error && <ErrorNotice error={revoke.error} />}
+        <ScrollTable
+          head={[t`Token`, t`Made by`, t`Made`, t`Lets in`, t`Uses left`, t`Until`, ""]}
+          label={t`Join tokens`}
+        >
+          {tokens.map((token) => (
+            <TokenRow
+              isBusy={revoke.isPending}
+              nodeName={nodes.find((node) => node.id === token.node_id)?.name}
+              key={token.id}
+              onRevoke={() => revoke.mutate(token.id)}
+              token={token}
+            />
+          ))}
+        </ScrollTable>
+      </Stack>
+    </Paper>
+  );
+}
+
+interface TokenRowProps {
+  readonly token: JoinToken;
+  /** Of the node that a host becomes by it; undefined where it makes new ones. */
+  readonly nodeName: string | undefined;
+  readonly isBusy: boolean;
+  readonly onRevoke: () => void;
+}
+
+function TokenRow({ token, nodeName, isBusy, onRevoke }: TokenRowProps) {
+  const { id, uses_left } = token;
+  const maker = token.made_by ?? t`somebody who is gone`;
+  return (
+    <tr>
+      <td className="iotide-strong">{id}</td>
+      <td>{maker}</td>
+      <td>
+        <When at={token.created_at} />
+      </td>
+      <td>
+        <LetsIn nodeName={nodeName} token={token} />
+      </td>
+      <td>{uses_left}</td>
+      <td>
+        <When at={token.expires_at} />
+      </td>
+      <td>
+        <ConfirmButton
+          aria-label={t`Revoke join token ${id}`}
+          disabled={isBusy}
+          onConfirm={onRevoke}
+          question={{
+            title: t`Revoke join token ${id} of ${maker}?`,
+            body: plural(uses_left, {
+              one: "It would let # more host in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
+              other:
+                "It would let # more hosts in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
+            }),
+            yes: t`Revoke`,
+            no: t`Keep it`,
+          }}
+          size="compact-xs"
+        >{t`Revoke`}</ConfirmButton>
+      </td>
+    </tr>
+  );
+}
+
+function LetsIn({ token, nodeName }: Pick<TokenRowProps, "token" | "nodeName">) {
+  const { node_id, needs_approval } = token;
+  if (node_id !== null)
+    return (
+      <Trans>
+        a host as the node{" "}
+        <TextLink params={{ nodeId: node_id }} to="/nodes/$nodeId">
+          {nodeName ?? node_id}
+        </TextLink>
+      </Trans>
+    );
+  return needs_approval ? t`new nodes, once approved` : t`new nodes, at once`;
+}
