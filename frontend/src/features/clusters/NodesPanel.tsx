@@ -12,10 +12,10 @@ import EnrolNode from "./EnrolNode";
 import { JoinTokens } from "./JoinTokens";
 import { NodeTable } from "./NodeTable";
 import { PendingNodes } from "./PendingNodes";
-import { nodesQuery } from "./queries";
+import { nodeLinesQuery } from "./queries";
 
 export function NodesPanel({ clusterId }: { clusterId: number }) {
-  const nodes = useQuery(nodesQuery(clusterId));
+  const nodes = useQuery(nodeLinesQuery(clusterId));
   const [isAdding, setIsAdding] = useState(false);
   const isEmpty = nodes.data?.length === 0;
   return (
