@@ -63,7 +63,7 @@ def _go_on(stack: Stack, api: Api, campaigns: Campaigns, before: Sequence[tuple[
     after = campaigns.samples()
     if after != before:
         raise SystemExit(f"{len(before)} samples were in the backup, {len(after)} are there")
-    for drain in api.call("GET", "/drains")["items"]:
+    for drain in api.call("GET", "/drains"):
         api.call("DELETE", f"/clusters/{drain['cluster_id']}/drain")
     campaigns.run(NODE, WORKLOADS[:1], repeats=1)
 

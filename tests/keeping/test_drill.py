@@ -105,7 +105,7 @@ def drill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drill]:
 
 
 def drain_of(drill: Drill, rig: Rig) -> dict[str, Any]:
-    drains = drill.stack.get("/drains", cluster_id=rig.cluster_id)["items"]
+    drains = drill.stack.get("/drains", cluster_id=rig.cluster_id)
     return next(drain for drain in drains if drain["kind"] == "cluster")
 
 

@@ -1,15 +1,20 @@
 """A backup as it lies on the disk, a directory or one file: opened, and believed once every digest was checked."""
 
+import re
+import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
 from iotide_server.keeping.errors import BackupNewerError, BackupUnreadableError
 from iotide_server.keeping.manifest import FORMAT, MANIFEST, Manifest, Stamp, fact_of
+
+_OURS: Final = re.compile(r"manifest\.json|database\.dump|settings\.json|tls/(ca|server)\.(crt|key)")
 
 
 @contextmanager
@@ -28,10 +33,21 @@ def opened(place: Path) -> Iterator[tuple[Manifest, Path]]:
     with tempfile.TemporaryDirectory(prefix="iotide-restore-") as directory:
         try:
             with tarfile.open(place, mode="r:") as archive:
-                archive.extractall(directory, filter="data")
+                _unpack(archive, Path(directory))
         except (OSError, tarfile.TarError) as error:
             raise BackupUnreadableError(place, f"cannot be read as a backup: {error}") from error
         yield _checked(Path(directory), place), Path(directory)
+
+
+def _unpack(archive: tarfile.TarFile, directory: Path) -> None:
+    """The files of a backup and nothing else; `extractall(filter=)` is not in Debian 12's Python 3.11.2."""
+    for member in archive:
+        content = archive.extractfile(member) if member.isreg() and _OURS.fullmatch(member.name) else None
+        if content is not None:
+            file = directory / member.name
+            file.parent.mkdir(mode=0o700, exist_ok=True)
+            with content, file.open("xb") as unpacked:
+                shutil.copyfileobj(content, unpacked)
 
 
 def _checked(directory: Path, place: Path) -> Manifest:
