@@ -221,6 +221,7 @@ def test_a_worker_is_well_while_its_pulse_is_not_late(
     with psycopg.connect(database_url) as held:
         held.execute("SELECT pg_advisory_lock(%s)", (SCHEDULER_LOCK,))
         assert client.get("/api/v1/health").json()["worker"] == worker
+        held.execute("SELECT pg_advisory_unlock(%s)", (SCHEDULER_LOCK,))  # what ends does so a moment later
     assert client.get("/api/v1/health").json()["worker"] == "unknown", "nobody asks for work then"
 
 

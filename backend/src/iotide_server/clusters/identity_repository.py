@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
-from sqlalchemy import Select, delete, or_, select, text
+from sqlalchemy import delete, or_, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node, PendingNode
@@ -22,15 +22,28 @@ _WANT_ROTATION: Final = text(
 )
 
 
-def node_by_token(session: Session, token_sha256: str) -> Node | None:
+class KnownNode(NamedTuple):
+    """What is read of a node for each request of its agent; what it announced may be long and is left where it is."""
+
+    id: int
+    name: str
+    wire_version: int | None
+
+
+_IS_TRUSTED: Final = Node.retired_at.is_(None) & Node.revoked_at.is_(None)
+
+
+def node_by_token(session: Session, token_sha256: str) -> KnownNode | None:
     """The node with that token, unless it was retired or revoked."""
-    return session.scalar(_trusted().where(Node.token_sha256 == token_sha256))
+    known = select(Node.id, Node.name, Node.wire_version).where(_IS_TRUSTED, Node.token_sha256 == token_sha256)
+    row = session.execute(known).one_or_none()
+    return None if row is None else KnownNode(*row)
 
 
 def node_by_any_token(session: Session, token_sha256: str) -> Node | None:
     """The node that has that token, or is about to have it; its row locked until the end of the transaction."""
     either = or_(Node.token_sha256 == token_sha256, Node.next_token_sha256 == token_sha256)
-    return session.scalar(_trusted().where(either).with_for_update())
+    return session.scalar(select(Node).where(_IS_TRUSTED, either).with_for_update())
 
 
 def want_rotation(session: Session, older_than: datetime, wire_version: int, now: datetime) -> None:
@@ -73,7 +86,3 @@ def locked_pending(
 def take_expired(session: Session, now: datetime) -> Sequence[PendingNode]:
     """Delete the pending nodes that waited too long; those that were deleted."""
     return session.scalars(delete(PendingNode).where(PendingNode.expires_at <= now).returning(PendingNode)).all()
-
-
-def _trusted() -> Select[Node]:
-    return select(Node).where(Node.retired_at.is_(None), Node.revoked_at.is_(None))

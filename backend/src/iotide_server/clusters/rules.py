@@ -12,6 +12,7 @@ from iotide_server.accounts.rules import Bearer, Rule
 from iotide_server.accounts.secret import digest
 from iotide_server.clusters import identity_repository
 from iotide_server.clusters.errors import NodePendingError
+from iotide_server.clusters.identity_repository import KnownNode
 from iotide_server.clusters.models import Node, PendingNode
 from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
 from iotide_server.kit.web import Now, Tx
@@ -75,7 +76,7 @@ def _token(bearer: Bearer) -> str:
     return digest(bearer.credentials)
 
 
-def _principal(request: Request, node: Node) -> Principal:
+def _principal(request: Request, node: Node | KnownNode) -> Principal:
     request.state.wire_version = node.wire_version
     return Principal(PrincipalKind.NODE, node.id, node.name, caller_address(request))
 

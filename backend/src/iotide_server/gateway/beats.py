@@ -26,7 +26,7 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
         AgentSupersededError: another agent speaks for the node.
         InvalidInputError: curves that cannot be stored.
     """
-    repository.commit_lazily(session)
+    oldest = repository.begin_beat(session, node_id)
     said = {beat.order_id: beat for beat in request.orders}
     known = repository.lock_known(session, node_id, list(said.values())) if said else []
     moved = {row.id: moved_by(row, said[row.id], now) for row in known}
@@ -46,7 +46,6 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
         is_idle=not said,
         spool_bytes=request.spool_bytes,
     )
-    oldest = repository.oldest_offer_at(session, node_id)
     by_id = {row.id: row for row in known}
     words = [word_on(beat, by_id.get(beat.order_id), moved.get(beat.order_id), starts) for beat in said.values()]
     return BeatReply(

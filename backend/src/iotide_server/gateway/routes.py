@@ -7,6 +7,7 @@ from starlette.responses import JSONResponse, Response
 
 from iotide_server.accounts import sessions, throttle
 from iotide_server.accounts.browser_cookies import caller_address
+from iotide_server.accounts.principal import Principal
 from iotide_server.accounts.rules import Anyone, Bearer
 from iotide_server.accounts.secret import digest
 from iotide_server.accounts.throttle import Attempt, AttemptKind
@@ -39,10 +40,14 @@ from iotide_wire.versions import as_spoken
 router = APIRouter(prefix="/agent", tags=["agents"])
 
 
-def _node_id(principal: NodeAgent) -> int:
+def _known_id(principal: Principal) -> int:
     if principal.id is None:
         raise TypeError("a node without an id has no token")
     return principal.id
+
+
+async def _node_id(principal: NodeAgent) -> int:
+    return _known_id(principal)  # async, because what is not costs a way through a thread
 
 
 NodeId = Annotated[int, Depends(_node_id)]
@@ -90,7 +95,7 @@ def greet_agent(principal: NodeOrWaiting, session: Tx, now: Now, request: Reques
     waiting = waiting_node(request)
     if waiting is not None:
         return refusal(pending.hear(waiting, body, now))
-    node_id = _node_id(principal)
+    node_id = _known_id(principal)
     strange = agents.note_strange_version(session, node_id, body)
     if strange is not None:
         return refusal(strange)

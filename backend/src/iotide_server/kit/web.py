@@ -1,12 +1,14 @@
 """The HTTP edge that all routes share: one transaction a request, one form of error, the moment of the request."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 from http import HTTPStatus
 from math import isfinite
 from typing import Annotated, Any, Final, TypedDict, Unpack
 
 import structlog
+from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute, iter_route_contexts
@@ -84,11 +86,27 @@ Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
 """A row's key in a path; larger numbers, which PostgreSQL could not hold, are refused as malformed."""
 
 
-def transaction(request: Request) -> Iterator[Session]:
-    """One transaction for the whole request, committed before its answer is sent."""
+async def transaction(request: Request) -> AsyncIterator[Session]:
+    """One transaction for the whole request, committed before its answer is sent.
+
+    Async, because opening it asks the database for nothing, and a way through a thread costs as much as a query.
+    """
     database: Database = request.app.state.database
-    with database.transaction() as session:
+    opened = database.transaction()
+    session = opened.__enter__()
+    try:
         yield session
+    except BaseException as error:
+        await _end(opened, error)
+        raise
+    await _end(opened, None)
+
+
+async def _end(opened: AbstractContextManager[Session], error: BaseException | None) -> None:
+    # A thread beyond those of all requests: they may be waiting for the connection that this gives back.
+    limiter = CapacityLimiter(1)
+    trace = None if error is None else error.__traceback__
+    await to_thread.run_sync(opened.__exit__, None if error is None else type(error), error, trace, limiter=limiter)
 
 
 # Without the bound, requests that wait for a connection fill the thread pool that the connections' holders need.

@@ -116,7 +116,8 @@ def test_the_node_gets_secrets_of_which_only_digests_stay(session: Session, nowh
     assert node.redis_password_sha256 == digest(password)
     assert reply.broker.url.endswith("@redis.example.org:6380/0")
     found = identity_repository.node_by_token(session, digest(reply.node_token))
-    assert found is node
+    assert found is not None
+    assert found.id == node.id
 
 
 def test_the_enrolment_is_in_the_audit_and_holds_no_secret(session: Session, nowhere: AgentAccess) -> None:
