@@ -10,8 +10,10 @@ EARLY_BEAT_SECONDS = 1.0
 RUNNING_BEAT_SECONDS = 10.0
 """Later on: an agent must not disturb what it measures."""
 
-MOST_IDLE_BEATS_PER_SECOND: Final = 500.0
-"""Of all nodes together, half of what one API process takes; from that on idle nodes speak less often."""
+MOST_IDLE_BEATS_PER_SECOND: Final = 200.0
+"""Of all nodes together: a small part of what one API process takes, which has people to answer, too. From that on idle
+nodes speak less often, which delays nothing but that they are asked to look around: a wake-up comes by the broker.
+"""
 
 EARLY = timedelta(seconds=30)
 

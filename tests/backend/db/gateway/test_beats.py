@@ -167,10 +167,10 @@ def test_beats_come_often_while_a_load_begins_and_rarely_later_on(site: Site, cl
 
 @pytest.fixture
 def many_nodes(site: Site) -> Iterator[None]:
-    """4,000 nodes, also by the statistics, which outlive the rows and are made right again."""
+    """1,600 nodes, also by the statistics, which outlive the rows and are made right again."""
     site.change(
         "INSERT INTO node (cluster_id, name, role, token_sha256, redis_password_sha256)"
-        " SELECT :cluster_id, 'm' || i, 'compute', 'm' || i, '' FROM generate_series(1, 3998) AS i",
+        " SELECT :cluster_id, 'm' || i, 'compute', 'm' || i, '' FROM generate_series(1, 1598) AS i",
         cluster_id=site.cluster_id,
     )
     site.change("INSERT INTO node_beat SELECT id, now() FROM node WHERE name LIKE 'm%'")
