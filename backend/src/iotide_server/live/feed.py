@@ -1,7 +1,7 @@
 """One LISTEN connection per API process, its news handed to every open stream without waiting for any of them."""
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -32,19 +32,24 @@ class News(BaseModel):
 
 
 class Subscription:
-    """What waits for one stream. A reader that falls too far behind loses all of it and is told so."""
+    """What waits for one stream. A reader that falls too far behind loses all of it and is told so.
+
+    Of each row its latest news alone: however often it changed, it is fetched once.
+    """
 
     def __init__(self) -> None:
-        self._waiting: deque[News] = deque()
+        self._waiting: dict[tuple[str, int], News] = {}
         self._has_missed = False
         self._stirred = asyncio.Event()
 
     def tell(self, news: News) -> None:
         """Add news; never waits."""
+        row = (news.kind, news.subject_id)
+        self._waiting.pop(row, None)  # so that the latest news come last: a stream goes on after the last that it read
         if len(self._waiting) >= _MOST_WAITING:
             self.miss()
         else:
-            self._waiting.append(news)
+            self._waiting[row] = news
             self._stirred.set()
 
     def miss(self) -> None:
@@ -57,7 +62,7 @@ class Subscription:
         """All that waits, at least one; None when news got lost and the reader must look at everything again."""
         await self._stirred.wait()
         self._stirred.clear()
-        taken = None if self._has_missed else list(self._waiting)
+        taken = None if self._has_missed else list(self._waiting.values())
         self._waiting.clear()
         self._has_missed = False
         return taken

@@ -20,14 +20,21 @@ def latest_id(session: Session) -> int:
 def changes_after(session: Session, last_id: int, limit: int) -> list[Change] | None:
     """What a reader may have missed who saw the row `last_id` last, oldest first; None when that can not be told.
 
+    Of each thing its latest change alone: where a hundred runs go on, thousands of rows tell of them within a minute.
+
     Ids are given when a row is written and become visible when its transaction ends, so a reader may have seen 11
     before 10 was there: rows that are not much older than the last one are repeated, which does no harm.
     """
     last_at = session.scalar(select(Change.at).where(Change.id == last_id))
     if last_at is None:
         return None
-    statement = select(Change).where(or_(Change.id > last_id, Change.at > last_at - _OVERLAP), Change.id != last_id)
-    rows = list(session.scalars(statement.order_by(Change.id).limit(limit + 1)))
+    latest = (
+        select(func.max(Change.id))
+        .where(or_(Change.id > last_id, Change.at > last_at - _OVERLAP), Change.id != last_id)
+        .group_by(Change.kind, Change.subject_id)
+        .limit(limit + 1)
+    )
+    rows = list(session.scalars(select(Change).where(Change.id.in_(latest)).order_by(Change.id)))
     return rows if len(rows) <= limit else None
 
 

@@ -20,7 +20,8 @@ def publish(session: Session, kind: str, subject_id: int, cluster_id: int | None
     """Tell whoever may see the cluster (None: every signed-in principal) that the thing changed, at commit.
 
     Args:
-        kind: `campaign`, `run`, `series`, `node`, `target`, `cluster`, `schedule`, `template`, `channel` or `alert`.
+        kind: `campaign`, `run`, `series`, `node`, `target`, `cluster`, `schedule`, `template`, `channel` or `alert`;
+            `activity`: the thing is a node on which a run began or that it left, and which says nothing new of itself.
     """
     publish_all(session, [(kind, subject_id, cluster_id)])
 

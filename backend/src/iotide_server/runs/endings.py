@@ -44,7 +44,7 @@ def close(session: Session, run: Run, order: Order, ending: Ending) -> None:
     where = repository.node_name(session, order.node_id)
     words = f"{where}: {ending.end}" + (f": {ending.words}" if ending.words else "")
     session.add(RunEvent(run_id=run.id, order_id=order.id, at=ending.at, kind=ending.end, text=words))
-    live.publish(session, "node", order.node_id, run.cluster_id)
+    live.publish(session, "activity", order.node_id, run.cluster_id)
 
 
 def stop(session: Session, run: Run, orders: Sequence[Order], now: datetime) -> None:

@@ -183,7 +183,7 @@ def _announce(session: Session, run_ids: Sequence[int]) -> None:
         text(
             "SELECT 'run' AS kind, id, cluster_id FROM run WHERE id = ANY(:run_ids)"
             " UNION SELECT 'campaign', campaign_id, cluster_id FROM run WHERE id = ANY(:run_ids)"
-            " UNION SELECT 'node', node_id, cluster_id FROM node_order JOIN run ON run.id = node_order.run_id"
+            " UNION SELECT 'activity', node_id, cluster_id FROM node_order JOIN run ON run.id = node_order.run_id"
             " WHERE run.id = ANY(:run_ids) AND node_order.state <> 'ended'"
         ),
         {"run_ids": list(run_ids)},

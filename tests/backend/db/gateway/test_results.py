@@ -313,3 +313,14 @@ def test_results_and_cancels_at_the_same_moment_agree(site: Site, cancel: Callab
     cancel(offer.run_id)
     assert agent.finish(offer) == ACCEPTED
     assert site.run(offer.run_id).state == "finished"
+
+
+def test_a_run_that_begins_on_a_node_and_leaves_it_is_told_as_its_activity_and_not_as_its_word(site: Site) -> None:
+    site.change("DELETE FROM change")
+    site.add_runs([1])
+    site.start()
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer())
+    with site.database.transaction() as session:
+        told = session.execute(text("SELECT kind, subject_id FROM change WHERE kind IN ('node', 'activity')")).all()
+    assert [tuple(row) for row in told] == [("activity", site.node_ids[0])] * 2

@@ -49,6 +49,13 @@ def test_what_is_too_much_is_not_told(session: Session) -> None:
     assert missed(session, last_id) is None
 
 
+def test_of_each_thing_a_reader_is_told_its_latest_news_alone(session: Session) -> None:
+    last_id = told(session, 0, 1)
+    for at_seconds in range(1, 1200):
+        told(session, at_seconds / 100, 2 + at_seconds % 2)
+    assert missed(session, last_id) == [2, 3]
+
+
 def test_many_news_are_published_at_once(session: Session) -> None:
     service.publish_all(session, [("run", 7, 1), ("campaign", 8, None)])
     service.publish_all(session, [])
