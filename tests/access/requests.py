@@ -145,6 +145,7 @@ _CLUSTERS = {
     "POST /clusters/{cluster_id}/join-tokens": Request(body=lambda _: {}),
     "DELETE /join-tokens/{token_id}": _SHOWN,
     "GET /nodes": _LISTED,
+    "GET /clusters/{cluster_id}/nodes": _SHOWN,
     "GET /nodes/{node_id}": _SHOWN,
     "PATCH /nodes/{node_id}": Request(body=lambda _: {"slots": 2}),
     "DELETE /nodes/{node_id}": Request(names={"node_id": "idle_node_id"}),

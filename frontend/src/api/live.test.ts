@@ -46,6 +46,7 @@ it("gathers a burst into one invalidation a key", async () => {
     ["node", "list"],
     ["node", 0],
     ["node", 1],
+    ["node", "announced"],
     ["workload"],
     ["target"],
   ]);
@@ -86,9 +87,60 @@ it("lets a query that is slower than the news come to its end", async () => {
     await vi.advanceTimersByTimeAsync(500);
   }
   expect(client.getQueryData(["run", "list"])).toBe("new");
-  await vi.advanceTimersByTimeAsync(5000);
+  await vi.advanceTimersByTimeAsync(20_000);
   expect(load).toHaveBeenCalledTimes(2);
   leave();
+});
+
+/** How often a list is asked for in a minute in which a run changes four times a second. */
+async function askedInAMinute(answerMilliseconds: number): Promise<number> {
+  const client = clientWith(["run", "list"]);
+  const load = vi.fn(() => new Promise((resolve) => setTimeout(resolve, answerMilliseconds, "new")));
+  const watched = new QueryObserver(client, { queryKey: ["run", "list"], queryFn: load, staleTime: 600_000 });
+  const leave = watched.subscribe(() => undefined);
+  const hear = invalidateOnNews(client);
+  for (let beat = 0; beat < 240; beat += 1) {
+    hear({ type: "change", kind: "run", id: 7 });
+    await vi.advanceTimersByTimeAsync(250);
+  }
+  leave();
+  return load.mock.calls.length;
+}
+
+it("asks again and again for what is quickly answered, and seldom for what takes the server long", async () => {
+  expect(await askedInAMinute(10)).toBeGreaterThan(100);
+  expect(await askedInAMinute(500)).toBeLessThan(15);
+  expect(await askedInAMinute(4000)).toBeLessThan(5);
+});
+
+it("shows a change at once that comes after a rest, however long the last answer took", async () => {
+  const client = clientWith(["run", "list"]);
+  const load = vi.fn(() => new Promise((resolve) => setTimeout(resolve, 1000, "new")));
+  const watched = new QueryObserver(client, { queryKey: ["run", "list"], queryFn: load, staleTime: 600_000 });
+  const leave = watched.subscribe(() => undefined);
+  const hear = invalidateOnNews(client);
+  hear({ type: "change", kind: "run", id: 7 });
+  await vi.advanceTimersByTimeAsync(60_000);
+  hear({ type: "change", kind: "run", id: 7 });
+  await vi.advanceTimersByTimeAsync(500);
+  expect(load).toHaveBeenCalledTimes(2);
+  leave();
+});
+
+it("asks for a node that a run began on or left, and not for what nodes announce", async () => {
+  const client = clientWith(
+    ["node", "list"],
+    ["node", 7],
+    ["node", 8],
+    ["workload", "list"],
+    ["target", "list"],
+  );
+  invalidateOnNews(client)({ type: "change", kind: "activity", id: 7 });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(staleKeys(client)).toEqual([
+    ["node", "list"],
+    ["node", 7],
+  ]);
 });
 
 it("makes everything stale when the server no longer knows what was missed", () => {

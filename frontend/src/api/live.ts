@@ -8,11 +8,16 @@ const EVENTS_URL = "/api/v1/events";
 const GATHER_MILLISECONDS = 400;
 /** A request without an answer holds up the rest no longer than this. */
 const LONGEST_REFETCH_MILLISECONDS = 30_000;
+/** While news go on coming, a page rests so many times as long as its last refetch took: what costs is asked seldom. */
+const RESTS = 9;
+const LONGEST_REST_MILLISECONDS = 15_000;
 /** What else a changed row makes stale: new points are results of cells, a node announces workloads and mounts. */
-const FOLLOWERS: Readonly<Record<string, readonly string[]>> = {
-  series: ["cell"],
-  node: ["workload", "target"],
+const FOLLOWERS: Readonly<Record<string, readonly QueryKey[]>> = {
+  series: [["cell"]],
+  node: [["node", "announced"], ["workload"], ["target"]],
 };
+/** Kinds of news that tell of another kind of row: a run began or ended on a node, which announces nothing by that. */
+const SUBJECTS: Readonly<Record<string, string>> = { activity: "node" };
 
 /** Hears the news until the returned function is called. */
 export function hearNews(tell: (news: News) => void): () => void {
@@ -41,7 +46,8 @@ export function hearNews(tell: (news: News) => void): () => void {
  * Gathers changes for a moment, so that a burst of a hundred rows costs one refetch a query.
  *
  * The next refetch waits for the last one: each would cancel its forerunner, and a query slower than the news would
- * never be answered.
+ * never be answered. It also rests in between, so that pages that a hundred runs keep changing, and a server that has
+ * become slow, are asked less often; what changes after a rest is shown at once.
  *
  * Queries are keyed [kind, id, ...] for one row and [kind, "list", ...] for many.
  */
@@ -49,15 +55,19 @@ export function invalidateOnNews(client: QueryClient): (news: News) => void {
   const changed = new Map<string, Set<number>>();
 
   let isFlushing = false;
+  let restedAt = 0;
 
   async function flush(): Promise<void> {
     isFlushing = true;
     while (changed.size > 0) {
-      await pause(GATHER_MILLISECONDS);
+      await pause(Math.max(GATHER_MILLISECONDS, restedAt - performance.now()));
       const keys = [...changed].flatMap(([kind, ids]) => staleKeys(kind, ids));
       changed.clear();
+      const beganAt = performance.now();
       const refetched = Promise.all(keys.map((queryKey) => client.invalidateQueries({ queryKey })));
       await Promise.race([refetched, pause(LONGEST_REFETCH_MILLISECONDS)]);
+      const now = performance.now();
+      restedAt = now + Math.min(RESTS * (now - beganAt), LONGEST_REST_MILLISECONDS);
     }
     isFlushing = false;
   }
@@ -71,8 +81,8 @@ export function invalidateOnNews(client: QueryClient): (news: News) => void {
 }
 
 function staleKeys(kind: string, ids: ReadonlySet<number>): QueryKey[] {
-  const followers = (FOLLOWERS[kind] ?? []).map((follower) => [follower]);
-  return [[kind, "list"], ...[...ids].map((id) => [kind, id]), ...followers];
+  const subject = SUBJECTS[kind] ?? kind;
+  return [[subject, "list"], ...[...ids].map((id) => [subject, id]), ...(FOLLOWERS[kind] ?? [])];
 }
 
 function pause(milliseconds: number): Promise<void> {

@@ -4,6 +4,211 @@
  */
 
 export interface paths {
+    "/api/v1/agent/enroll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enroll a node
+         * @description Trades a join token for the node's identity: its token for this API and its own access to the broker.
+         *
+         *     With a token that needs approval it opens nothing until an administrator of the cluster let the node in.
+         */
+        post: operations["enroll_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/standing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say how the server sees the node
+         * @description Changes nothing, so a person may ask beside a running agent; also of a host that waits to be let in.
+         */
+        get: operations["get_standing"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/hello": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Announce an agent
+         * @description Said by every agent that starts, and again when its facts changed.
+         *
+         *     An order that the node has claimed and that a new agent process does not hold any more is lost: its run waits
+         *     again while attempts remain. One that waits to be let in hears 403 `node_pending`, and how it is approved.
+         */
+        post: operations["greet_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/rotation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take new credentials
+         * @description For an agent that was told so by its beat; asked again, it gets others. The present ones stay good.
+         */
+        post: operations["rotate_credentials"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/rotation/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep new credentials
+         * @description Said with the new token, once it is on the node's disk: from then on the former credentials are void.
+         */
+        post: operations["confirm_credentials"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/orders/{order_id}/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claim an order
+         * @description Makes an offered order this agent process's; of all that try one succeeds, and it may ask again.
+         */
+        post: operations["claim_order"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/beat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a beat
+         * @description Says where the node's orders are; the answer holds a word on each.
+         */
+        post: operations["take_beat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report what a batch system does
+         * @description Said by the gateway of a cluster again and again; the answer holds what it is to submit and to cancel.
+         */
+        post: operations["take_batch_report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/orders/{order_id}/artefacts/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload raw output
+         * @description Stores the body once, however often it is sent.
+         */
+        put: operations["put_artefact"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/orders/{order_id}/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hand in a result
+         * @description Takes the result once, however often it is sent; one that comes too late is kept as evidence alone.
+         */
+        post: operations["finish_order"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/health": {
         parameters: {
             query?: never;
@@ -658,6 +863,26 @@ export interface paths {
          * @description The nodes that you may see, newest first.
          */
         get: operations["list_nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a cluster's nodes
+         * @description Those that are not retired, newest first, without what each announced: mounts, workloads, most of its facts.
+         */
+        get: operations["list_cluster_nodes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2491,211 +2716,6 @@ export interface paths {
         get: operations["stream_events"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/agent/enroll": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Enroll a node
-         * @description Trades a join token for the node's identity: its token for this API and its own access to the broker.
-         *
-         *     With a token that needs approval it opens nothing until an administrator of the cluster let the node in.
-         */
-        post: operations["enroll_agent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/agent/standing": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Say how the server sees the node
-         * @description Changes nothing, so a person may ask beside a running agent; also of a host that waits to be let in.
-         */
-        get: operations["get_standing"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/agent/hello": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Announce an agent
-         * @description Said by every agent that starts, and again when its facts changed.
-         *
-         *     An order that the node has claimed and that a new agent process does not hold any more is lost: its run waits
-         *     again while attempts remain. One that waits to be let in hears 403 `node_pending`, and how it is approved.
-         */
-        post: operations["greet_agent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/agent/rotation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Take new credentials
-         * @description For an agent that was told so by its beat; asked again, it gets others. The present ones stay good.
-         */
-        post: operations["rotate_credentials"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/agent/rotation/confirm": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Keep new credentials
-         * @description Said with the new token, once it is on the node's disk: from then on the former credentials are void.
-         */
-        post: operations["confirm_credentials"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/agent/orders/{order_id}/claim": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Claim an order
-         * @description Makes an offered order this agent process's; of all that try one succeeds, and it may ask again.
-         */
-        post: operations["claim_order"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/agent/beat": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a beat
-         * @description Says where the node's orders are; the answer holds a word on each.
-         */
-        post: operations["take_beat"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/agent/batch": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Report what a batch system does
-         * @description Said by the gateway of a cluster again and again; the answer holds what it is to submit and to cancel.
-         */
-        post: operations["take_batch_report"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/agent/orders/{order_id}/artefacts/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /**
-         * Upload raw output
-         * @description Stores the body once, however often it is sent.
-         */
-        put: operations["put_artefact"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/agent/orders/{order_id}/finish": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Hand in a result
-         * @description Takes the result once, however often it is sent; one that comes too late is kept as evidence alone.
-         */
-        post: operations["finish_order"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6017,6 +6037,47 @@ export interface components {
             is_off: boolean;
         };
         /**
+         * NodeLine
+         * @description A host with an agent, as a list of many shows it.
+         */
+        NodeLine: {
+            /** Id */
+            id: number;
+            /**
+             * Name
+             * @example node07
+             */
+            name: string;
+            role: components["schemas"]["NodeRole"];
+            state: components["schemas"]["NodeState"];
+            /** Last Seen At */
+            last_seen_at: string | null;
+            /** Agent Version */
+            agent_version: string | null;
+            agent_standing: components["schemas"]["AgentStanding"];
+            /**
+             * Clock Is Off
+             * @description Its clock is certainly further off than 1 s
+             */
+            clock_is_off: boolean;
+            /**
+             * Facts
+             * @description `cpu.count`, `memory.total_bytes` and `kernel.release`, where known
+             */
+            facts: {
+                [key: string]: string | number | boolean | null;
+            };
+            /**
+             * Problem
+             * @description Why the scheduler passes it over
+             */
+            problem: string | null;
+            /** @description Nothing new starts on it; its cluster may be drained, too */
+            drain: components["schemas"]["Drain"] | null;
+            /** Active Orders */
+            active_orders: components["schemas"]["ActiveOrder"][];
+        };
+        /**
          * NodePatch
          * @description The fields of a node to change; what is left out or null stays.
          */
@@ -6487,6 +6548,13 @@ export interface components {
         Page_NamedChange_: {
             /** Items */
             items: components["schemas"]["NamedChange"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[NodeLine] */
+        Page_NodeLine_: {
+            /** Items */
+            items: components["schemas"]["NodeLine"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -9786,6 +9854,2259 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    enroll_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "join_token": "text",
+                 *       "node_name": "text",
+                 *       "role": "compute",
+                 *       "agent_version": "text",
+                 *       "wire_version": 1,
+                 *       "facts": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["EnrollRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node_id": 1,
+                     *       "node_name": "text",
+                     *       "cluster": "text",
+                     *       "node_token": "text",
+                     *       "broker": {
+                     *         "url": "text",
+                     *         "queue": "text",
+                     *         "ca_pem": "text"
+                     *       },
+                     *       "pending_until": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnrollReply"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "too_many_streams",
+                     *         "message": "you have 20 streams open already",
+                     *         "remedy": "close some of them",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_standing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node_name": "text",
+                     *       "cluster": "text",
+                     *       "pending_until": "2026-11-21T10:00:00Z",
+                     *       "fingerprint": "text",
+                     *       "server_time": "2026-11-21T10:00:00Z",
+                     *       "oldest_wire_version": 1,
+                     *       "newest_wire_version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["iotide_wire__nodes__Standing"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    greet_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent_instance": "text",
+                 *       "previous_instance": "text",
+                 *       "boot_id": "text",
+                 *       "agent_version": "text",
+                 *       "wire_version": 1,
+                 *       "sent_at": "2026-11-21T10:00:00Z",
+                 *       "facts": {},
+                 *       "mounts": [
+                 *         {
+                 *           "path": "text",
+                 *           "mount_point": "text",
+                 *           "fstype": "text",
+                 *           "source": "text",
+                 *           "mount_options": "text",
+                 *           "total_bytes": 0,
+                 *           "free_bytes": 0,
+                 *           "total_inodes": 0,
+                 *           "free_inodes": 0,
+                 *           "approved": true,
+                 *           "facts": {}
+                 *         }
+                 *       ],
+                 *       "approved_directories": [
+                 *         "text"
+                 *       ],
+                 *       "workloads": [
+                 *         {
+                 *           "name": "text",
+                 *           "revision": 1,
+                 *           "title": "text",
+                 *           "description": "text",
+                 *           "options_schema": {},
+                 *           "option_defaults": {},
+                 *           "metrics": [
+                 *             {
+                 *               "name": "text",
+                 *               "title": "text",
+                 *               "description": "",
+                 *               "unit": "bytes_per_second",
+                 *               "better": "higher",
+                 *               "labels": [
+                 *                 "text"
+                 *               ]
+                 *             }
+                 *           ],
+                 *           "bytes_needed": {
+                 *             "kind": "number",
+                 *             "value": 1
+                 *           },
+                 *           "bytes_moved": {
+                 *             "kind": "number",
+                 *             "value": 1
+                 *           },
+                 *           "run_seconds": {
+                 *             "kind": "number",
+                 *             "value": 1
+                 *           },
+                 *           "breaks_series": true,
+                 *           "step_roles": [],
+                 *           "tool": "text",
+                 *           "tool_version": "text",
+                 *           "available": true,
+                 *           "unavailable_because": "text"
+                 *         }
+                 *       ],
+                 *       "look": 1,
+                 *       "holds": [
+                 *         {
+                 *           "order_id": 1,
+                 *           "fence": 1
+                 *         }
+                 *       ],
+                 *       "clock": {
+                 *         "offset_seconds": 1,
+                 *         "uncertainty_seconds": 1
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["HelloRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wire_version": 1,
+                     *       "node_id": 1,
+                     *       "node_name": "text",
+                     *       "server_time": "2026-11-21T10:00:00Z",
+                     *       "beat_seconds": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HelloReply"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rotate_credentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent_instance": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node_token": "text",
+                     *       "broker": {
+                     *         "url": "text",
+                     *         "queue": "text",
+                     *         "ca_pem": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewCredentials"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    confirm_credentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    claim_order: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                order_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fence": 1,
+                 *       "agent_instance": "text",
+                 *       "boot_id": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClaimRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "order_id": 1,
+                     *       "run_id": 1,
+                     *       "attempt": 1,
+                     *       "fence": 1,
+                     *       "role": "load",
+                     *       "campaign": "text",
+                     *       "repeat": 1,
+                     *       "workload": "text",
+                     *       "workload_revision": 1,
+                     *       "schema_sha256": "text",
+                     *       "options": {},
+                     *       "targets": [
+                     *         {
+                     *           "target_id": 1,
+                     *           "name": "text",
+                     *           "path": "text",
+                     *           "fstype": "text",
+                     *           "source": "text",
+                     *           "reserve_bytes": 1,
+                     *           "mount_point": "text",
+                     *           "root": "text",
+                     *           "identity": "text"
+                     *         }
+                     *       ],
+                     *       "node_mode": "shared",
+                     *       "time_limit_seconds": 1,
+                     *       "cache": "drop",
+                     *       "quiet": "ignore",
+                     *       "quiet_wait_seconds": 0,
+                     *       "step_role": "client"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    take_beat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent_instance": "text",
+                 *       "boot_id": "text",
+                 *       "sent_at": "2026-11-21T10:00:00Z",
+                 *       "orders": [
+                 *         {
+                 *           "order_id": 1,
+                 *           "fence": 1,
+                 *           "state": "offered",
+                 *           "progress": 1,
+                 *           "phase": "text",
+                 *           "started_at": "2026-11-21T10:00:00Z",
+                 *           "curves": [],
+                 *           "endpoint": {
+                 *             "address": "text",
+                 *             "ports": [
+                 *               1
+                 *             ],
+                 *             "token": "text"
+                 *           },
+                 *           "go_heard": "2026-11-21T10:00:00Z"
+                 *         }
+                 *       ],
+                 *       "spool_bytes": 0,
+                 *       "clock": {
+                 *         "offset_seconds": 1,
+                 *         "uncertainty_seconds": 1
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BeatRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "server_time": "2026-11-21T10:00:00Z",
+                     *       "beat_seconds": 1,
+                     *       "orders": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "fence": 1,
+                     *           "word": "continue",
+                     *           "go_at": "2026-11-21T10:00:00Z",
+                     *           "endpoint": {
+                     *             "address": "text",
+                     *             "ports": [
+                     *               1
+                     *             ],
+                     *             "token": "text"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "oldest_offer_seconds": 1,
+                     *       "hello_wanted": true,
+                     *       "look": 1,
+                     *       "rotation_wanted": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BeatReply"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    take_batch_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent_instance": "text",
+                 *       "system": "slurm",
+                 *       "problem": "text",
+                 *       "jobs": [
+                 *         {
+                 *           "run_id": 1,
+                 *           "fence": 1,
+                 *           "job_id": "text",
+                 *           "state": "pending",
+                 *           "end": "done",
+                 *           "words": "text"
+                 *         }
+                 *       ],
+                 *       "hosts": [
+                 *         {
+                 *           "name": "text",
+                 *           "is_up": true,
+                 *           "words": "text"
+                 *         }
+                 *       ],
+                 *       "refused": [
+                 *         {
+                 *           "run_id": 1,
+                 *           "fence": 1,
+                 *           "words": "text"
+                 *         }
+                 *       ],
+                 *       "clock": {
+                 *         "offset_seconds": 1,
+                 *         "uncertainty_seconds": 1
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BatchReport"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "submit": [
+                     *         {
+                     *           "run_id": 1,
+                     *           "fence": 1,
+                     *           "nodes": [
+                     *             {
+                     *               "name": "text",
+                     *               "order_id": 1
+                     *             }
+                     *           ],
+                     *           "time_limit_seconds": 1
+                     *         }
+                     *       ],
+                     *       "cancel": [
+                     *         "text"
+                     *       ],
+                     *       "hello_wanted": true,
+                     *       "rotation_wanted": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchReply"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    put_artefact: {
+        parameters: {
+            query: {
+                /** @description Of the body, hexadecimal */
+                sha256: string;
+            };
+            header: {
+                /** @description The fence of the order */
+                "X-Iotide-Fence": number;
+            };
+            path: {
+                order_id: number;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    finish_order: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                order_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fence": 1,
+                 *       "agent_instance": "text",
+                 *       "digest": "text",
+                 *       "outcome": "finished",
+                 *       "reason_code": "text",
+                 *       "reason": "text",
+                 *       "started_at": "2026-11-21T10:00:00Z",
+                 *       "ended_at": "2026-11-21T10:00:00Z",
+                 *       "steps": [
+                 *         {
+                 *           "name": "text",
+                 *           "phase": "text",
+                 *           "argv": [
+                 *             "text"
+                 *           ],
+                 *           "role": "client",
+                 *           "target_id": 1,
+                 *           "writer": 1,
+                 *           "started_at": "2026-11-21T10:00:00Z",
+                 *           "wall_seconds": 1,
+                 *           "user_seconds": 1,
+                 *           "system_seconds": 1,
+                 *           "max_rss_bytes": 1,
+                 *           "exit_status": 1,
+                 *           "signal": 1,
+                 *           "before_done": "text"
+                 *         }
+                 *       ],
+                 *       "samples": [
+                 *         {
+                 *           "metric": "text",
+                 *           "value": 1,
+                 *           "labels": {},
+                 *           "target_id": 1
+                 *         }
+                 *       ],
+                 *       "flags": [
+                 *         {
+                 *           "code": "CACHE_SIZE",
+                 *           "effect": "marked",
+                 *           "measured": "text",
+                 *           "limit": "text",
+                 *           "labels": {},
+                 *           "target_id": 1
+                 *         }
+                 *       ],
+                 *       "environment": {},
+                 *       "artefacts": [
+                 *         {
+                 *           "name": "text",
+                 *           "sha256": "text",
+                 *           "size_bytes": 0
+                 *         }
+                 *       ],
+                 *       "curves": [
+                 *         {
+                 *           "counter": "text",
+                 *           "started_at": "2026-11-21T10:00:00Z",
+                 *           "step_seconds": 1,
+                 *           "values": [
+                 *             1
+                 *           ]
+                 *         }
+                 *       ],
+                 *       "foreign": {
+                 *         "before": {
+                 *           "seconds": 1,
+                 *           "waited_seconds": 1,
+                 *           "processors": 1,
+                 *           "running_tasks": 1,
+                 *           "load1": 1,
+                 *           "cpu_ratio": 1,
+                 *           "psi_cpu_ratio": 1,
+                 *           "psi_io_ratio": 1,
+                 *           "disk_bytes_per_second": 1,
+                 *           "network_bytes_per_second": 1,
+                 *           "sessions": 1,
+                 *           "jobs": [],
+                 *           "excess": "text"
+                 *         },
+                 *         "during": {
+                 *           "seconds": 1,
+                 *           "cpu_ratio": 1,
+                 *           "storage_ratio": 1,
+                 *           "storage_bytes_per_second": 1,
+                 *           "network_ratio": 1,
+                 *           "network_bytes_per_second": 1,
+                 *           "psi_cpu_ratio": 1,
+                 *           "psi_io_ratio": 1
+                 *         }
+                 *       },
+                 *       "not_before": "2026-11-21T10:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["FinishRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accepted": true,
+                     *       "duplicate": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FinishReply"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_health: {
         parameters: {
             query?: never;
@@ -16686,6 +19007,196 @@ export interface operations {
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
                      *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_cluster_nodes: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "node07",
+                     *           "role": "compute",
+                     *           "state": "online",
+                     *           "last_seen_at": "2026-11-21T10:00:00Z",
+                     *           "agent_version": "text",
+                     *           "agent_standing": "current",
+                     *           "clock_is_off": true,
+                     *           "facts": {},
+                     *           "problem": "text",
+                     *           "drain": {
+                     *             "kind": "all",
+                     *             "subject_id": 1,
+                     *             "cluster_id": 1,
+                     *             "reason": "text",
+                     *             "by": "text",
+                     *             "since": "2026-11-21T10:00:00Z",
+                     *             "until": "2026-11-21T10:00:00Z"
+                     *           },
+                     *           "active_orders": [
+                     *             {
+                     *               "order_id": 1,
+                     *               "run_id": 1,
+                     *               "state": "running",
+                     *               "progress": 1,
+                     *               "phase": "writing 1.00 GiB"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_NodeLine_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
                      *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
                      *       }
                      *     }
@@ -41560,7 +44071,7 @@ export interface operations {
     stream_events: {
         parameters: {
             query?: {
-                /** @description Kinds of rows, separated by commas */
+                /** @description Kinds of rows, separated by commas; `activity` is of a node: a run began on it or left it */
                 topics?: string;
             };
             header?: {
@@ -41583,7 +44094,7 @@ export interface operations {
                      *     event: change
                      *     data: {"kind":"run","id":7,"version":42,"cluster_id":1}
                      */
-                    "text/event-stream": unknown;
+                    "text/event-stream": string;
                 };
             };
             /** @description Unauthorized */
@@ -41668,2259 +44179,6 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Internal Server Error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "internal_error",
-                     *         "message": "the server failed",
-                     *         "remedy": "look into the server's log",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "database_unavailable",
-                     *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    enroll_agent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "join_token": "text",
-                 *       "node_name": "text",
-                 *       "role": "compute",
-                 *       "agent_version": "text",
-                 *       "wire_version": 1,
-                 *       "facts": {}
-                 *     }
-                 */
-                "application/json": components["schemas"]["EnrollRequest"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "node_id": 1,
-                     *       "node_name": "text",
-                     *       "cluster": "text",
-                     *       "node_token": "text",
-                     *       "broker": {
-                     *         "url": "text",
-                     *         "queue": "text",
-                     *         "ca_pem": "text"
-                     *       },
-                     *       "pending_until": "2026-11-21T10:00:00Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EnrollReply"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_authenticated",
-                     *         "message": "nobody is signed in",
-                     *         "remedy": "sign in",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "conflict",
-                     *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Request Entity Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "body_too_large",
-                     *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "wrong_content_type",
-                     *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "invalid_input",
-                     *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "too_many_streams",
-                     *         "message": "you have 20 streams open already",
-                     *         "remedy": "close some of them",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Internal Server Error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "internal_error",
-                     *         "message": "the server failed",
-                     *         "remedy": "look into the server's log",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "database_unavailable",
-                     *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    get_standing: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "node_name": "text",
-                     *       "cluster": "text",
-                     *       "pending_until": "2026-11-21T10:00:00Z",
-                     *       "fingerprint": "text",
-                     *       "server_time": "2026-11-21T10:00:00Z",
-                     *       "oldest_wire_version": 1,
-                     *       "newest_wire_version": 1
-                     *     }
-                     */
-                    "application/json": components["schemas"]["iotide_wire__nodes__Standing"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_authenticated",
-                     *         "message": "nobody is signed in",
-                     *         "remedy": "sign in",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_allowed",
-                     *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "invalid_input",
-                     *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Internal Server Error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "internal_error",
-                     *         "message": "the server failed",
-                     *         "remedy": "look into the server's log",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "database_unavailable",
-                     *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    greet_agent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "agent_instance": "text",
-                 *       "previous_instance": "text",
-                 *       "boot_id": "text",
-                 *       "agent_version": "text",
-                 *       "wire_version": 1,
-                 *       "sent_at": "2026-11-21T10:00:00Z",
-                 *       "facts": {},
-                 *       "mounts": [
-                 *         {
-                 *           "path": "text",
-                 *           "mount_point": "text",
-                 *           "fstype": "text",
-                 *           "source": "text",
-                 *           "mount_options": "text",
-                 *           "total_bytes": 0,
-                 *           "free_bytes": 0,
-                 *           "total_inodes": 0,
-                 *           "free_inodes": 0,
-                 *           "approved": true,
-                 *           "facts": {}
-                 *         }
-                 *       ],
-                 *       "approved_directories": [
-                 *         "text"
-                 *       ],
-                 *       "workloads": [
-                 *         {
-                 *           "name": "text",
-                 *           "revision": 1,
-                 *           "title": "text",
-                 *           "description": "text",
-                 *           "options_schema": {},
-                 *           "option_defaults": {},
-                 *           "metrics": [
-                 *             {
-                 *               "name": "text",
-                 *               "title": "text",
-                 *               "description": "",
-                 *               "unit": "bytes_per_second",
-                 *               "better": "higher",
-                 *               "labels": [
-                 *                 "text"
-                 *               ]
-                 *             }
-                 *           ],
-                 *           "bytes_needed": {
-                 *             "kind": "number",
-                 *             "value": 1
-                 *           },
-                 *           "bytes_moved": {
-                 *             "kind": "number",
-                 *             "value": 1
-                 *           },
-                 *           "run_seconds": {
-                 *             "kind": "number",
-                 *             "value": 1
-                 *           },
-                 *           "breaks_series": true,
-                 *           "step_roles": [],
-                 *           "tool": "text",
-                 *           "tool_version": "text",
-                 *           "available": true,
-                 *           "unavailable_because": "text"
-                 *         }
-                 *       ],
-                 *       "look": 1,
-                 *       "holds": [
-                 *         {
-                 *           "order_id": 1,
-                 *           "fence": 1
-                 *         }
-                 *       ],
-                 *       "clock": {
-                 *         "offset_seconds": 1,
-                 *         "uncertainty_seconds": 1
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["HelloRequest"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wire_version": 1,
-                     *       "node_id": 1,
-                     *       "node_name": "text",
-                     *       "server_time": "2026-11-21T10:00:00Z",
-                     *       "beat_seconds": 1
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HelloReply"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_authenticated",
-                     *         "message": "nobody is signed in",
-                     *         "remedy": "sign in",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_allowed",
-                     *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "conflict",
-                     *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Request Entity Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "body_too_large",
-                     *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "wrong_content_type",
-                     *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "invalid_input",
-                     *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-            /** @description Internal Server Error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "internal_error",
-                     *         "message": "the server failed",
-                     *         "remedy": "look into the server's log",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "database_unavailable",
-                     *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    rotate_credentials: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "agent_instance": "text"
-                 *     }
-                 */
-                "application/json": components["schemas"]["RotateRequest"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "node_token": "text",
-                     *       "broker": {
-                     *         "url": "text",
-                     *         "queue": "text",
-                     *         "ca_pem": "text"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["NewCredentials"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_authenticated",
-                     *         "message": "nobody is signed in",
-                     *         "remedy": "sign in",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_allowed",
-                     *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "conflict",
-                     *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Request Entity Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "body_too_large",
-                     *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "wrong_content_type",
-                     *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "invalid_input",
-                     *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-            /** @description Internal Server Error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "internal_error",
-                     *         "message": "the server failed",
-                     *         "remedy": "look into the server's log",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "database_unavailable",
-                     *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    confirm_credentials: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_authenticated",
-                     *         "message": "nobody is signed in",
-                     *         "remedy": "sign in",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_allowed",
-                     *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "conflict",
-                     *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "invalid_input",
-                     *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Internal Server Error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "internal_error",
-                     *         "message": "the server failed",
-                     *         "remedy": "look into the server's log",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "database_unavailable",
-                     *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    claim_order: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                order_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "fence": 1,
-                 *       "agent_instance": "text",
-                 *       "boot_id": "text"
-                 *     }
-                 */
-                "application/json": components["schemas"]["ClaimRequest"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "order_id": 1,
-                     *       "run_id": 1,
-                     *       "attempt": 1,
-                     *       "fence": 1,
-                     *       "role": "load",
-                     *       "campaign": "text",
-                     *       "repeat": 1,
-                     *       "workload": "text",
-                     *       "workload_revision": 1,
-                     *       "schema_sha256": "text",
-                     *       "options": {},
-                     *       "targets": [
-                     *         {
-                     *           "target_id": 1,
-                     *           "name": "text",
-                     *           "path": "text",
-                     *           "fstype": "text",
-                     *           "source": "text",
-                     *           "reserve_bytes": 1,
-                     *           "mount_point": "text",
-                     *           "root": "text",
-                     *           "identity": "text"
-                     *         }
-                     *       ],
-                     *       "node_mode": "shared",
-                     *       "time_limit_seconds": 1,
-                     *       "cache": "drop",
-                     *       "quiet": "ignore",
-                     *       "quiet_wait_seconds": 0,
-                     *       "step_role": "client"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Order"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_authenticated",
-                     *         "message": "nobody is signed in",
-                     *         "remedy": "sign in",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_allowed",
-                     *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_found",
-                     *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "conflict",
-                     *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Request Entity Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "body_too_large",
-                     *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "wrong_content_type",
-                     *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "invalid_input",
-                     *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-            /** @description Internal Server Error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "internal_error",
-                     *         "message": "the server failed",
-                     *         "remedy": "look into the server's log",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "database_unavailable",
-                     *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    take_beat: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "agent_instance": "text",
-                 *       "boot_id": "text",
-                 *       "sent_at": "2026-11-21T10:00:00Z",
-                 *       "orders": [
-                 *         {
-                 *           "order_id": 1,
-                 *           "fence": 1,
-                 *           "state": "offered",
-                 *           "progress": 1,
-                 *           "phase": "text",
-                 *           "started_at": "2026-11-21T10:00:00Z",
-                 *           "curves": [],
-                 *           "endpoint": {
-                 *             "address": "text",
-                 *             "ports": [
-                 *               1
-                 *             ],
-                 *             "token": "text"
-                 *           },
-                 *           "go_heard": "2026-11-21T10:00:00Z"
-                 *         }
-                 *       ],
-                 *       "spool_bytes": 0,
-                 *       "clock": {
-                 *         "offset_seconds": 1,
-                 *         "uncertainty_seconds": 1
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["BeatRequest"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "server_time": "2026-11-21T10:00:00Z",
-                     *       "beat_seconds": 1,
-                     *       "orders": [
-                     *         {
-                     *           "order_id": 1,
-                     *           "fence": 1,
-                     *           "word": "continue",
-                     *           "go_at": "2026-11-21T10:00:00Z",
-                     *           "endpoint": {
-                     *             "address": "text",
-                     *             "ports": [
-                     *               1
-                     *             ],
-                     *             "token": "text"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "oldest_offer_seconds": 1,
-                     *       "hello_wanted": true,
-                     *       "look": 1,
-                     *       "rotation_wanted": false
-                     *     }
-                     */
-                    "application/json": components["schemas"]["BeatReply"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_authenticated",
-                     *         "message": "nobody is signed in",
-                     *         "remedy": "sign in",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_allowed",
-                     *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "conflict",
-                     *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Request Entity Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "body_too_large",
-                     *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "wrong_content_type",
-                     *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "invalid_input",
-                     *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-            /** @description Internal Server Error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "internal_error",
-                     *         "message": "the server failed",
-                     *         "remedy": "look into the server's log",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "database_unavailable",
-                     *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    take_batch_report: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "agent_instance": "text",
-                 *       "system": "slurm",
-                 *       "problem": "text",
-                 *       "jobs": [
-                 *         {
-                 *           "run_id": 1,
-                 *           "fence": 1,
-                 *           "job_id": "text",
-                 *           "state": "pending",
-                 *           "end": "done",
-                 *           "words": "text"
-                 *         }
-                 *       ],
-                 *       "hosts": [
-                 *         {
-                 *           "name": "text",
-                 *           "is_up": true,
-                 *           "words": "text"
-                 *         }
-                 *       ],
-                 *       "refused": [
-                 *         {
-                 *           "run_id": 1,
-                 *           "fence": 1,
-                 *           "words": "text"
-                 *         }
-                 *       ],
-                 *       "clock": {
-                 *         "offset_seconds": 1,
-                 *         "uncertainty_seconds": 1
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["BatchReport"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "submit": [
-                     *         {
-                     *           "run_id": 1,
-                     *           "fence": 1,
-                     *           "nodes": [
-                     *             {
-                     *               "name": "text",
-                     *               "order_id": 1
-                     *             }
-                     *           ],
-                     *           "time_limit_seconds": 1
-                     *         }
-                     *       ],
-                     *       "cancel": [
-                     *         "text"
-                     *       ],
-                     *       "hello_wanted": true,
-                     *       "rotation_wanted": false
-                     *     }
-                     */
-                    "application/json": components["schemas"]["BatchReply"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_authenticated",
-                     *         "message": "nobody is signed in",
-                     *         "remedy": "sign in",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_allowed",
-                     *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "conflict",
-                     *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Request Entity Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "body_too_large",
-                     *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "wrong_content_type",
-                     *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "invalid_input",
-                     *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-            /** @description Internal Server Error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "internal_error",
-                     *         "message": "the server failed",
-                     *         "remedy": "look into the server's log",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "database_unavailable",
-                     *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    put_artefact: {
-        parameters: {
-            query: {
-                /** @description Of the body, hexadecimal */
-                sha256: string;
-            };
-            header: {
-                /** @description The fence of the order */
-                "X-Iotide-Fence": number;
-            };
-            path: {
-                order_id: number;
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/octet-stream": string;
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_authenticated",
-                     *         "message": "nobody is signed in",
-                     *         "remedy": "sign in",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_allowed",
-                     *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_found",
-                     *         "message": "there is no such thing",
-                     *         "remedy": "look it up in the list",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "conflict",
-                     *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Request Entity Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "body_too_large",
-                     *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "wrong_content_type",
-                     *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "invalid_input",
-                     *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-            /** @description Internal Server Error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "internal_error",
-                     *         "message": "the server failed",
-                     *         "remedy": "look into the server's log",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "database_unavailable",
-                     *         "message": "the database does not answer",
-                     *         "remedy": "try again shortly",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    finish_order: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                order_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "fence": 1,
-                 *       "agent_instance": "text",
-                 *       "digest": "text",
-                 *       "outcome": "finished",
-                 *       "reason_code": "text",
-                 *       "reason": "text",
-                 *       "started_at": "2026-11-21T10:00:00Z",
-                 *       "ended_at": "2026-11-21T10:00:00Z",
-                 *       "steps": [
-                 *         {
-                 *           "name": "text",
-                 *           "phase": "text",
-                 *           "argv": [
-                 *             "text"
-                 *           ],
-                 *           "role": "client",
-                 *           "target_id": 1,
-                 *           "writer": 1,
-                 *           "started_at": "2026-11-21T10:00:00Z",
-                 *           "wall_seconds": 1,
-                 *           "user_seconds": 1,
-                 *           "system_seconds": 1,
-                 *           "max_rss_bytes": 1,
-                 *           "exit_status": 1,
-                 *           "signal": 1,
-                 *           "before_done": "text"
-                 *         }
-                 *       ],
-                 *       "samples": [
-                 *         {
-                 *           "metric": "text",
-                 *           "value": 1,
-                 *           "labels": {},
-                 *           "target_id": 1
-                 *         }
-                 *       ],
-                 *       "flags": [
-                 *         {
-                 *           "code": "CACHE_SIZE",
-                 *           "effect": "marked",
-                 *           "measured": "text",
-                 *           "limit": "text",
-                 *           "labels": {},
-                 *           "target_id": 1
-                 *         }
-                 *       ],
-                 *       "environment": {},
-                 *       "artefacts": [
-                 *         {
-                 *           "name": "text",
-                 *           "sha256": "text",
-                 *           "size_bytes": 0
-                 *         }
-                 *       ],
-                 *       "curves": [
-                 *         {
-                 *           "counter": "text",
-                 *           "started_at": "2026-11-21T10:00:00Z",
-                 *           "step_seconds": 1,
-                 *           "values": [
-                 *             1
-                 *           ]
-                 *         }
-                 *       ],
-                 *       "foreign": {
-                 *         "before": {
-                 *           "seconds": 1,
-                 *           "waited_seconds": 1,
-                 *           "processors": 1,
-                 *           "running_tasks": 1,
-                 *           "load1": 1,
-                 *           "cpu_ratio": 1,
-                 *           "psi_cpu_ratio": 1,
-                 *           "psi_io_ratio": 1,
-                 *           "disk_bytes_per_second": 1,
-                 *           "network_bytes_per_second": 1,
-                 *           "sessions": 1,
-                 *           "jobs": [],
-                 *           "excess": "text"
-                 *         },
-                 *         "during": {
-                 *           "seconds": 1,
-                 *           "cpu_ratio": 1,
-                 *           "storage_ratio": 1,
-                 *           "storage_bytes_per_second": 1,
-                 *           "network_ratio": 1,
-                 *           "network_bytes_per_second": 1,
-                 *           "psi_cpu_ratio": 1,
-                 *           "psi_io_ratio": 1
-                 *         }
-                 *       },
-                 *       "not_before": "2026-11-21T10:00:00Z"
-                 *     }
-                 */
-                "application/json": components["schemas"]["FinishRequest"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "accepted": true,
-                     *       "duplicate": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["FinishReply"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_authenticated",
-                     *         "message": "nobody is signed in",
-                     *         "remedy": "sign in",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "not_allowed",
-                     *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "conflict",
-                     *         "message": "the state of things forbids it",
-                     *         "remedy": "look at it and try again",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Request Entity Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "body_too_large",
-                     *         "message": "the body has more than 2097152 bytes",
-                     *         "remedy": "send less at once",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Unsupported Media Type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "wrong_content_type",
-                     *         "message": "the body is not declared as JSON",
-                     *         "remedy": "declare it",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "field": null,
-                     *         "value": null,
-                     *         "code": "invalid_input",
-                     *         "message": "repeats: greater than 0 wanted",
-                     *         "remedy": "give at least 1",
-                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
             /** @description Internal Server Error */

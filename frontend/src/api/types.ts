@@ -49,6 +49,7 @@ export type MeasuredCell = Schemas["MeasuredCell"];
 export type Measurement = Schemas["Measurement"];
 export type NamedChange = Schemas["NamedChange"];
 export type Node = Schemas["Node"];
+export type NodeLine = Schemas["NodeLine"];
 export type PendingNode = Schemas["PendingNode"];
 export type Peer = Schemas["Peer"];
 export type PeerGroup = Schemas["PeerGroup"];

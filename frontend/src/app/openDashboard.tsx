@@ -63,6 +63,7 @@ export const USUAL_ANSWERS = [
   http.get("*/api/v1/board", () => HttpResponse.json(NO_BOARD)),
   http.get("*/api/v1/drains", () => HttpResponse.json([])),
   http.get("*/api/v1/clusters/1/candidates", () => HttpResponse.json([])),
+  http.get("*/api/v1/clusters/1/nodes", () => listOf([])),
   http.get("*/api/v1/clusters/1/pending-nodes", () => listOf([])),
   http.get("*/api/v1/:kind/:id/advice", () => HttpResponse.json(NO_ADVICE)),
   ...LISTS.map((name) => http.get(`*/api/v1/${name}`, () => listOf([]))),

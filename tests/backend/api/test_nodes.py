@@ -8,9 +8,11 @@ from factories.clusters import make_cluster, make_node, node_token
 from factories.people import Person
 from fastapi.testclient import TestClient
 
+from iotide_server.clusters import agents
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Database, Json
 from iotide_server.workloads import service as workloads
+from iotide_wire.nodes import ClockReading
 
 API = "/api/v1"
 AGENT = {"Authorization": f"Bearer {node_token('n1')}"}
@@ -80,6 +82,49 @@ def test_lists_come_page_by_page(get: Callable[[str], Json], database: Database)
     first, cursor = page(None)
     second, cursor = page(cursor)
     assert [first, second, page(cursor)] == [["n4", "n3"], ["n2", "n1"], (["n0"], None)]
+
+
+def test_the_list_of_a_cluster_says_of_each_node_what_its_own_page_does(
+    client: TestClient, admin: Person, get: Callable[[str], Json], database: Database, clock: MovedClock
+) -> None:
+    with database.transaction() as session:
+        cluster = make_cluster(session)
+        names, facts = ("n1", "n2", "n3", "n4", "n5"), {"cpu.count": 8, "os.name": "x"}
+        nodes = {
+            name: make_node(session, cluster, name, said=hello(f"instance-{name}").model_copy(update={"facts": facts}))
+            for name in names
+        }
+        make_node(session, make_cluster(session, "lake"), "m1", said=hello("instance-lake"))
+        agents.beat(
+            session,
+            nodes["n2"].id,
+            "instance-n2",
+            clock(),
+            clock=ClockReading(offset_seconds=5.0, uncertainty_seconds=0.1),
+        )
+        nodes["n3"].revoked_at = nodes["n3"].created_at
+        nodes["n4"].problem = "its agent answers no offer"
+    clock.move(20)
+    with database.transaction() as session:
+        agents.beat(session, nodes["n1"].id, "instance-n1", clock())
+    clock.move(20)
+    client.delete(f"{API}/nodes/{nodes['n5'].id}", headers=admin.headers)
+    client.put(f"{API}/nodes/{nodes['n4'].id}/drain", json={"reason": "its disk"}, headers=admin.headers)
+
+    lines = get(f"/clusters/{cluster.id}/nodes")["items"]
+
+    assert [line["name"] for line in lines] == ["n4", "n3", "n2", "n1"]
+    assert [line["state"] for line in lines] == ["silent", "revoked", "silent", "online"]
+    assert [line["clock_is_off"] for line in lines] == [False, False, True, False]
+    for line in lines:
+        page = get(f"/nodes/{line['id']}")
+        assert page["facts"] == facts
+        assert line.pop("facts") == {"cpu.count": 8}
+        assert line.pop("clock_is_off") == bool(page["clock"] and page["clock"]["is_off"])
+        assert line.items() <= page.items()
+    first = get(f"/clusters/{cluster.id}/nodes?limit=3")
+    rest = get(f"/clusters/{cluster.id}/nodes?limit=3&cursor={first['next_cursor']}")
+    assert [line["name"] for line in rest["items"]] == ["n1"]
 
 
 def test_slots_and_role_are_changed(client: TestClient, admin: Person, node: Node) -> None:

@@ -4,13 +4,20 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, delete, select, text, update
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Blackout, Cluster, JoinToken, Node, NodeBeat
-from iotide_server.clusters.views import SILENT_AFTER, ActiveOrder, NodeState, NodeWorkload, Origin
+from iotide_server.clusters.views import (
+    CLOCK_LIMIT_SECONDS,
+    SILENT_AFTER,
+    ActiveOrder,
+    NodeState,
+    NodeWorkload,
+    Origin,
+)
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_wire.nodes import ClockReading
 
@@ -91,6 +98,27 @@ def is_in_state(state: NodeState, now: datetime) -> ColumnElement[bool]:
             return trusted & (NodeBeat.seen_at >= now - SILENT_AFTER)
         case NodeState.SILENT:
             return trusted & (NodeBeat.seen_at < now - SILENT_AFTER)
+
+
+_LINES: Final = text(
+    """
+    SELECT node.id, node.name, node.role, node.agent_version, node.wire_version, node.problem, node.revoked_at, seen_at,
+           abs(clock_offset_seconds) - clock_uncertainty_seconds > :clock_limit AS clock_is_off,
+           jsonb_build_object('cpu.count', facts -> 'cpu.count', 'memory.total_bytes', facts -> 'memory.total_bytes',
+                              'kernel.release', facts -> 'kernel.release') AS facts
+    FROM node LEFT JOIN node_beat ON node_beat.node_id = node.id
+    WHERE node.cluster_id = :cluster_id AND node.retired_at IS NULL AND node.id < :before_id
+    ORDER BY node.id DESC LIMIT :limit + 1
+    """
+)
+"""Without what nodes announced at length: thousands of them are asked for again and again."""
+
+
+def node_lines(session: Session, cluster_id: int, paging: PageRequest) -> Slice[Row[Any]]:
+    """What a list shows of the cluster's living nodes, newest first."""
+    values = {"cluster_id": cluster_id, "before_id": paging.before_id, "limit": paging.limit}
+    rows = session.execute(_LINES, {**values, "clock_limit": CLOCK_LIMIT_SECONDS}).all()
+    return paging.cut(rows, key=lambda row: int(row.id))
 
 
 def living_nodes_by_name(session: Session, cluster_id: int, names: Collection[str]) -> dict[str, Node]:

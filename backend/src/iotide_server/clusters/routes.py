@@ -20,6 +20,7 @@ from iotide_server.clusters.schemas import (
     JoinTokenCreated,
     JoinTokenInput,
     Node,
+    NodeLine,
     NodePatch,
     PendingChoice,
     PendingNode,
@@ -192,6 +193,12 @@ def list_nodes(
 ) -> Page[Node]:
     """The nodes that you may see, newest first."""
     return service.list_nodes(session, principal, NodeFilter(cluster_id, state), paging, now).page(Node.of)
+
+
+@router.get("/clusters/{cluster_id}/nodes", tags=["nodes"], summary="List a cluster's nodes", responses=errors(404))
+def list_cluster_nodes(principal: Viewer, session: Tx, now: Now, cluster_id: Id, paging: Paging) -> Page[NodeLine]:
+    """Those that are not retired, newest first, without what each announced: mounts, workloads, most of its facts."""
+    return service.node_lines(session, principal, cluster_id, paging, now).page(NodeLine.model_validate)
 
 
 @router.get("/nodes/{node_id}", tags=["nodes"], summary="Show a node", responses=errors(404))

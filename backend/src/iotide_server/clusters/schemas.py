@@ -241,6 +241,23 @@ class NodeClock(Output):
     is_off: Annotated[bool, Field(description="It is certainly further off than 1 s")]
 
 
+class NodeLine(Output):
+    """A host with an agent, as a list of many shows it."""
+
+    id: int
+    name: Annotated[str, Field(examples=["node07"])]
+    role: NodeRole
+    state: NodeState
+    last_seen_at: datetime | None
+    agent_version: str | None
+    agent_standing: AgentStanding
+    clock_is_off: Annotated[bool, Field(description="Its clock is certainly further off than 1 s")]
+    facts: Annotated[Facts, Field(description="`cpu.count`, `memory.total_bytes` and `kernel.release`, where known")]
+    problem: Annotated[str | None, Field(description="Why the scheduler passes it over")]
+    drain: Annotated[Drain | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
+    active_orders: list[ActiveOrder]
+
+
 class Node(Output):
     """A host with an agent."""
 

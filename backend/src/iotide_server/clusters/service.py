@@ -29,9 +29,12 @@ from iotide_server.clusters.views import (
     ClusterView,
     DrainKind,
     Launcher,
+    NodeLine,
     NodeState,
     NodeView,
     Origin,
+    agent_standing,
+    heard_state,
     node_clock,
     node_state,
 )
@@ -173,6 +176,39 @@ def list_nodes(
     in_state = repository.is_in_state(wanted.state, now) if wanted.state else None
     page = repository.nodes(session, principal.visible_clusters(), wanted.cluster_id, in_state, paging)
     return Slice(_views(session, page.rows, now), page.next_cursor)
+
+
+def node_lines(
+    session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
+) -> Slice[NodeLine]:
+    """The living nodes of a cluster, each with no more than a list shows of it.
+
+    Raises:
+        ClusterNotFoundError: there is none that the caller may see.
+    """
+    cluster(session, principal, cluster_id)
+    page = repository.node_lines(session, cluster_id, paging)
+    node_ids = [row.id for row in page.rows]
+    orders = repository.active_orders(session, node_ids)
+    drains = drain_repository.drains_of(session, DrainKind.NODE, node_ids)
+    lines = [
+        NodeLine(
+            id=row.id,
+            name=row.name,
+            role=row.role,
+            state=NodeState.REVOKED if row.revoked_at is not None else heard_state(row.seen_at, now),
+            last_seen_at=row.seen_at,
+            agent_version=row.agent_version,
+            agent_standing=agent_standing(row.wire_version),
+            clock_is_off=bool(row.clock_is_off),
+            facts={fact: value for fact, value in row.facts.items() if value is not None},
+            problem=row.problem,
+            drain=drains.get(row.id),
+            active_orders=orders.get(row.id, []),
+        )
+        for row in page.rows
+    ]
+    return Slice(lines, page.next_cursor)
 
 
 def node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:

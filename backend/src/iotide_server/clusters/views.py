@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from iotide_server.clusters.models import Cluster, Drain, Node, NodeBeat
+from iotide_server.kit.db import Json
 from iotide_wire.versions import SPOKEN_VERSIONS, WIRE_VERSION
 
 SILENT_AFTER: Final = timedelta(seconds=30)
@@ -136,6 +137,28 @@ class NodeView:
     last_seen_at: datetime | None
     clock: NodeClock | None
     workloads: Sequence[NodeWorkload]
+    active_orders: Sequence[ActiveOrder]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLine:
+    """A living node as a list of thousands shows it.
+
+    Attributes:
+        facts: the few that fit into a line.
+    """
+
+    id: int
+    name: str
+    role: str
+    state: NodeState
+    last_seen_at: datetime | None
+    agent_version: str | None
+    agent_standing: AgentStanding
+    clock_is_off: bool
+    facts: Json
+    problem: str | None
+    drain: Drain | None
     active_orders: Sequence[ActiveOrder]
 
 

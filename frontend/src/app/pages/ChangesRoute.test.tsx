@@ -91,8 +91,8 @@ it("marks what is not confirmed, and says of a metric without a better way only 
 it("tells of an event with its time and place from the trend", async () => {
   const told: unknown[] = [];
   server.use(
-    http.get("*/api/v1/nodes", () =>
-      listOf([{ id: 1, name: "node-1", state: "online", workloads: [], active_orders: [] }]),
+    http.get("*/api/v1/clusters/1/nodes", () =>
+      listOf([{ id: 1, name: "node-1", state: "online", active_orders: [] }]),
     ),
     http.get("*/api/v1/workloads", () => listOf([])),
     http.post("*/api/v1/trend-events", async ({ request }) => {

@@ -4,21 +4,19 @@ import { beforeEach, expect, it } from "vitest";
 import { server } from "@/testing/server";
 import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
 
-function node(mounts: object[] = [], orders: object[] = []) {
+function node(orders: object[] = []) {
   return {
     id: 4,
-    cluster_id: 1,
     name: "node-1",
     role: "compute",
     state: "online",
     last_seen_at: null,
     agent_version: "1.0",
     agent_standing: "current",
-    clock: null,
+    clock_is_off: false,
     facts: {},
     problem: null,
-    mounts,
-    workloads: [],
+    drain: null,
     active_orders: orders,
   };
 }
@@ -31,7 +29,7 @@ it("keeps the join command when the first node has joined", async () => {
   const { client, user } = openDashboard("/clusters/1");
   await user.click(await screen.findByRole("button", { name: "Make a join token" }));
   expect(await screen.findByText(token.command)).toBeInTheDocument();
-  server.use(http.get("*/api/v1/nodes", () => listOf([node()])));
+  server.use(http.get("*/api/v1/clusters/1/nodes", () => listOf([node()])));
   await client.invalidateQueries({ queryKey: ["node"] });
   expect(await screen.findByRole("link", { name: "node-1" })).toBeInTheDocument();
   expect(screen.getByText(token.command)).toBeInTheDocument();
@@ -42,7 +40,7 @@ it("shows why the second of several targets was refused, with the form still ope
   const candidate = { scope: "node", fstype: "xfs", identity: null, joins: null };
   const targets: object[] = [];
   server.use(
-    http.get("*/api/v1/nodes", () => listOf([node()])),
+    http.get("*/api/v1/clusters/1/nodes", () => listOf([node()])),
     http.get("*/api/v1/clusters/1/candidates", () =>
       HttpResponse.json(
         ["a", "b"]
@@ -85,7 +83,7 @@ it("draws unknown progress as an empty track that claims no number", async () =>
     { ...order, progress: null },
     { ...order, order_id: 2, run_id: 8, progress: 0.4 },
   ];
-  server.use(http.get("*/api/v1/nodes", () => listOf([node([], orders)])));
+  server.use(http.get("*/api/v1/clusters/1/nodes", () => listOf([node(orders)])));
   openDashboard("/clusters/1");
   const unknown = await screen.findByRole("progressbar", { name: "Progress of run 7" });
   expect(unknown).not.toHaveAttribute("aria-valuenow");

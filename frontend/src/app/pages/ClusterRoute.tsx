@@ -13,7 +13,7 @@ import StatusBoard from "@/features/board/StatusBoard";
 import BlackoutsPanel from "@/features/clusters/BlackoutsPanel";
 import LauncherChoice from "@/features/clusters/LauncherChoice";
 import { NodesPanel } from "@/features/clusters/NodesPanel";
-import { nodesQuery } from "@/features/clusters/queries";
+import { nodeLinesQuery } from "@/features/clusters/queries";
 import { TargetsPanel } from "@/features/targets/TargetsPanel";
 import { ClusterPage } from "./ClusterPage";
 
@@ -103,7 +103,7 @@ function Actions({ cluster }: { cluster: Cluster }) {
 }
 
 function Places({ cluster }: { cluster: Cluster }) {
-  const nodes = useQuery(nodesQuery(cluster.id));
+  const nodes = useQuery(nodeLinesQuery(cluster.id));
   return (
     <>
       <NodesPanel clusterId={cluster.id} />

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { nodesQuery } from "@/features/clusters/queries";
+import { nodeLinesQuery } from "@/features/clusters/queries";
 import { RunsExplorer } from "@/features/explorer/RunsExplorer";
 import type { ExplorerView } from "@/features/explorer/view";
 import { targetsQuery } from "@/features/targets/queries";
@@ -19,7 +19,7 @@ export default function RunsRoute() {
   const navigate = route.useNavigate();
   const router = useRouter();
   const { data: workloads = [] } = useQuery(workloadsQuery(cluster));
-  const { data: nodes = [] } = useQuery({ ...nodesQuery(cluster ?? 0), enabled: cluster !== undefined });
+  const { data: nodes = [] } = useQuery({ ...nodeLinesQuery(cluster ?? 0), enabled: cluster !== undefined });
   const { data: targets = [] } = useQuery({ ...targetsQuery(cluster ?? 0), enabled: cluster !== undefined });
   const names = useMemo(() => [...new Set(workloads.map(({ name }) => name))].sort(), [workloads]);
   const choose = (change: ExplorerView) => void navigate({ search: { ...view, ...change }, replace: true });

@@ -6,7 +6,7 @@ import { useQueries } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Cluster, TrendEvent } from "@/api/types";
 import { useMay } from "@/components/session";
-import { nodesQuery } from "@/features/clusters/queries";
+import { nodeLinesQuery } from "@/features/clusters/queries";
 import { targetsQuery } from "@/features/targets/queries";
 
 const TellEventModal = lazy(() => import("@/components/events/TellEventModal"));
@@ -29,7 +29,7 @@ export function TellEvent(props: TellEventProps) {
 }
 
 function TellingForm({ cluster, ...props }: TellEventProps & { readonly onClose: () => void }) {
-  const [nodes, targets] = useQueries({ queries: [nodesQuery(cluster.id), targetsQuery(cluster.id)] });
+  const [nodes, targets] = useQueries({ queries: [nodeLinesQuery(cluster.id), targetsQuery(cluster.id)] });
   const place = {
     cluster: cluster.name,
     nodes: (nodes.data ?? []).map(({ name }) => name),

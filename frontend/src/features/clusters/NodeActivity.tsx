@@ -7,7 +7,7 @@ import { TextLink } from "@/components/links";
 import { RunProgress } from "@/components/RunProgress";
 
 interface NodeActivityProps {
-  readonly node: Node;
+  readonly node: Pick<Node, "active_orders">;
   /** Said where there is none. */
   readonly idle: string;
 }

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, Text } from "@mantine/core";
 import { useState } from "react";
-import type { Node } from "@/api/types";
+import type { NodeLine } from "@/api/types";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { TextLink } from "@/components/links";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -16,7 +16,7 @@ import { NodeActivity } from "./NodeActivity";
 
 const FIRST_ROWS = 50;
 
-export function NodeTable({ nodes }: { nodes: readonly Node[] }) {
+export function NodeTable({ nodes }: { nodes: readonly NodeLine[] }) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? nodes : nodes.slice(0, FIRST_ROWS);
   return (
@@ -35,7 +35,7 @@ export function NodeTable({ nodes }: { nodes: readonly Node[] }) {
   );
 }
 
-function NodeRow({ node }: { node: Node }) {
+function NodeRow({ node }: { node: NodeLine }) {
   return (
     <tr>
       <td>
@@ -65,7 +65,7 @@ function NodeRow({ node }: { node: Node }) {
       </td>
       <td>
         <AgentVersion standing={node.agent_standing} version={node.agent_version} />
-        {node.clock?.is_off && (
+        {node.clock_is_off && (
           <Text c="var(--mantine-color-error)" size="xs">{t`its clock is more than 1 s off`}</Text>
         )}
       </td>

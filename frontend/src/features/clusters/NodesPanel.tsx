@@ -11,10 +11,10 @@ import { Section } from "@/components/Page";
 import EnrolNode from "./EnrolNode";
 import { NodeTable } from "./NodeTable";
 import { PendingNodes } from "./PendingNodes";
-import { nodesQuery } from "./queries";
+import { nodeLinesQuery } from "./queries";
 
 export function NodesPanel({ clusterId }: { clusterId: number }) {
-  const nodes = useQuery(nodesQuery(clusterId));
+  const nodes = useQuery(nodeLinesQuery(clusterId));
   const [isAdding, setIsAdding] = useState(false);
   const isEmpty = nodes.data?.length === 0;
   return (

@@ -15,15 +15,30 @@ export const clustersQuery = queryOptions({
 const LAST_SEEN_MILLISECONDS = 30_000;
 const PROGRESS_MILLISECONDS = 3000;
 
-/** Every node of a cluster, retired ones left out. */
+/** Every node of a cluster with all that it announced, retired ones left out; stale as soon as one announces anew. */
 export function nodesQuery(clusterId: number) {
   return queryOptions({
-    queryKey: ["node", "list", clusterId],
+    queryKey: ["node", "announced", clusterId],
     queryFn: async ({ signal }) => {
       const nodes = await everyItem((page) =>
         answer(api.GET("/api/v1/nodes", { params: { query: { ...page, cluster_id: clusterId } }, signal })),
       );
       return nodes.filter((node) => node.state !== "retired").sort((a, b) => a.name.localeCompare(b.name));
+    },
+    refetchInterval: LAST_SEEN_MILLISECONDS,
+  });
+}
+
+/** Every node of a cluster, retired ones left out, in a line each. */
+export function nodeLinesQuery(clusterId: number) {
+  return queryOptions({
+    queryKey: ["node", "list", clusterId],
+    queryFn: async ({ signal }) => {
+      const path = { cluster_id: clusterId };
+      const nodes = await everyItem((query) =>
+        answer(api.GET("/api/v1/clusters/{cluster_id}/nodes", { params: { path, query }, signal })),
+      );
+      return nodes.sort((a, b) => a.name.localeCompare(b.name));
     },
     refetchInterval: ({ state: { data = [] } }) =>
       data.some((node) => node.active_orders.length > 0) ? PROGRESS_MILLISECONDS : LAST_SEEN_MILLISECONDS,

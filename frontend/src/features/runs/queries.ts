@@ -212,10 +212,10 @@ export function valuesQuery(seriesId: number, runIds: readonly number[]) {
   });
 }
 
-/** What a running load moves; its nodes send the seconds in pieces, with their beats. */
+/** What a running load moves; its nodes send the seconds in pieces, so it is asked for now and then, not at each beat. */
 export function liveQuery(runId: number) {
   return queryOptions({
-    queryKey: ["run", runId, "curves", "live"],
+    queryKey: ["curves", "live", runId],
     queryFn: async ({ signal }) => {
       const query = { max_points: LIVE_POINTS, counter: [...LIVE_COUNTERS] };
       const params = { path: { run_id: runId }, query };
