@@ -24,10 +24,11 @@ import httpx
 from factories.announced import hello, mount
 from factories.ready_cluster import announced
 from load_agents import Samples, SimulatedAgent, bearer, deliver_wakes
-from load_browsers import Browser, Lines, Query, campaign_page, cluster_page, overview, runs_page
+from load_browsers import Browser, Lines
 from load_calls import Caller, Tally, percentile_ms
-from load_parts import CLIENT, PARTS, Look, Parts, cores_taken, growth_mb
-from local_stack import SESSION_COOKIE, LocalStack
+from load_pages import Query, campaign_page, cluster_page, overview, runs_page
+from load_parts import CLIENT, OTHERS, PARTS, Look, Parts, cores_taken, growth_mb
+from local_stack import SESSION_COOKIE, LocalStack, StackError
 from rich.console import Console
 from rich.table import Table
 from rig import running_stack
@@ -54,7 +55,9 @@ MOST_GROWTH_MB: Final = 20.0
 """All parts together in seven minutes, in which some 200,000 requests come: what keeps 100 bytes of each is found."""
 LEAST_JUDGED_MINUTES: Final = 5.0
 LEAST_SAMPLES_SHARE: Final = 0.95
-"""Of what was to be handed in; the first results come when the first runs end."""
+"""Of what was to be handed in since the first runs ended."""
+LONGEST_SILENCE_SECONDS: Final = 30.0
+"""From then on the server says of a node that it is silent."""
 
 
 @dataclass
@@ -103,7 +106,7 @@ async def measure(stack: LocalStack, agent_count: int, minutes: float) -> int:
     _say(f"set up in {time.monotonic() - began:.0f} s; measuring for {minutes:g} min")
     with going_on(site, browsers) as tasks:
         looks = await watch(Parts(stack), tasks, site.tally, 60 * minutes)
-    return report(site, looks, minutes)
+    return report(site, browsers, looks, minutes)
 
 
 async def set_up(stack: LocalStack, agent_count: int, minutes: float) -> Site:
@@ -221,13 +224,14 @@ async def watch(parts: Parts, tasks: Sequence[asyncio.Task[None]], tally: Tally,
     """Look at the parts again and again for so long; what fails of the clients' own code fails the bench."""
     tally.is_counting = True
     began = time.monotonic()
-    looks = [parts.look(0.0)]
+    looks = [await asyncio.to_thread(parts.look, 0.0)]
     while looks[-1].at_seconds < seconds:
         pause = min(LOOK_SECONDS, seconds / 50)
         failed, _ = await asyncio.wait(tasks, timeout=pause, return_when=asyncio.FIRST_EXCEPTION)
         for task in failed:
             task.result()
-        looks.append(parts.look(time.monotonic() - began))
+        # Beside the clients, who would else wait for it.
+        looks.append(await asyncio.to_thread(parts.look, time.monotonic() - began))
     tally.is_counting = False
     return looks
 
@@ -245,7 +249,13 @@ async def _each(agents: Sequence[SimulatedAgent], act: Callable[[SimulatedAgent]
 
 @dataclass(frozen=True)
 class Measured:
-    """What is held against the limits."""
+    """What is held against the limits.
+
+    Attributes:
+        growth_mb: None where it went on for too short a time to tell.
+        online: nodes of which the server says so in the end.
+        deaf_pages: those that heard no news, though runs change all the time.
+    """
 
     errors: int
     beat_p95_ms: float
@@ -254,6 +264,8 @@ class Measured:
     growth_mb: float | None
     agents: int
     online: int
+    longest_silence_seconds: float
+    deaf_pages: int
 
 
 def passed_limits(found: Measured) -> list[str]:
@@ -278,30 +290,45 @@ def passed_limits(found: Measured) -> list[str]:
             f"memory grew by {found.growth_mb or 0:.1f} MB, at most {MOST_GROWTH_MB:.0f} MB are allowed",
         ),
         (found.online < found.agents, f"{found.agents - found.online} of {found.agents} nodes are not online"),
+        (
+            found.longest_silence_seconds > LONGEST_SILENCE_SECONDS,
+            f"a node was silent for {found.longest_silence_seconds:.0f} s, {LONGEST_SILENCE_SECONDS:.0f} s are allowed",
+        ),
+        (found.deaf_pages > 0, f"{found.deaf_pages} pages heard no news at all"),
     ]
     return [sentence for is_passed, sentence in checks if is_passed]
 
 
-def report(site: Site, looks: Sequence[Look], minutes: float) -> int:
+def report(site: Site, browsers: Sequence[Browser], looks: Sequence[Look], minutes: float) -> int:
     """Print the tables, each passed limit and the last lines; 1 where there is one."""
     tally, seconds = site.tally, looks[-1].at_seconds
     ingest = [value for kind in INGEST for value in tally.seconds[kind]]
     growths = {name: growth_mb(looks, name, seconds) for name in PARTS}
+    growth = sum(max(0.0, one) for one in growths.values())  # what one part gave back excuses no other
+    ended_at = time.monotonic()
+    for agent in site.agents:
+        agent.note_heard(ended_at)
     found = Measured(
         errors=tally.errors,
         beat_p95_ms=percentile_ms(tally.seconds["beat"], 95),
         ingest_p95_ms=percentile_ms(ingest, 95),
-        samples_per_second=site.samples.sent / seconds,
-        growth_mb=sum(growths.values()) if minutes >= LEAST_JUDGED_MINUTES else None,
+        samples_per_second=site.samples.rate(ended_at),
+        growth_mb=growth if minutes >= LEAST_JUDGED_MINUTES else None,
         agents=len(site.agents),
         online=online_nodes(site),
+        longest_silence_seconds=max(agent.longest_silence_seconds for agent in site.agents),
+        deaf_pages=sum(browser.heard == 0 for browser in browsers),
     )
     console = Console(width=120)
     console.print(requests_table(tally, seconds))
     console.print(parts_table(looks, growths))
     for answer in tally.refused:
         print(answer)
-    print(f"streams: {site.lines.changes} changes heard, {site.lines.resumed} times resumed after a line broke")
+    print(
+        f"pages: {sum(browser.heard for browser in browsers)} changes heard, {site.lines.rounds} rounds of questions,"
+        f" {site.lines.resumed} streams resumed after their line broke"
+    )
+    print(f"beats: longest_silence_s={found.longest_silence_seconds:.1f}")
     passed = passed_limits(found)
     for sentence in passed:
         print(f"limit passed: {sentence}", file=sys.stderr)
@@ -311,21 +338,25 @@ def report(site: Site, looks: Sequence[Look], minutes: float) -> int:
     print(f"ingest: samples_per_second={found.samples_per_second:.0f} {quantiles}")
     print(
         f"load: agents={found.agents} requests={tally.requests} errors={found.errors} p95_ms={found.beat_p95_ms:.0f}"
-        f" memory_growth_mb={sum(growths.values()):.1f}"
+        f" memory_growth_mb={growth:.1f}"
     )
     return 1 if passed else 0
 
 
 def online_nodes(site: Site) -> int:
-    """How many nodes the server counts as such."""
+    """How many nodes the server counts as such; none where it does not even say so."""
     cursor: str | None = ""
     online: int = 0
-    while True:
-        page = site.stack.get("/nodes", cluster_id=site.cluster_id, limit=500, **({"cursor": cursor} if cursor else {}))
+    while cursor is not None:
+        query = {"cursor": cursor} if cursor else {}
+        try:
+            page = site.stack.get(f"/clusters/{site.cluster_id}/nodes", limit=500, **query)
+        except (httpx.HTTPError, StackError) as error:
+            print(f"the nodes cannot be listed: {error!r}", file=sys.stderr)
+            return 0
         online += sum(node["state"] == "online" for node in page["items"])
         cursor = page["next_cursor"]
-        if cursor is None:
-            return online
+    return online
 
 
 def requests_table(tally: Tally, seconds: float) -> Table:
@@ -350,6 +381,7 @@ def parts_table(looks: Sequence[Look], growths: dict[str, float]) -> Table:
         first, last = (look.memory_bytes[name] / 1e6 for look in (looks[0], looks[-1]))
         growth = f"{growths[name]:.1f}" if name in growths else ""
         table.add_row(name, f"{cores_taken(looks, name):.2f}", f"{first:.1f}", f"{last:.1f}", growth)
+    table.add_row(OTHERS, f"{cores_taken(looks, OTHERS):.2f}")
     return table
 
 

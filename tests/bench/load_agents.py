@@ -60,6 +60,10 @@ class Samples:
     _promised: int = 0
     _began: float | None = None
 
+    def rate(self, now: float) -> float:
+        """How many were acknowledged a second since the first result was ready."""
+        return 0.0 if self._began is None else self.sent / (now - self._began)
+
     def owed(self, now: float) -> int:
         """How many are due now; from the first result on."""
         if self._began is None:
@@ -83,6 +87,7 @@ class SimulatedAgent:
 
     Attributes:
         offers: wake-ups that it has not seen to.
+        longest_silence_seconds: between two of its beats that were answered.
     """
 
     node_id: int
@@ -93,8 +98,10 @@ class SimulatedAgent:
     boot_id: str
     draw: random.Random
     offers: asyncio.Queue[Offer] = field(default_factory=asyncio.Queue)
+    longest_silence_seconds: float = 0.0
     _seen: set[int] = field(default_factory=set)
     _beat_seconds: float = 5.0
+    _heard_at: float | None = None
 
     async def hello(self, template: HelloRequest) -> None:
         """Announce what the template does, as this agent."""
@@ -106,6 +113,7 @@ class SimulatedAgent:
 
     async def live(self) -> None:
         """Beat and serve, until cancelled."""
+        self.note_heard(time.monotonic())
         await asyncio.sleep(self.draw.uniform(0, self._beat_seconds))
         while True:
             await self._beat()
@@ -116,6 +124,12 @@ class SimulatedAgent:
             if offer.order_id not in self._seen:
                 self._seen.add(offer.order_id)
                 await self._serve(offer)
+
+    def note_heard(self, now: float) -> None:
+        """The server has heard of it now, or the bench ends now."""
+        if self._heard_at is not None:
+            self.longest_silence_seconds = max(self.longest_silence_seconds, now - self._heard_at)
+        self._heard_at = now
 
     async def _beat(self, order: OrderBeat | None = None) -> Word | None:
         """The server's word on the order; None where there is none."""
@@ -129,6 +143,7 @@ class SimulatedAgent:
         answer = await self._post("beat", "/beat", said)
         if not answer.is_success:
             return None
+        self.note_heard(time.monotonic())
         reply = BeatReply.model_validate_json(answer.body)
         self._beat_seconds = reply.beat_seconds
         return reply.orders[0].word if reply.orders else None

@@ -1,9 +1,10 @@
 """Browsers with a page of the dashboard open, for `./dev bench load`: what they ask for, and when they ask again.
 
-Each holds one stream of news by its own session. What it shows it fetches again by the same rules as
-`frontend/src/api/live.ts` and the `queries.ts` of the pages: news are gathered for a moment, what they make stale is
-asked for at once, the next round waits for the answers, and some of it is asked for every few seconds besides. Now and
-then the line breaks; the stream then goes on after the last event that was heard.
+Each holds one stream of news by its own session, and the five connections that a browser opens besides to one address.
+What it shows it fetches again by the same rules as `frontend/src/api/live.ts` and the `queries.ts` of the pages
+(`load_pages`): news are gathered for a moment, what they make stale is asked for at once, the next round waits for the
+answers and rests after them, and some of it is asked for every few seconds besides. Now and then the line breaks; the
+stream then goes on after the last event that was heard.
 """
 
 import asyncio
@@ -12,102 +13,44 @@ import json
 import random
 import time
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from load_calls import Caller, Tally
+from load_pages import Query, follow_ups
 
+CONNECTIONS: Final = 5
 GATHER_SECONDS: Final = 0.4
+RESTS: Final = 9
+LONGEST_REST_SECONDS: Final = 15.0
+RETRY_SECONDS: Final = 0.5
+"""As the stream itself tells browsers to wait before they come back."""
 LINE_SECONDS: Final = (45.0, 90.0)
 """A line breaks after a time drawn from between."""
-MOST_PAGES: Final = 100
-_NEVER: Final = float("inf")
 _GZIPPED: Final = b"\x1f\x8b"
-
-
-@dataclass(frozen=True)
-class Query:
-    """What a page asks for.
-
-    Attributes:
-        kind: its name in the table.
-        stale_on: kinds of rows, whose news make it stale; `campaign/7`: of this row alone.
-        every_seconds: it is asked for again after so long, whatever happens; None: never.
-        has_pages: all of its pages are wanted, one after another.
-    """
-
-    kind: str
-    path: str
-    stale_on: frozenset[str]
-    every_seconds: float | None = None
-    has_pages: bool = False
-
-
-def overview() -> list[Query]:
-    """What is to be dealt with, how all clusters stand, what runs and what is next."""
-    campaigns = [
-        Query("GET campaigns", f"/api/v1/campaigns?limit=50&state={state}", frozenset({"campaign"}))
-        for state in ("active", "waiting", "paused")
-    ]
-    return [
-        Query(
-            "GET alerts",
-            "/api/v1/alerts?limit=100&state=untriaged&state=acknowledged&state=investigating",
-            frozenset({"alert"}),
-        ),
-        Query("GET board", "/api/v1/board?days=90", frozenset({"series"}), every_seconds=60),
-        Query("GET schedules", "/api/v1/schedules?limit=500", frozenset({"schedule"})),
-        *campaigns,
-    ]
-
-
-def campaign_page(cluster_id: int, campaign_id: int) -> list[Query]:
-    """A campaign at work: its results, what of it runs, what waits."""
-    one, runs = f"/api/v1/campaigns/{campaign_id}", f"/api/v1/runs?campaign_id={campaign_id}&limit=100"
-    queue = f"/api/v1/clusters/{cluster_id}/queue?limit=3&campaign_id={campaign_id}"
-    return [
-        Query("GET campaign", one, frozenset({f"campaign/{campaign_id}"}), every_seconds=3),
-        Query("GET cells", f"{one}/cells?limit=200", frozenset({"cell", "series"})),
-        Query("GET measures", f"{one}/measures", frozenset({"series"})),
-        Query("GET runs", f"{runs}&state=active", frozenset({"run"})),
-        Query("GET queue", queue, frozenset({"run"}), every_seconds=10),
-    ]
-
-
-def runs_page() -> list[Query]:
-    """The table of all runs."""
-    return [
-        Query("GET explorer/runs", "/api/v1/explorer/runs?limit=200", frozenset(), every_seconds=15),
-        Query("GET explorer/count", "/api/v1/explorer/count", frozenset()),
-    ]
-
-
-def cluster_page(cluster_id: int) -> list[Query]:
-    """A cluster with all its nodes."""
-    nodes = f"/api/v1/nodes?cluster_id={cluster_id}&limit=500"
-    return [
-        Query("GET clusters", "/api/v1/clusters?limit=500", frozenset({"cluster"})),
-        Query("GET nodes", nodes, frozenset({"node"}), every_seconds=3, has_pages=True),
-        Query("GET queue", f"/api/v1/clusters/{cluster_id}/queue", frozenset({"run"}), every_seconds=10),
-    ]
 
 
 @dataclass
 class Lines:
-    """What all streams together heard.
+    """What came of all streams together.
 
     Attributes:
-        changes: news of rows.
         resumed: how often a stream went on after the last event that it had heard.
+        rounds: how often a page asked anew for what news had made stale.
     """
 
-    changes: int = 0
     resumed: int = 0
+    rounds: int = 0
 
 
 @dataclass
 class Browser:
-    """One page that is open."""
+    """One page that is open.
+
+    Attributes:
+        heard: how many news its stream told.
+    """
 
     port: int
     tally: Tally
@@ -115,20 +58,37 @@ class Browser:
     headers: str
     queries: Sequence[Query]
     draw: random.Random
+    heard: int = 0
     _stale: set[Query] = field(default_factory=set)
-    _due: dict[Query, float] = field(default_factory=dict)
+    _has_news: asyncio.Event = field(default_factory=asyncio.Event)
     _last_id: str = ""
-    _callers: dict[Query, Caller] = field(default_factory=dict)
+    _free: asyncio.Queue[Caller] = field(default_factory=asyncio.Queue)
+    _shown: dict[Query, asyncio.Lock] = field(default_factory=dict)
+    _followed: dict[Query, Sequence[Query]] = field(default_factory=dict)
+    _tasks: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup)
 
     async def live(self) -> None:
         """Show the page, until cancelled."""
+        for _ in range(CONNECTIONS):
+            self._free.put_nowait(Caller(self.port, self.tally, self.headers + "Accept-Encoding: gzip\r\n"))
         async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
             tasks.create_task(self._listen())
             tasks.create_task(self._refetch())
             for query in self.queries:
-                self._callers[query] = Caller(self.port, self.tally, self.headers + "Accept-Encoding: gzip\r\n")
-                self._due[query] = _NEVER
-                tasks.create_task(self._fetch(query))
+                self._start(query)
+
+    def _start(self, query: Query) -> None:
+        lock = self._shown[query] = asyncio.Lock()
+        self._tasks.create_task(self._show(query, lock))
+
+    async def _show(self, query: Query, lock: asyncio.Lock) -> None:
+        """Ask for it, and again every few seconds as long as it is shown."""
+        await self._fetch(query)
+        while query.every_seconds is not None and self._shown.get(query) is lock:
+            await asyncio.sleep(query.every_seconds)
+            if not lock.locked():
+                await self._fetch(query)
 
     async def _listen(self) -> None:
         stream = Caller(self.port, self.tally, self.headers)
@@ -136,16 +96,13 @@ class Browser:
             resumes = f"Last-Event-ID: {self._last_id}\r\n" if self._last_id else ""
             self.lines.resumed += bool(resumes)
             try:
-                async with (
-                    stream.stream("/api/v1/events", resumes) as lines,
-                    asyncio.timeout(self.draw.uniform(*LINE_SECONDS)),
-                ):
-                    await self._hear(lines)
-            except TimeoutError:
-                continue
-            except (OSError, asyncio.IncompleteReadError) as error:
+                async with stream.stream("/api/v1/events", resumes) as lines:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(self.draw.uniform(*LINE_SECONDS)):
+                            await self._hear(lines)
+            except (OSError, asyncio.IncompleteReadError) as error:  # a TimeoutError is an OSError
                 self.tally.fail("GET events", f"{type(error).__name__}: {error}")
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(RETRY_SECONDS)
 
     async def _hear(self, lines: AsyncIterator[bytes]) -> None:
         event = ""
@@ -157,35 +114,63 @@ class Browser:
                 event = value
             elif name == "data" and event == "change":
                 change = json.loads(value)
-                self.lines.changes += 1
+                self.heard += 1
                 self._mark(change["kind"], change["id"])
             elif name == "data" and event == "reset":
                 self.tally.fail("GET events", "a reset: what was missed is unknown")
 
     def _mark(self, kind: str, row_id: int) -> None:
         marks = {kind, f"{kind}/{row_id}"}
-        self._stale |= {query for query in self.queries if query.stale_on & marks}
+        stale = {query for query in self._shown if query.stale_on & marks}
+        if stale:
+            self._stale |= stale
+            self._has_news.set()
 
     async def _refetch(self) -> None:
         """One round after another: each would cancel its forerunner."""
+        rested_at = 0.0
         while True:
-            await asyncio.sleep(GATHER_SECONDS)
-            now = time.monotonic()
-            wanted, self._stale = self._stale | {query for query, at in self._due.items() if at <= now}, set()
+            await self._has_news.wait()
+            await asyncio.sleep(max(GATHER_SECONDS, rested_at - time.monotonic()))
+            self._has_news.clear()
+            wanted, self._stale = self._stale, set()
+            began = time.monotonic()
             await asyncio.gather(*map(self._fetch, wanted))
+            self.lines.rounds += 1
+            now = time.monotonic()
+            rested_at = now + min(RESTS * (now - began), LONGEST_REST_SECONDS)
 
     async def _fetch(self, query: Query) -> None:
-        self._due[query] = _NEVER
-        path: str | None = query.path
-        for _ in range(MOST_PAGES if query.has_pages else 1):
-            answer = await self._callers[query].ask(query.kind, "GET", f"{path}")
-            cursor = _next_cursor(answer.body) if query.has_pages and answer.is_success else None
-            if cursor is None:
-                break
-            path = f"{query.path}&cursor={cursor}"
-        self._due[query] = time.monotonic() + (query.every_seconds or _NEVER)
+        lock = self._shown.get(query)
+        if lock is None:
+            return
+        async with lock:
+            found = await self._ask(query.kind, query.path)
+            cursor = found and found["next_cursor"] if query.has_pages else None
+            while cursor is not None:
+                page = await self._ask(query.kind, f"{query.path}&cursor={cursor}")
+                cursor = page and page["next_cursor"]
+        if found is not None:
+            self._follow(query, follow_ups(query, found))
 
+    def _follow(self, query: Query, wanted: Sequence[Query]) -> None:
+        """Show what the answer calls for, and no longer what the last one did."""
+        before = self._followed.get(query, ())
+        self._followed[query] = wanted
+        for gone in set(before).difference(wanted):
+            del self._shown[gone]
+        for new in set(wanted).difference(before):
+            self._start(new)
 
-def _next_cursor(body: bytes) -> str | None:
-    cursor: str | None = json.loads(gzip.decompress(body) if body.startswith(_GZIPPED) else body)["next_cursor"]
-    return cursor
+    async def _ask(self, kind: str, path: str) -> dict[str, Any] | None:
+        """The answer; None where it was refused, which the tally knows."""
+        caller = await self._free.get()
+        try:
+            answer = await caller.ask(kind, "GET", path)
+        finally:
+            self._free.put_nowait(caller)
+        if not answer.is_success:
+            return None
+        body = gzip.decompress(answer.body) if answer.body.startswith(_GZIPPED) else answer.body
+        found = json.loads(body)
+        return found if isinstance(found, dict) else {"items": found}

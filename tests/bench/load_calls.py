@@ -151,10 +151,12 @@ class Caller:
         Raises:
             ConnectionRefusedError: it was refused; OSError, IncompleteReadError: it broke.
         """
-        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
         try:
             writer.write(self._request("GET", path, 0, f"Accept: text/event-stream\r\n{headers}"))
-            status, head = await _read_head(reader)
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                status, head = await _read_head(reader)
             if status != 200 or b"transfer-encoding: chunked" not in head:
                 raise ConnectionRefusedError(f"{status} to a stream")
             yield _lines(reader)

@@ -16,6 +16,8 @@ from windows import cpu_seconds, family
 
 PARTS: Final = ("api", "scheduler", "worker", "postgres", "redis")
 CLIENT: Final = "this client"
+OTHERS: Final = "others"
+"""All else on the machine: what it took was missing, and figures beside it say little."""
 WARM_UP_SHARE: Final = 0.2
 """Of the time: caches and pools fill, and nothing is judged."""
 WINDOW_SHARE: Final = 0.1
@@ -37,7 +39,7 @@ class Parts:
 
     def __init__(self, stack: LocalStack) -> None:
         self._roots = {name: stack.part_pid(name) for name in PARTS}
-        self._cpu = dict.fromkeys((*PARTS, CLIENT), 0.0)
+        self._cpu = dict.fromkeys((*PARTS, CLIENT, OTHERS), 0.0)
 
     def look(self, at_seconds: float) -> Look:
         """How it is now."""
@@ -46,8 +48,16 @@ class Parts:
         for name, pids in families.items():
             # A backend of PostgreSQL that ends takes its time with it.
             self._cpu[name] = max(self._cpu[name], cpu_seconds(pids))
+        ours = sum(self._cpu[name] for name in families)
+        self._cpu[OTHERS] = max(self._cpu[OTHERS], busy_seconds(Path("/proc/stat").read_text()) - ours)
         memory = {name: sum(map(anonymous_bytes, pids)) for name, pids in families.items()}
         return Look(at_seconds, memory, dict(self._cpu))
+
+
+def busy_seconds(stat: str) -> float:
+    """How long all processors together have worked since the machine started, or were taken away by its host."""
+    user, nice, system, _idle, _waiting, interrupts, soft_interrupts, stolen = map(int, stat.split()[1:9])
+    return (user + nice + system + interrupts + soft_interrupts + stolen) / os.sysconf("SC_CLK_TCK")
 
 
 def anonymous_bytes(pid: int) -> int:

@@ -109,7 +109,14 @@ def family(pid: int) -> list[int]:
 def cpu_seconds(pids: Iterable[int]) -> float:
     """Processor time of all threads of these processes that are there now."""
     files = (file for pid in pids for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
-    return sum(int(file.read_text().split()[0]) for file in files) / 1e9
+    return sum(map(_run_nanoseconds, files)) / 1e9
+
+
+def _run_nanoseconds(schedstat: Path) -> int:
+    try:
+        return int(schedstat.read_text().split()[0])
+    except (FileNotFoundError, ProcessLookupError):  # the thread has ended since it was listed
+        return 0
 
 
 def _parents() -> dict[int, int]:

@@ -1,0 +1,129 @@
+"""What the pages of the dashboard ask for, and what makes each of it stale, for `./dev bench load`; pure.
+
+Written down from the pages' own `queries.ts`: whoever changes how much a page asks for changes it here, too.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+LIVE_SHOWN: Final = 8
+LIVE_SECONDS: Final = 5
+_API: Final = "/api/v1"
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a page asks for.
+
+    Attributes:
+        kind: its name in the table.
+        stale_on: kinds of news that make it stale; `campaign/7`: of this row alone.
+        every_seconds: it is asked for again every so often, whatever happens; None: never.
+        has_pages: all of its pages are wanted, one after another.
+    """
+
+    kind: str
+    path: str
+    stale_on: frozenset[str] = frozenset()
+    every_seconds: float | None = None
+    has_pages: bool = False
+
+
+_CLUSTERS: Final = Query("GET clusters", f"{_API}/clusters?limit=500", frozenset({"cluster"}))
+_SESSION: Final = Query("GET session", f"{_API}/session")
+_BOARD: Final = Query("GET board", f"{_API}/board?days=90", frozenset({"series"}), every_seconds=60)
+_NEW_POINTS: Final = frozenset({"series"})
+"""What is keyed as cells are."""
+
+
+def _workloads(cluster_id: int | None) -> Query:
+    narrowed = "" if cluster_id is None else f"&cluster_id={cluster_id}"
+    return Query("GET workloads", f"{_API}/workloads?limit=500{narrowed}", frozenset({"node"}), has_pages=True)
+
+
+def overview() -> list[Query]:
+    """What is to be dealt with, how all clusters stand, what runs and what is next."""
+    campaigns = [
+        Query("GET campaigns", f"{_API}/campaigns?limit=50&state={state}", frozenset({"campaign"}))
+        for state in ("active", "waiting", "paused")
+    ]
+    open_states = "&".join(f"state={state}" for state in ("untriaged", "acknowledged", "investigating"))
+    return [
+        _SESSION,
+        _CLUSTERS,
+        Query("GET drains", f"{_API}/drains", frozenset({"cluster"})),
+        Query("GET alerts", f"{_API}/alerts?limit=100&{open_states}", frozenset({"alert"})),
+        _BOARD,
+        *campaigns,
+        Query("GET schedules", f"{_API}/schedules?limit=500", frozenset({"schedule"})),
+    ]
+
+
+def campaign_page(cluster_id: int, campaign_id: int) -> list[Query]:
+    """A campaign at work: its results, what of it runs, what waits."""
+    one, runs = f"{_API}/campaigns/{campaign_id}", f"{_API}/runs?campaign_id={campaign_id}&limit=100"
+    queue = f"{_API}/clusters/{cluster_id}/queue?limit=3&campaign_id={campaign_id}"
+    return [
+        _SESSION,
+        _CLUSTERS,
+        _workloads(cluster_id),
+        Query("GET campaign", one, frozenset({f"campaign/{campaign_id}"}), every_seconds=3),
+        Query("GET cells", f"{one}/cells?limit=200", _NEW_POINTS),
+        Query("GET measures", f"{one}/measures", _NEW_POINTS),
+        Query("GET advice", f"{one}/advice", _NEW_POINTS),
+        Query("GET active runs", f"{runs}&state=active", frozenset({"run"})),
+        Query("GET queue", queue, frozenset({"run"}), every_seconds=10),
+    ]
+
+
+def runs_page() -> list[Query]:
+    """The table of all runs."""
+    return [
+        _SESSION,
+        _CLUSTERS,
+        _workloads(None),
+        Query("GET views", f"{_API}/explorer/views"),
+        Query("GET explorer/runs", f"{_API}/explorer/runs?limit=200", every_seconds=15),
+        Query("GET explorer/count", f"{_API}/explorer/count"),
+    ]
+
+
+def cluster_page(cluster_id: int) -> list[Query]:
+    """A cluster with all its nodes."""
+    own, of_cluster = f"{_API}/clusters/{cluster_id}", f"limit=500&cluster_id={cluster_id}"
+    return [
+        _SESSION,
+        _CLUSTERS,
+        _workloads(cluster_id),
+        _BOARD,
+        Query(
+            "GET nodes",
+            f"{own}/nodes?limit=500",
+            frozenset({"node", "activity"}),
+            every_seconds=3,
+            has_pages=True,
+        ),
+        Query("GET targets", f"{_API}/targets?{of_cluster}", frozenset({"target", "node"}), has_pages=True),
+        Query("GET blackouts", f"{own}/blackouts?limit=500", frozenset({f"cluster/{cluster_id}"})),
+    ]
+
+
+def follow_ups(query: Query, found: Mapping[str, Any]) -> list[Query]:
+    """What a page asks for once it knows the answer: what the first active runs move, a figure, the series' courses."""
+    match query.kind:
+        case "GET active runs":
+            counters = "&".join(f"counter={way}_bytes_per_second" for way in ("write", "read"))
+            paths = [f"{_API}/runs/{run['id']}/curves?max_points=3600&{counters}" for run in found["items"]]
+            return [Query("GET live curves", path, every_seconds=LIVE_SECONDS) for path in paths[:LIVE_SHOWN]]
+        case "GET measures" if found["metrics"]:
+            shown = found["metrics"][0]
+            wanted = f"limit=500&metric={shown['metric']}&workload={shown['workload']}"
+            path = query.path.replace("/measures", f"/measurements?{wanted}")
+            return [Query("GET measurements", path, _NEW_POINTS)]
+        case "GET explorer/runs":
+            series = {run["headline"]["series_id"]: None for run in found["items"] if run["headline"]}
+            wanted = "&".join(f"series_id={number}" for number in series)
+            return [Query("GET sparklines", f"{_API}/explorer/sparklines?{wanted}", _NEW_POINTS)] if series else []
+        case _:
+            return []
