@@ -17,6 +17,8 @@ from typing import Final
 import pytest
 from local_stack import free_port, wait_for
 
+pytestmark = pytest.mark.timeout(300)
+
 DEMO: Final = Path(__file__).resolve().parents[2] / "deploy/demo"
 PROGRAM: Final = "import demo, pathlib, sys; demo.PLAN = pathlib.Path(sys.argv.pop(1)); sys.exit(demo.main())"
 PLAN: Final = """

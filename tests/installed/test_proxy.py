@@ -49,7 +49,7 @@ def test_news_are_passed_on_line_by_line_at_once(front: Front, stack: LocalStack
 def test_what_an_agent_may_upload_reaches_the_api_and_what_it_may_not_is_refused_in_the_apis_words(
     front: Front,
 ) -> None:
-    headers = {"Authorization": "Bearer nobody", "Content-Type": "application/octet-stream", "X-Iotide-Fence": "1"}
+    headers = {"Authorization": "Bearer ion_nobody", "Content-Type": "application/octet-stream", "X-Iotide-Fence": "1"}
     path = f"/agent/orders/1/artefacts/out?sha256={'0' * 64}"
     with front.client() as client:
         largest = client.put(path, content=bytes(16 * MIB), headers=headers)
