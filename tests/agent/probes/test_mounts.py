@@ -30,6 +30,11 @@ def test_only_newlines_part_mounts_whatever_else_a_directory_is_named(strange: s
     assert [mount.mount_point for mount in mounts] == [f"/home/u/a{strange}b", "/mnt"]
 
 
+def test_an_escape_beyond_a_byte_is_none_of_the_kernel_s_and_stays_as_it_is() -> None:
+    (mount,) = parse_mountinfo("1 1 0:4 / /mnt rw - fuse.sshfs a\\665b\\043 rw\n")
+    assert mount.source == "a\\665b#"
+
+
 @pytest.mark.parametrize("path", sorted(PROBE_DATA.glob("mountinfo.*")), ids=lambda path: path.stem)
 def test_every_recorded_mountinfo_is_read(path: str) -> None:
     mounts = parse_mountinfo(sample(str(path)))

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-_ESCAPE: Final = re.compile(rb"\\([0-7]{3})")
+_ESCAPE: Final = re.compile(rb"\\([0-3][0-7]{2})")
 
 
 class MountLine(NamedTuple):
