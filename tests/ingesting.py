@@ -12,15 +12,17 @@ from threading import Event, Lock
 from typing import Any, Final
 
 import psycopg
+from factories.clusters import node_token
 from factories.measured import Measured
 from fastapi.testclient import TestClient
+from httpx import Response
 
 from iotide_server.kit.db import Database
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.runs.models import Attempt, Order, Run
 
 API: Final = "/api/v1/agent"
-TOKEN: Final = "a node's token"
+TOKEN: Final = node_token("n1")
 FENCE: Final = 7
 _STARTED_AT: Final = datetime(2026, 11, 21, 10, tzinfo=UTC)
 _AGAIN_SECONDS: Final = 0.05
@@ -155,16 +157,16 @@ class Nodes:
             headers={**headers, "X-Iotide-Fence": str(FENCE), "Content-Type": "application/octet-stream"},
         )
         if not put.is_success:
-            return self._not_now(put.status_code)
+            return self._not_now(put)
         answer = self.client.post(f"{API}/orders/{delivery.order_id}/finish", json=delivery.result(), headers=headers)
         if not answer.is_success:
-            return self._not_now(answer.status_code)
+            return self._not_now(answer)
         assert answer.json()["accepted"], answer.text
         return True
 
     @staticmethod
-    def _not_now(status: int) -> bool:
-        assert status >= 500, status
+    def _not_now(answer: Response) -> bool:
+        assert answer.is_server_error, answer.text
         return False
 
 
