@@ -52,7 +52,7 @@ it("lists join tokens with who made them, and revokes one once that is confirmed
   ];
   const revoked: unknown[] = [];
   server.use(
-    http.get("*/api/v1/nodes", () => listOf([node()])),
+    http.get("*/api/v1/clusters/1/nodes", () => listOf([node()])),
     http.get("*/api/v1/clusters/1/join-tokens", () => listOf(tokens)),
     http.delete("*/api/v1/join-tokens/:id", ({ params }) => {
       revoked.push(params.id);

@@ -12,7 +12,7 @@ import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
 import { joinTokensQuery, revokeJoinToken } from "./identityQueries";
-import { nodesQuery } from "./queries";
+import { nodeLinesQuery } from "./queries";
 
 const NONE = [] as const;
 
@@ -25,7 +25,7 @@ export function JoinTokens({ clusterId }: { clusterId: number }) {
 }
 
 function Open({ clusterId, tokens }: { clusterId: number; tokens: readonly JoinToken[] }) {
-  const { data: nodes = NONE } = useQuery(nodesQuery(clusterId));
+  const { data: nodes = NONE } = useQuery(nodeLinesQuery(clusterId));
   const revoke = useMutation(revokeJoinToken);
   return (
     <Paper p="md" withBorder>
