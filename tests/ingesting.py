@@ -15,7 +15,7 @@ import psycopg
 from factories.clusters import node_token
 from factories.measured import Measured
 from fastapi.testclient import TestClient
-from httpx import Response
+from httpx2 import Response
 
 from iotide_server.kit.db import Database
 from iotide_server.kit.digests import canonical_sha256

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Annotated, Any, Final, TypedDict, Unpack
 
 import structlog
-from anyio import CapacityLimiter, to_thread
+from anyio import CancelScope, CapacityLimiter, to_thread
 from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute, iter_route_contexts
@@ -106,7 +106,8 @@ async def _end(opened: AbstractContextManager[Session], error: BaseException | N
     # A thread beyond those of all requests: they may be waiting for the connection that this gives back.
     limiter = CapacityLimiter(1)
     trace = None if error is None else error.__traceback__
-    await to_thread.run_sync(opened.__exit__, None if error is None else type(error), error, trace, limiter=limiter)
+    with CancelScope(shield=True):  # a request that is given up gives its connection back, too
+        await to_thread.run_sync(opened.__exit__, None if error is None else type(error), error, trace, limiter=limiter)
 
 
 # Without the bound, requests that wait for a connection fill the thread pool that the connections' holders need.
