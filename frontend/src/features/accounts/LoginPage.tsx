@@ -133,8 +133,9 @@ function useCountdown(error: ApiError | null): number {
   const [until, setUntil] = useState(0);
   useEffect(() => {
     if (error?.waitSeconds == null) return setUntil(0);
-    setNow(Date.now());
-    setUntil(Date.now() + error.waitSeconds * 1000);
+    const began = Date.now();
+    setNow(began);
+    setUntil(began + error.waitSeconds * 1000);
     const timer = setInterval(() => setNow(Date.now()), 1000);
     return () => clearInterval(timer);
   }, [error]);
