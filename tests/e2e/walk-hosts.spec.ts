@@ -60,7 +60,7 @@ test("hosts that wait: one is let in, another refused, and the token revoked", a
 async function makeToken(page: Page): Promise<string> {
   await expect(page.getByRole("checkbox", { name: "Each node waits until it is let in" })).toBeChecked();
   await page.getByRole("button", { name: "Make a join token" }).click();
-  const command = page.getByText(/^iotide-agent enroll /);
+  const command = page.getByText(/^echo \S+ \| iotide-agent enroll /);
   await expect(command).toBeVisible();
   return (await command.textContent()) ?? "";
 }
@@ -80,8 +80,10 @@ async function enrol(command: string, name: string): Promise<Host> {
     `approved_directories = ["${directory}"]`,
   ];
   await writeFile(config, `${lines.join("\n")}\n`, { mode: 0o600 });
-  const [, ...words] = command.trim().split(/\s+/);
-  const { stdout } = await run(AGENT, [...words, "--config", config, "--json"]);
+  const [, token = "", words = ""] = /^echo (\S+) \| iotide-agent (.*)$/.exec(command) ?? [];
+  const enrolling = run(AGENT, [...words.split(" "), "--config", config, "--json"]);
+  enrolling.child.stdin?.end(`${token}\n`);
+  const { stdout } = await enrolling;
   const identity = JSON.parse(await readFile(join(state, "identity.json"), "utf8")) as { node_token: string };
   return { fingerprint: (JSON.parse(stdout) as Host).fingerprint, token: identity.node_token };
 }

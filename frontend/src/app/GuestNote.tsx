@@ -11,7 +11,7 @@ export default function GuestNote() {
     <Text c="dimmed" mb="sm" role="note" size="sm">
       <Trans>
         You read as a guest: nothing can be changed, and people are not named.{" "}
-        <TextLink search={{ next: href }} to="/login">
+        <TextLink search={{ next: href }} to="/login" underline="always">
           Log in
         </TextLink>{" "}
         if you have an account.
