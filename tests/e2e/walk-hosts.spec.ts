@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
-import { heading, look } from "./look";
-import { given, post, signIn } from "./surroundings";
+import { heading, look, openLoggedIn } from "./look";
+import { given, post } from "./surroundings";
 
 const run = promisify(execFile);
 const AGENT = given("IOTIDE_AGENT");
@@ -20,10 +20,13 @@ test.beforeAll(async () => {
 
 test.afterAll(() => rm(directory, { recursive: true }));
 
-test("hosts that wait: one is let in, another refused, and the token revoked", async ({ page, request }) => {
+test("hosts that wait: one is let in, another refused, and the token revoked", async ({
+  browser,
+  request,
+}) => {
+  const page = await openLoggedIn(browser);
   const name = `gate-${Date.now()}`;
   const { id } = await post(request, "clusters", { name });
-  await signIn(page);
   await page.goto(`/clusters/${id}`);
   const command = await makeToken(page);
 
@@ -54,6 +57,7 @@ test("hosts that wait: one is let in, another refused, and the token revoked", a
 
   await revokeToken(page);
   await expect(enrol(command, "late-host")).rejects.toMatchObject({ code: 2 });
+  await page.context().close();
 });
 
 /** By the form of a cluster that has no nodes, as it stands there; the command to run on the hosts. */

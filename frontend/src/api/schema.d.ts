@@ -44107,7 +44107,7 @@ export interface operations {
                      *     event: change
                      *     data: {"kind":"run","id":7,"version":42,"cluster_id":1}
                      */
-                    "text/event-stream": string;
+                    "text/event-stream": unknown;
                 };
             };
             /** @description Unauthorized */

@@ -33,13 +33,16 @@ _GATHER_SECONDS: Final = 0.2
 """After news were written, so that what comes meanwhile is written at once; the first ones never wait."""
 _SILENCE_SECONDS: Final = 15.0
 """After so long without news a comment is written: proxies end what is silent, and a client that went is noticed."""
+_EVENT: Final = {
+    "type": "object",
+    "properties": {
+        "data": {"type": "string"},
+        "event": {"type": "string"},
+        "id": {"type": "string"},
+        "retry": {"type": "integer", "minimum": 0},
+    },
+}
 _EXAMPLE: Final = 'id: 42\nevent: change\ndata: {"kind":"run","id":7,"version":42,"cluster_id":1}\n\n'
-
-
-class NewsResponse(StreamingResponse):
-    """Server-sent events as we write them: by FastAPI's way each of them costs every stream as much as a request."""
-
-    media_type = "text/event-stream"
 
 
 def wanted_topics(
@@ -75,13 +78,13 @@ async def _expect_place(principal: Reader, request: Request) -> None:
 @router.get(
     "/events",
     summary="Stream changes",
-    response_class=NewsResponse,
+    response_class=StreamingResponse,  # by FastAPI's own way each event costs every stream as much as a request
     dependencies=[Depends(_expect_place, scope="function")],
     responses={
         **errors(429),
         200: {
             "description": "`change` names a row to fetch again; after `reset` any may have changed",
-            "content": {"text/event-stream": {"example": _EXAMPLE}},
+            "content": {"text/event-stream": {"itemSchema": _EVENT, "example": _EXAMPLE}},
         },
     },
 )
@@ -90,7 +93,7 @@ async def stream_events(
     request: Request,
     topics: Annotated[frozenset[str], Depends(wanted_topics)],
     last_event_id: Annotated[str, Header(max_length=20, description="The stream goes on after this event")] = "",
-) -> NewsResponse:
+) -> StreamingResponse:
     """What changes in the clusters that you may see.
 
     The stream ends after ten minutes; an EventSource comes back by itself, proves who it is again and goes on. One
@@ -103,7 +106,8 @@ async def stream_events(
 
     # nginx holds back what it was not told to let pass.
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-    return NewsResponse(_written(request, _holder(principal), is_for_caller, last_event_id), headers=headers)
+    written = _written(request, _holder(principal), is_for_caller, last_event_id)
+    return StreamingResponse(written, headers=headers, media_type="text/event-stream")
 
 
 async def _written(
