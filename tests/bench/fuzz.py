@@ -6,10 +6,12 @@ Both are read again by `./dev test`.
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -43,11 +45,12 @@ def main() -> int:
     chosen = asked.parser or names
     seconds = asked.minutes * 60 if asked.minutes else asked.seconds
     inputs = uncaught = 0
-    for name in chosen:
-        fed, found = _fuzz(name, seconds, asked.seed, keeps=asked.keep)
-        inputs += fed
-        uncaught += len(found)
-        print(f"{name}: inputs={fed} uncaught={len(found)}" + "".join(f"\n  {line}" for line in found), flush=True)
+    with ThreadPoolExecutor(asked.at_once) as pool:
+        outcomes = pool.map(lambda name: _fuzz(name, seconds, asked.seed, keeps=asked.keep), chosen)
+        for name, (fed, found) in zip(chosen, outcomes, strict=True):
+            inputs += fed
+            uncaught += len(found)
+            print(f"{name}: inputs={fed} uncaught={len(found)}" + "".join(f"\n  {line}" for line in found), flush=True)
     print(f"fuzz: parsers={len(chosen)} inputs={inputs} uncaught={uncaught}")
     return 1 if uncaught else 0
 
@@ -57,6 +60,9 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--seconds", type=int, default=60, help="for each parser")
     parser.add_argument("--minutes", type=int, help="for each parser, instead of --seconds")
     parser.add_argument("--parser", action="append", default=[], metavar="NAME", help="this one alone; may be repeated")
+    parser.add_argument(
+        "--at-once", type=int, choices=range(1, 257), metavar="N", default=os.cpu_count(), help="parsers fed at a time"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of libFuzzer; 0: another one each time")
     parser.add_argument("--keep", action=argparse.BooleanOptionalAction, default=True, help="renew the kept corpus")
     for hidden in ("--child", "--reduce", "--work"):

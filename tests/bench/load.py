@@ -1,8 +1,8 @@
 """Whether one server carries 2,000 agents, 200 samples a second and 20 open pages on two cores, without growing.
 
 One whole server is brought up as `iotide-server up` does, with a PostgreSQL that waits for its disk, and this process
-is all of its clients: agents that were really enrolled (`load_agents`), of which one in twenty runs campaign after
-campaign, and browsers (`load_browsers`). Client and server share the machine; what each took of it is said.
+is all of its clients: agents that were really enrolled (`load_agents`), of which one in twenty runs run after
+run, four to a campaign, and browsers (`load_browsers`). Client and server share the machine; what each took of it is said.
 
 Ends with status 1, and a sentence for each, where a limit was passed. Memory is judged from five minutes on.
 """
@@ -23,7 +23,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 from factories.announced import hello, mount
 from factories.ready_cluster import announced
-from load_agents import Samples, SimulatedAgent, bearer, deliver_wakes
+from load_agents import RUN_SECONDS, Samples, SimulatedAgent, bearer, deliver_wakes
 from load_browsers import Browser, Lines
 from load_calls import Caller, Tally, percentile_ms
 from load_pages import Query, campaign_page, cluster_page, overview, runs_page
@@ -44,9 +44,10 @@ SAMPLES_PER_SECOND: Final = 200.0
 BROWSERS: Final = 20
 BUSY_SHARE: Final = 0.05
 LEAST_BUSY: Final = 20
+NODES_A_CAMPAIGN: Final = 4
 AT_ONCE: Final = 8
 """Requests that are under way at once while it is set up."""
-SHORTEST_RUN_SECONDS: Final = 14.0
+SHORTEST_RUN_SECONDS: Final = RUN_SECONDS[0]
 LOOK_SECONDS: Final = 5.0
 INGEST: Final = ("artefact", "finish")
 MOST_BEAT_P95_MS: Final = 250.0
@@ -71,7 +72,7 @@ class Site:
     stack: LocalStack
     tally: Tally
     cluster_id: int
-    campaign_id: int
+    campaign_ids: list[int]
     agents: list[SimulatedAgent]
     busy: list[SimulatedAgent]
     samples: Samples
@@ -110,7 +111,7 @@ async def measure(stack: LocalStack, agent_count: int, minutes: float) -> int:
 
 
 async def set_up(stack: LocalStack, agent_count: int, minutes: float) -> Site:
-    """Enrol all agents, let them say hello, and submit a campaign that lasts."""
+    """Enrol all agents, let them say hello, and submit campaigns that last."""
     tally, samples = Tally(), Samples(SAMPLES_PER_SECOND)
     cluster_id = stack.add_cluster("load")
     agents = await enrol(stack, tally, samples, cluster_id, agent_count)
@@ -120,18 +121,21 @@ async def set_up(stack: LocalStack, agent_count: int, minutes: float) -> Site:
     await _each(agents, lambda agent: agent.hello(template))
     busy = agents[: max(LEAST_BUSY, round(BUSY_SHARE * agent_count))]
     stack.add_target(cluster_id, "scratch", Path("/scratch"), [agent.node_id for agent in busy])
-    campaign = stack.post(
-        "/campaigns",
-        {
-            "name": "load",
-            "cluster": "load",
-            "nodes": [f"n{number}" for number in range(1, len(busy) + 1)],
-            "targets": ["scratch"],
-            "workloads": [{"workload": "iozone", "options": {"file_size_bytes": "64 MiB"}}],
-            "repeats": min(1000, round(60 * minutes / SHORTEST_RUN_SECONDS) + 2),
-        },
-    )
-    return Site(stack, tally, cluster_id, campaign["id"], agents, busy, samples)
+    campaigns = [
+        stack.post(
+            "/campaigns",
+            {
+                "name": f"load-{first}",
+                "cluster": "load",
+                "nodes": [f"n{number}" for number in range(first, min(first + NODES_A_CAMPAIGN, len(busy) + 1))],
+                "targets": ["scratch"],
+                "workloads": [{"workload": "iozone", "options": {"file_size_bytes": "64 MiB"}}],
+                "repeats": min(1000, round(60 * minutes / SHORTEST_RUN_SECONDS) + 2),
+            },
+        )
+        for first in range(1, len(busy) + 1, NODES_A_CAMPAIGN)
+    ]
+    return Site(stack, tally, cluster_id, [campaign["id"] for campaign in campaigns], agents, busy, samples)
 
 
 async def enrol(
@@ -174,7 +178,7 @@ def make_browsers(site: Site) -> list[Browser]:
     """Pages that people leave open: half of them the overview, each by a person of their own."""
     shown: list[list[Query]] = [
         *(overview() for _ in range(BROWSERS // 2)),
-        *(campaign_page(site.cluster_id, site.campaign_id) for _ in range(BROWSERS // 5)),
+        *(campaign_page(site.cluster_id, campaign_id) for campaign_id in site.campaign_ids[: BROWSERS // 5]),
         *(runs_page() for _ in range(BROWSERS // 5)),
     ]
     shown += [cluster_page(site.cluster_id) for _ in range(BROWSERS - len(shown))]

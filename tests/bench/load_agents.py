@@ -36,8 +36,8 @@ from iotide_wire.messages import (
     Word,
 )
 
-RUN_SECONDS: Final = (14.0, 26.0)
-"""A run's length is drawn from between: within the 30 s in which a beat comes each second."""
+RUN_SECONDS: Final = (60.0, 120.0)
+"""A run's length is drawn from between: some 30 s of a beat each second, then one every 10 s."""
 MOST_SAMPLES: Final = 400
 """Of one result."""
 COUNTERS: Final = 40

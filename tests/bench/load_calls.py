@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Final
 
-KEEP_ALIVE_SECONDS: Final = 4.0
-"""A connection that was not used for so long is opened anew, before the server, which waits 5 s, may close it; so an
-agent without a run, which speaks every 5 s, comes with a new one each time, as its own client does."""
+KEEP_ALIVE_SECONDS: Final = 60.0
+"""A connection that was not used for so long is opened anew, as an agent's own client does."""
 PATIENCE_SECONDS: Final = 10.0
 """As long as an agent waits for the answer to a beat."""
 NO_ANSWER: Final = 0

@@ -29,6 +29,7 @@ from iotide_server.board.routes import router as board
 from iotide_server.campaigns.routes import router as campaigns
 from iotide_server.clusters.routes import router as clusters
 from iotide_server.explorer.routes import router as explorer
+from iotide_server.gateway.idle_beats import IdleBeats
 from iotide_server.gateway.routes import router as gateway
 from iotide_server.kit.assets import serve_assets
 from iotide_server.kit.clock import Clock, system_clock
@@ -112,6 +113,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.database = database
     app.state.redis = redis
     app.state.clock = clock
+    app.state.idle_beats = IdleBeats(app.state)
     app.state.feed = feed
     app.state.agent_access = access
     app.state.public_url = settings.public_url

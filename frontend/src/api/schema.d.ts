@@ -9658,7 +9658,7 @@ export interface components {
              */
             tool: string;
             /** Nodes */
-            nodes: components["schemas"]["WorkloadNode"][];
+            nodes: components["schemas"]["WorkloadNodes"][];
         };
         /**
          * WorkloadAnnouncement
@@ -9763,18 +9763,21 @@ export interface components {
             roles?: components["schemas"]["Roles"][] | "each_pair" | null;
         };
         /**
-         * WorkloadNode
-         * @description A node that has a workload.
+         * WorkloadNodes
+         * @description Nodes that have a workload in the same way: with one version of its tool, or for one reason not ready for it.
          */
-        WorkloadNode: {
-            /** Node Id */
-            node_id: number;
+        WorkloadNodes: {
             /** Available */
             available: boolean;
             /** Unavailable Because */
             unavailable_because: string | null;
             /** Tool Version */
             tool_version: string | null;
+            /**
+             * Node Ids
+             * @description Ascending
+             */
+            node_ids: number[];
         };
         /**
          * Standing
@@ -23666,10 +23669,12 @@ export interface operations {
                      *           "tool": "fio",
                      *           "nodes": [
                      *             {
-                     *               "node_id": 1,
                      *               "available": true,
                      *               "unavailable_because": "text",
-                     *               "tool_version": "text"
+                     *               "tool_version": "text",
+                     *               "node_ids": [
+                     *                 1
+                     *               ]
                      *             }
                      *           ]
                      *         }

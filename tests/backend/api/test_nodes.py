@@ -200,7 +200,7 @@ def test_a_revoked_join_token_lets_nobody_in(client: TestClient, admin: Person, 
 
 def test_the_catalogue_shows_which_nodes_have_what(get: Callable[[str], Json], node: Node) -> None:
     fio, dd = get("/workloads")["items"]
-    assert (dd["name"], dd["nodes"][0]["node_id"], dd["nodes"][0]["available"]) == ("dd", node.id, True)
+    assert (dd["name"], dd["nodes"][0]["node_ids"], dd["nodes"][0]["available"]) == ("dd", [node.id], True)
     assert fio["nodes"][0]["unavailable_because"] == "no"
     assert dd["options_schema"]["properties"]["file_size_bytes"]["x-unit"] == "bytes"
     assert dd["metrics"][0]["unit"] == "bytes_per_second"

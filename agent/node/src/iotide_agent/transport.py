@@ -27,6 +27,8 @@ from iotide_wire.versions import SPOKEN_VERSIONS, STRANGE_VERSION, WIRE_VERSION,
 
 _TIMEOUT: Final = httpx.Timeout(10.0, connect=3.0)
 _PATIENT_TIMEOUT: Final = httpx.Timeout(120.0, connect=3.0)
+_IDLE_CONNECTION_SECONDS: Final = 60.0
+"""Longer than from beat to beat, since each connection is a TLS handshake; less than the server keeps one (75 s)."""
 _BUSY: Final = frozenset({408, 425, 429})
 """Refusals of the moment: the same request may be answered later."""
 _MALFORMED: Final = 422
@@ -70,6 +72,7 @@ class Transport:
             base_url=f"{server_url}/api/v1/agent",
             headers=_bearer(node_token) if node_token else {},
             timeout=_TIMEOUT,
+            limits=httpx.Limits(keepalive_expiry=_IDLE_CONNECTION_SECONDS),
             verify=trust(ca_pem),
             trust_env=False,
         )

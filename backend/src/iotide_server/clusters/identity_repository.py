@@ -30,13 +30,17 @@ class KnownNode(NamedTuple):
     wire_version: int | None
 
 
+_BY_TOKEN: Final = text(
+    "SELECT id, name, wire_version FROM node"
+    " WHERE token_sha256 = :token_sha256 AND retired_at IS NULL AND revoked_at IS NULL"
+)
+"""As text, because it is asked with each request of an agent."""
 _IS_TRUSTED: Final = Node.retired_at.is_(None) & Node.revoked_at.is_(None)
 
 
 def node_by_token(session: Session, token_sha256: str) -> KnownNode | None:
     """The node with that token, unless it was retired or revoked."""
-    known = select(Node.id, Node.name, Node.wire_version).where(_IS_TRUSTED, Node.token_sha256 == token_sha256)
-    row = session.execute(known).one_or_none()
+    row = session.execute(_BY_TOKEN, {"token_sha256": token_sha256}).one_or_none()
     return None if row is None else KnownNode(*row)
 
 

@@ -1,7 +1,9 @@
 """Commands that run the service: everything at once, or one part, and what a part needs before it starts."""
 
 import contextlib
+import gc
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -17,9 +19,17 @@ from iotide_server.kit.connections import BoundedProtocol
 from iotide_server.kit.db import Database, await_server, open_engine
 from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.kit.migrations import migrate as migrate_database
+from iotide_server.kit.open_files import open_as_many_files_as_allowed
 from iotide_server.settings import API_PORT
 
 _OPEN_REQUESTS_SECONDS = 5
+_IDLE_CONNECTION_SECONDS = 75
+"""Longer than agents and nginx (60 s each) keep a connection that they do not use, so that nobody meets its end."""
+_SWITCH_SECONDS = 0.0005
+"""After so long a thread that computes lets the event loop go on, which waits for it at each of its system calls."""
+
+_COLLECTED_AFTER = (5_000, 10, 10)
+"""Objects, not the usual 700: each request makes thousands that end with it."""
 
 PortOption = Annotated[int, typer.Option(min=1, max=65533, help="Port of the API and the browser pages.")]
 
@@ -95,8 +105,13 @@ def api(
     settings = settings_of_environment()
     configure_logs("api", settings.log_format)
     require_served_schema(settings)
+    open_as_many_files_as_allowed()  # each node keeps a connection
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    app = create_app(settings)
+    gc.freeze()  # what is here now stays, and need not be looked through again and again
+    gc.set_threshold(*_COLLECTED_AFTER)
     uvicorn.run(
-        create_app(settings),
+        app,
         host=host,
         port=port,
         ssl_certfile=tls_chain,
@@ -105,6 +120,7 @@ def api(
         proxy_headers=False,  # kit/proxies.py does it: uvicorn would believe whatever comes from this machine
         log_config=None,  # its lines go where ours go
         http=BoundedProtocol,
+        timeout_keep_alive=_IDLE_CONNECTION_SECONDS,
         # A news stream never ends by itself.
         timeout_graceful_shutdown=_OPEN_REQUESTS_SECONDS,
     )

@@ -7,7 +7,6 @@ Redis stays on loopback and this process is the only door.
 import argparse
 import asyncio
 import contextlib
-import resource
 import signal
 import socket
 import ssl
@@ -15,6 +14,7 @@ import sys
 from functools import partial
 
 from iotide_server.embedded.tls import Certificates
+from iotide_server.kit.open_files import open_as_many_files_as_allowed
 
 _CHUNK_BYTES = 65_536
 _HANDSHAKE_SECONDS = 10.0
@@ -77,8 +77,7 @@ def main() -> None:
     parser.add_argument("port", type=int)
     parser.add_argument("redis_port", type=int)
     options = parser.parse_args()
-    _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
+    open_as_many_files_as_allowed()
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(options.chain, options.key)
     asyncio.run(_run(context, options.host, options.port, options.redis_port))

@@ -57,7 +57,7 @@ FRESH_SECONDS: Final = 30.0
 """What lay unused for longer may be dead without a word: something between here and the server has forgotten it."""
 _USED_AT: Final = "used_at"
 
-CONNECTIONS = 16
+CONNECTIONS = 8
 """Transactions that one process has open at once."""
 
 

@@ -1,11 +1,11 @@
 """SQL of the workload catalogue."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, delete, exists, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, delete, exists, func, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
@@ -24,6 +24,16 @@ class Availability:
     available: bool
     unavailable_because: str | None
     tool_version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodesAlike:
+    """Nodes that have a workload in the same way, of which a cluster of thousands has a handful."""
+
+    available: bool
+    unavailable_because: str | None
+    tool_version: str | None
+    node_ids: Sequence[int]
 
 
 def upsert_workload(session: Session, row: Json) -> int:
@@ -77,17 +87,20 @@ def catalogue(
 
 def nodes_of(
     session: Session, workload_ids: Collection[int], visible: frozenset[int] | None, cluster_id: int | None
-) -> Mapping[int, list[NodeWorkload]]:
-    """By workload, the living nodes of these clusters that have it."""
+) -> Mapping[int, list[NodesAlike]]:
+    """By workload, the living nodes of these clusters that have it, those together that have it alike."""
+    alike = (NodeWorkload.available, NodeWorkload.unavailable_because, NodeWorkload.tool_version)
+    node_ids = func.array_agg(aggregate_order_by(NodeWorkload.node_id, NodeWorkload.node_id))
     statement = (
-        select(NodeWorkload)
+        select(NodeWorkload.workload_id, *alike, node_ids)
         .join(Node, Node.id == NodeWorkload.node_id)
         .where(NodeWorkload.workload_id.in_(workload_ids), Node.retired_at.is_(None), *_within(visible, cluster_id))
-        .order_by(NodeWorkload.node_id)
+        .group_by(NodeWorkload.workload_id, *alike)
+        .order_by(func.min(NodeWorkload.node_id))
     )
-    by_workload: defaultdict[int, list[NodeWorkload]] = defaultdict(list)
-    for row in session.scalars(statement):
-        by_workload[row.workload_id].append(row)
+    by_workload: defaultdict[int, list[NodesAlike]] = defaultdict(list)
+    for workload_id, available, because, version, alike_ids in session.execute(statement):
+        by_workload[workload_id].append(NodesAlike(available, because, version, alike_ids))
     return by_workload
 
 

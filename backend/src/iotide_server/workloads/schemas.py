@@ -9,13 +9,13 @@ from iotide_server.workloads.service import CatalogueEntry
 from iotide_wire.catalogue import MetricSpec
 
 
-class WorkloadNode(Output):
-    """A node that has a workload."""
+class WorkloadNodes(Output):
+    """Nodes that have a workload in the same way: with one version of its tool, or for one reason not ready for it."""
 
-    node_id: int
     available: bool
     unavailable_because: str | None
     tool_version: str | None
+    node_ids: Annotated[list[int], Field(description="Ascending")]
 
 
 class Workload(Output):
@@ -34,7 +34,7 @@ class Workload(Output):
         list[Literal["sender", "receiver"]], Field(description="What `roles` of a plan may share out; empty: nothing")
     ]
     tool: Annotated[str, Field(description="The program that does the work", examples=["fio"])]
-    nodes: list[WorkloadNode]
+    nodes: list[WorkloadNodes]
 
     @classmethod
     def of(cls, entry: CatalogueEntry) -> "Workload":
@@ -52,5 +52,5 @@ class Workload(Output):
             metrics=[MetricSpec.model_validate(metric) for metric in workload.metrics],
             step_roles=workload.step_roles,
             tool=workload.tool,
-            nodes=[WorkloadNode.model_validate(node) for node in entry.nodes],
+            nodes=[WorkloadNodes.model_validate(alike) for alike in entry.nodes],
         )

@@ -13,6 +13,7 @@ from iotide_server.workloads import repository
 from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
 from iotide_server.workloads.models import NodeWorkload, Workload, WorkloadBaseline
 from iotide_server.workloads.options import check_schema, complete_options
+from iotide_server.workloads.repository import NodesAlike
 from iotide_wire.catalogue import WorkloadAnnouncement
 
 
@@ -21,7 +22,7 @@ class CatalogueEntry:
     """A workload and the nodes that have it."""
 
     workload: Workload
-    nodes: Sequence[NodeWorkload]
+    nodes: Sequence[NodesAlike]
 
 
 def announce(session: Session, node_id: int, announcements: Sequence[WorkloadAnnouncement]) -> None:

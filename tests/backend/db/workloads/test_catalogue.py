@@ -10,6 +10,7 @@ from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.workloads import service
 from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
+from iotide_server.workloads.repository import NodesAlike
 
 FIRST_PAGE = PageRequest(50, None)
 
@@ -22,7 +23,10 @@ def two_nodes(session: Session) -> tuple[Node, Node]:
 def catalogue(session: Session, *grants: int) -> list[tuple[str, int, list[int]]]:
     viewer = Principal(PrincipalKind.USER, 1, "grace", grants=dict.fromkeys(grants or (None,), Role.VIEWER))
     entries = service.catalogue(session, viewer, None, FIRST_PAGE).rows
-    return [(entry.workload.name, entry.workload.revision, [node.node_id for node in entry.nodes]) for entry in entries]
+    return [
+        (entry.workload.name, entry.workload.revision, [node_id for alike in entry.nodes for node_id in alike.node_ids])
+        for entry in entries
+    ]
 
 
 def test_equal_announcements_are_one_workload(session: Session) -> None:
@@ -30,6 +34,22 @@ def test_equal_announcements_are_one_workload(session: Session) -> None:
     for node in (one, two):
         service.announce(session, node.id, [workload("dd"), workload("fio")])
     assert catalogue(session) == [("fio", 1, [one.id, two.id]), ("dd", 1, [one.id, two.id])]
+
+
+def test_nodes_are_told_together_that_have_a_workload_alike(session: Session) -> None:
+    one, two = two_nodes(session)
+    three, four = (make_node(session, make_cluster(session, name), name) for name in ("n3", "n4"))
+    for node, version in ((one, "3.33"), (two, "3.36"), (four, "3.33")):
+        service.announce(session, node.id, [workload("fio", tool_version=version)])
+    absent = workload("fio", available=False, unavailable_because="no fio", tool_version=None)
+    service.announce(session, three.id, [absent])
+    everybody = Principal(PrincipalKind.USER, 1, "grace", grants={None: Role.VIEWER})
+    (fio,) = service.catalogue(session, everybody, None, FIRST_PAGE).rows
+    assert fio.nodes == [
+        NodesAlike(True, None, "3.33", [one.id, four.id]),
+        NodesAlike(True, None, "3.36", [two.id]),
+        NodesAlike(False, "no fio", None, [three.id]),
+    ]
 
 
 def test_what_a_node_no_longer_announces_is_gone(session: Session) -> None:

@@ -86,7 +86,7 @@ def _version(version: int) -> Finding:
 
 def _connections(facts: DatabaseFacts) -> Finding:
     most = int(facts.settings["max_connections"]) - int(facts.settings["superuser_reserved_connections"])
-    remedy = "raise max_connections in postgresql.conf and restart PostgreSQL; each further API process needs 25"
+    remedy = "raise max_connections in postgresql.conf and restart PostgreSQL; each further API process needs 13"
     if most < NEEDED_CONNECTIONS:
         sentence = f"it lets {most} connections in; one API process, scheduler and worker need {NEEDED_CONNECTIONS}"
         return wrong("database_connections", sentence, remedy)

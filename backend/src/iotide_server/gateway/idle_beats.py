@@ -1,0 +1,126 @@
+"""The beats of idle nodes, which are nearly all requests there are: those that come together are taken down together.
+
+A beat of a known agent that holds no order, to which nothing is offered and of which nothing is wanted says only that
+it is alive. Many of these are one statement and one commit; each is answered after that commit. Every other beat, and
+one whose row somebody else has locked, goes the way of all requests and is answered there.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import Request
+from fastapi.routing import APIRoute
+from pydantic import ValidationError
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.datastructures import State
+from starlette.responses import Response
+
+from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX
+from iotide_server.accounts.secret import digest
+from iotide_server.clusters.beats import idle_beat_seconds
+from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.gateway import idle_repository
+from iotide_server.gateway.idle_repository import IdleBeat
+from iotide_server.kit.meters import HEARTBEATS
+from iotide_wire.messages import BeatReply, BeatRequest
+from iotide_wire.versions import as_spoken
+
+GATHERING_SECONDS: Final = 0.02
+"""So long a beat waits for others: nobody waits for the answer to it."""
+MOST_TOGETHER: Final = 500
+_LARGEST_BYTES: Final = 2048
+_NO_ORDERS: Final = b'"orders":[]'
+
+
+class _Waiting(NamedTuple):
+    said: IdleBeat
+    answer: "asyncio.Future[Response | None]"
+
+
+class BeatRoute(APIRoute):
+    """The route of beats; its rule is asked of those that `IdleBeats` does not answer."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """As FastAPI wants it."""
+        ordinary = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            said = idle_beat(request.headers, await request.body())
+            answer = None if said is None else await request.app.state.idle_beats.take(said)
+            return await ordinary(request) if answer is None else answer
+
+        return handle
+
+
+def idle_beat(headers: Mapping[str, str], body: bytes) -> IdleBeat | None:
+    """What an agent without orders says; None: it is another beat, or none that can be read."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    is_of_node = scheme == "Bearer" and token.startswith(NODE_TOKEN_PREFIX)
+    if not is_of_node or headers.get("content-type") != "application/json":
+        return None
+    if len(body) > _LARGEST_BYTES or _NO_ORDERS not in body:
+        return None
+    try:
+        beat = BeatRequest.model_validate_json(body)
+    except ValidationError:
+        return None
+    if beat.orders:
+        return None
+    return IdleBeat(digest(token), beat.agent_instance, beat.clock, beat.spool_bytes)
+
+
+@dataclass
+class IdleBeats:
+    """Takes down idle beats, those together that came within a moment or while the former ones were written.
+
+    Attributes:
+        state: of the application, with its `database` and `clock`.
+    """
+
+    state: State
+
+    def __post_init__(self) -> None:
+        self._waiting: list[_Waiting] = []
+        self._writer: asyncio.Task[None] | None = None
+
+    async def take(self, said: IdleBeat) -> Response | None:
+        """The answer to the beat once it is in the database; None: it was not taken down."""
+        waiting = _Waiting(said, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._write())
+        return await waiting.answer
+
+    async def _write(self) -> None:
+        limiter = CapacityLimiter(1)  # beside the threads of requests, all of which may be waiting
+        while self._waiting:
+            await asyncio.sleep(GATHERING_SECONDS)
+            together, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
+            try:
+                answers = await to_thread.run_sync(self._answers, [each.said for each in together], limiter=limiter)
+            except SQLAlchemyError:
+                answers = {}  # each then goes the usual way, and fails there if it has to, with the words for it
+            HEARTBEATS.inc(len(answers))
+            for place, each in enumerate(together):
+                if not each.answer.done():
+                    each.answer.set_result(answers.get(place))
+
+    def _answers(self, said: Sequence[IdleBeat]) -> dict[int, Response]:
+        """By place in the list."""
+        now = self.state.clock()
+        with self.state.database.transaction() as session:
+            heard = idle_repository.take_idle_beats(session, said, now, now - SILENT_AFTER)
+        if not heard:
+            return {}
+        reply = BeatReply(
+            server_time=now,
+            beat_seconds=idle_beat_seconds(heard[0].node_count),
+            orders=(),
+            oldest_offer_seconds=None,
+            hello_wanted=False,
+        )
+        spoken = {version: as_spoken(reply, version) for version in {node.wire_version for node in heard}}
+        return {node.place: Response(spoken[node.wire_version], media_type="application/json") for node in heard}

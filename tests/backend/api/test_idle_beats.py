@@ -1,0 +1,102 @@
+"""The beats of idle nodes over HTTP: answered together, and never otherwise than one by one."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from factories.announced import hello
+from factories.clock import MovedClock
+from factories.clusters import make_cluster, make_node, node_token
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from sqlalchemy import event, text
+
+from iotide_server.gateway import idle_beats, idle_repository
+from iotide_server.kit.db import Database
+from iotide_wire.messages import BeatReply
+
+BEAT = "/api/v1/agent/beat"
+NODES = 40
+
+
+@pytest.fixture
+def node_ids(database: Database) -> list[int]:
+    with database.transaction() as session:
+        cluster = make_cluster(session)
+        names = (f"n{number}" for number in range(NODES))
+        return [make_node(session, cluster, name, said=hello(f"instance-{name}")).id for name in names]
+
+
+def beat(client: TestClient, clock: MovedClock, number: int, **changes: object) -> Response:
+    said: dict[str, Any] = {
+        "agent_instance": f"instance-n{number}",
+        "boot_id": "boot-1234",
+        "sent_at": clock().isoformat(),
+        "orders": [],
+    }
+    content = json.dumps(said | changes, separators=(",", ":"))
+    headers = {"Authorization": f"Bearer {node_token(f'n{number}')}", "Content-Type": "application/json"}
+    return client.post(BEAT, content=content, headers=headers)
+
+
+def test_beats_that_come_together_are_one_transaction_and_each_is_answered(
+    client: TestClient,
+    clock: MovedClock,
+    database: Database,
+    node_ids: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for number in range(NODES):
+        assert beat(client, clock, number).status_code == 200, "the first of each is taken down by itself"
+    clock.move(2)
+    monkeypatch.setattr(idle_beats, "GATHERING_SECONDS", 0.5)
+    commits: list[object] = []
+    note = commits.append
+    event.listen(database.engine, "commit", note)
+    with ThreadPoolExecutor(NODES) as pool:
+        answers = list(pool.map(lambda number: beat(client, clock, number), range(NODES)))
+    event.remove(database.engine, "commit", note)
+    assert {answer.status_code for answer in answers} == {200}
+    assert {BeatReply.model_validate_json(answer.content).server_time for answer in answers} == {clock()}
+    assert len(commits) < NODES / 4
+    with database.transaction() as session:
+        seen = text("SELECT count(*) FROM node_beat WHERE seen_at = :now AND node_id = ANY(:ids)")
+        assert session.scalar(seen, {"now": clock(), "ids": node_ids}) == NODES
+
+
+@pytest.mark.usefixtures("node_ids")
+def test_the_answer_is_the_one_that_each_would_get_alone(client: TestClient, clock: MovedClock) -> None:
+    first, together = (beat(client, clock, 1).json() for _ in range(2))
+    assert first == together
+
+
+@pytest.mark.usefixtures("node_ids")
+def test_who_may_not_speak_for_a_node_is_told_so(client: TestClient, clock: MovedClock, database: Database) -> None:
+    assert beat(client, clock, 1).status_code == 200
+    superseded = beat(client, clock, 1, agent_instance="a-second-copy")
+    assert (superseded.status_code, superseded.json()["error"]["code"]) == (409, "agent_superseded")
+    with database.transaction() as session:
+        session.execute(text("UPDATE node SET revoked_at = now() WHERE name = 'n1'"))
+    assert beat(client, clock, 1).status_code == 401
+    assert beat(client, clock, NODES).status_code == 401, "nobody's token"
+
+
+@pytest.mark.usefixtures("node_ids")
+@pytest.mark.parametrize("changes", [{"spool_bytes": -1}, {"sent_at": "yesterday"}, {"boot_id": None}])
+def test_a_beat_that_cannot_be_read_is_refused_with_its_field(
+    client: TestClient, clock: MovedClock, changes: dict[str, object]
+) -> None:
+    refused = beat(client, clock, 1, **changes)
+    assert (refused.status_code, refused.json()["error"]["field"]) == (422, next(iter(changes)))
+
+
+@pytest.mark.usefixtures("node_ids")
+def test_what_fails_together_is_tried_one_by_one(
+    client: TestClient, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert beat(client, clock, 1).status_code == 200
+    with monkeypatch.context() as patch:
+        patch.setattr(idle_repository, "_TAKE_IDLE_BEATS", text("SELECT 1 / 0"))
+        assert beat(client, clock, 1).status_code == 200
+    assert beat(client, clock, 1).status_code == 200
