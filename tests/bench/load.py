@@ -1,8 +1,9 @@
 """Whether one server carries 2,000 agents, 200 samples a second and 20 open pages on two cores, without growing.
 
 One whole server is brought up as `iotide-server up` does, with a PostgreSQL that waits for its disk, and this process
-is all of its clients: agents that were really enrolled (`load_agents`), of which one in twenty runs run after
-run, four to a campaign, and browsers (`load_browsers`). Client and server share the machine; what each took of it is said.
+is all of its clients: agents that were really enrolled (`load_agents`), of which one in twenty has run after run,
+four nodes to a campaign, and browsers (`load_browsers`). Client and server share the machine; what each took of it is
+said.
 
 Ends with status 1, and a sentence for each, where a limit was passed. Memory is judged from five minutes on.
 """

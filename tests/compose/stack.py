@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -99,7 +100,7 @@ class Api:
         )
 
     def call(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - whatever the route answers
-        """The JSON that the route answers.
+        """The JSON that the route answers; None where it says nothing (204).
 
         Raises:
             SystemExit: the route refused; its words are printed.
@@ -111,7 +112,7 @@ class Api:
                 cookie = answer.headers.get("Set-Cookie")
                 if cookie:
                     self._headers["Cookie"] = cookie.partition(";")[0]
-                return json.load(answer)
+                return json.load(answer) if answer.status != HTTPStatus.NO_CONTENT else None
         except urllib.error.HTTPError as error:
             raise SystemExit(f"{method} {path}: {error.code} {error.read().decode()}") from error
 
