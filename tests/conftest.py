@@ -1,12 +1,19 @@
 """Fixtures for the whole test suite."""
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 pytest_plugins = ["services"]
+
+# Made-up inputs of each test that says no number: a third of hypothesis' own, which were a tenth of the suite's time.
+# Nothing has a deadline, since other tests run beside it.
+settings.register_profile("iotide", max_examples=max(30, int(os.environ.get("IOTIDE_EXAMPLES", "0"))), deadline=None)
+settings.load_profile("iotide")
 
 
 def pytest_configure() -> None:
