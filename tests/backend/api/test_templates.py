@@ -59,7 +59,8 @@ def test_a_removed_template_is_gone(
     assert client.get(path, headers=admin.headers).json()["error"]["code"] == "template_not_found"
     assert client.delete(path, headers=admin.headers).status_code == 404
     with database.transaction() as session:
-        actions = session.scalars(select(AuditEntry.action).where(AuditEntry.subject_kind == "template")).all()
+        of_templates = select(AuditEntry.action).where(AuditEntry.subject_kind == "template").order_by(AuditEntry.id)
+        actions = session.scalars(of_templates).all()
     assert actions == ["template_created", "template_removed"]
 
 

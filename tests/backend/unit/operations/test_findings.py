@@ -105,10 +105,10 @@ def test_where_all_is_well_nothing_is_found() -> None:
     [
         ({"version": 140_012}, "database", Standing.WRONG, "PostgreSQL 14"),
         (
-            {"settings": POSTGRES | {"max_connections": "30"}},
+            {"settings": POSTGRES | {"max_connections": "25"}},
             "database_connections",
             Standing.WRONG,
-            "27 connections in; one API process",
+            "22 connections in; one API process",
         ),
         ({"connections": 90}, "database_connections", Standing.WARNING, "90 of 97"),
         ({"settings": POSTGRES | {"fsync": "off"}}, "database_durability", Standing.WRONG, "fsync is off"),
