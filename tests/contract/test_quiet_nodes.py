@@ -30,6 +30,8 @@ psi_io_ratio = 1.0
 network_bytes_per_second = 1e12
 jobs = 1000
 """
+pytestmark = pytest.mark.timeout(400)
+
 SAMPLE_SECONDS = 6.0
 """So long after a load has ended a sample without it is complete."""
 
@@ -102,7 +104,7 @@ def ended(site: LocalStack, run_id: int) -> dict[str, Any]:
         run: dict[str, Any] = site.get(f"/runs/{run_id}")
         return run if run["state"] in {"finished", "failed", "cancelled"} else None
 
-    return wait_for(f"the end of run {run_id}", found, seconds=60)
+    return wait_for(f"the end of run {run_id}", found, seconds=180)  # a run may wait two minutes for a quiet node
 
 
 def phase(site: LocalStack, run_id: int, words: str) -> str:

@@ -46,6 +46,8 @@ test("cancel a running one", async ({ page }) => {
       timeout: 40_000,
     });
     await active.getByRole("link").first().click();
+    // The page that is left has such a button, too.
+    await expect(page.getByRole("heading", { name: /^Run \d+/ }).first()).toBeVisible();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Cancel the run" }).click();
     await expect(page.getByText(/cancelled by/).first()).toBeVisible({ timeout: 40_000 });
