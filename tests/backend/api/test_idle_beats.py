@@ -92,11 +92,23 @@ def test_a_beat_that_cannot_be_read_is_refused_with_its_field(
 
 
 @pytest.mark.usefixtures("node_ids")
+@pytest.mark.parametrize("statement", [text("SELECT 1 / 0"), None], ids=["refused", "broken"])
 def test_what_fails_together_is_tried_one_by_one(
-    client: TestClient, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, clock: MovedClock, monkeypatch: pytest.MonkeyPatch, statement: object
 ) -> None:
     assert beat(client, clock, 1).status_code == 200
     with monkeypatch.context() as patch:
-        patch.setattr(idle_repository, "_TAKE_IDLE_BEATS", text("SELECT 1 / 0"))
+        patch.setattr(idle_repository, "_TAKE_IDLE_BEATS", statement)
         assert beat(client, clock, 1).status_code == 200
     assert beat(client, clock, 1).status_code == 200
+
+
+def test_what_the_database_cannot_hold_is_taken_down_with_no_other() -> None:
+    said = {"agent_instance": "instance-n1", "boot_id": "boot-1234", "sent_at": "2026-11-25T00:00:00Z", "orders": []}
+    headers = {"authorization": f"Bearer {node_token('n1')}", "content-type": "application/json"}
+
+    def taken(instance: str) -> bool:
+        content = json.dumps(said | {"agent_instance": instance}, separators=(",", ":")).encode()
+        return idle_beats.idle_beat(headers, content) is not None
+
+    assert [taken(instance) for instance in ("instance-n1", "instance-\0n1")] == [True, False]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import delete, or_, select, text
+from sqlalchemy import bindparam, delete, or_, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node, PendingNode
@@ -30,12 +30,11 @@ class KnownNode(NamedTuple):
     wire_version: int | None
 
 
-_BY_TOKEN: Final = text(
-    "SELECT id, name, wire_version FROM node"
-    " WHERE token_sha256 = :token_sha256 AND retired_at IS NULL AND revoked_at IS NULL"
-)
-"""As text, because it is asked with each request of an agent."""
 _IS_TRUSTED: Final = Node.retired_at.is_(None) & Node.revoked_at.is_(None)
+_BY_TOKEN: Final = select(Node.id, Node.name, Node.wire_version).where(
+    _IS_TRUSTED, Node.token_sha256 == bindparam("token_sha256")
+)
+"""Made once, because it is asked with each request of an agent."""
 
 
 def node_by_token(session: Session, token_sha256: str) -> KnownNode | None:

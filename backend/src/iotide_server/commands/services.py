@@ -27,7 +27,6 @@ _IDLE_CONNECTION_SECONDS = 75
 """Longer than agents and nginx (60 s each) keep a connection that they do not use, so that nobody meets its end."""
 _SWITCH_SECONDS = 0.0005
 """After so long a thread that computes lets the event loop go on, which waits for it at each of its system calls."""
-
 _COLLECTED_AFTER = (5_000, 10, 10)
 """Objects, not the usual 700: each request makes thousands that end with it."""
 

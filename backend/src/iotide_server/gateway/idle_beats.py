@@ -10,11 +10,11 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+import structlog
 from anyio import CapacityLimiter, to_thread
 from fastapi import Request
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import State
 from starlette.responses import Response
 
@@ -25,6 +25,7 @@ from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.gateway import idle_repository
 from iotide_server.gateway.idle_repository import IdleBeat
 from iotide_server.kit.meters import HEARTBEATS
+from iotide_server.kit.web import is_storable
 from iotide_wire.messages import BeatReply, BeatRequest
 from iotide_wire.versions import as_spoken
 
@@ -33,6 +34,7 @@ GATHERING_SECONDS: Final = 0.02
 MOST_TOGETHER: Final = 500
 _LARGEST_BYTES: Final = 2048
 _NO_ORDERS: Final = b'"orders":[]'
+_log = structlog.get_logger(__name__)
 
 
 class _Waiting(NamedTuple):
@@ -67,7 +69,7 @@ def idle_beat(headers: Mapping[str, str], body: bytes) -> IdleBeat | None:
         beat = BeatRequest.model_validate_json(body)
     except ValidationError:
         return None
-    if beat.orders:
+    if beat.orders or not is_storable(beat.agent_instance):  # it would fail those that are taken down with it
         return None
     return IdleBeat(digest(token), beat.agent_instance, beat.clock, beat.spool_bytes)
 
@@ -101,8 +103,10 @@ class IdleBeats:
             together, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
             try:
                 answers = await to_thread.run_sync(self._answers, [each.said for each in together], limiter=limiter)
-            except SQLAlchemyError:
-                answers = {}  # each then goes the usual way, and fails there if it has to, with the words for it
+            except Exception as error:  # noqa: BLE001 - else those who wait would wait for ever
+                # Each goes the usual way, and fails there if it has to, with the words for it.
+                _log.warning("idle_beats_not_taken", beats=len(together), error=str(error))
+                answers = {}
             HEARTBEATS.inc(len(answers))
             for place, each in enumerate(together):
                 if not each.answer.done():
