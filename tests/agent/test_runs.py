@@ -166,7 +166,7 @@ def test_several_orders_observe_at_once_on_a_node_that_a_load_holds(node: Node) 
         order = make_order(order_id, role=OrderRole.OBSERVE, targets=())
         node.spool.keep_order(order)
         node.runs.begin(order)
-    node.until(lambda: _looked(node) == [LoadStarted(1), LoadStarted(2)])
+    node.until(lambda: set(_looked(node)) == {LoadStarted(1), LoadStarted(2)})
     os.close(loading)
     for order_id in (1, 2):
         node.runs.cancel(order_id, Verdict(Outcome.CANCELLED, "cancelled", "cancelled by the server's word"))
