@@ -10,6 +10,7 @@ from redis import Redis
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.embedded.acl import apply_nodes
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
@@ -39,9 +40,10 @@ def site(make_site: Callable[..., Site]) -> Site:
 
 @pytest.fixture
 def in_redis(redis_server: PrivateRedis) -> Iterator[BrokerView]:
-    """The real Redis, empty."""
+    """The real Redis, empty, and without users of nodes."""
     with Redis.from_url(redis_server.admin_url) as redis:
         redis.flushall()
+        apply_nodes(redis, [])
         yield BrokerView(redis)
 
 

@@ -1,5 +1,6 @@
 """The doctor's readers on the real PostgreSQL and Redis, healthy, ill and away."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -131,6 +132,8 @@ def spoilt(redis_server: PrivateRedis, in_redis: BrokerView) -> Iterator[Redis]:
         redis.config_set(str(name), str(value))
     redis.acl_deluser("stranger")
     redis.acl_setuser("default", enabled=False)
+    while any(redis.info("persistence")[name] for name in ("aof_rewrite_scheduled", "aof_rewrite_in_progress")):
+        time.sleep(0.01)  # until the file is there that was switched on again, Redis refuses to end
     del redis_server
 
 
