@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from base64 import b64decode
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -343,3 +344,10 @@ class BrokerView:
         while isinstance(raw := self.redis.rpop(queue), bytes):
             messages.append(json.loads(b64decode(json.loads(raw)["body"]))[0])
         return messages
+
+    def append_again(self) -> None:
+        """Switch the file on again that a test switched off; until it is there, Redis refuses to end."""
+        self.redis.config_set("appendonly", "yes")
+        unfinished = ("aof_rewrite_scheduled", "aof_rewrite_in_progress")
+        while any(self.redis.info("persistence")[name] for name in unfinished):
+            time.sleep(0.01)

@@ -1,6 +1,5 @@
 """The doctor's readers on the real PostgreSQL and Redis, healthy, ill and away."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -126,14 +125,13 @@ def test_a_schema_that_is_behind_is_all_that_is_asked_of_the_tables(
 def spoilt(redis_server: PrivateRedis, in_redis: BrokerView) -> Iterator[Redis]:
     """Redis's settings and users may be changed; they are put back."""
     redis = in_redis.redis
-    before = redis.config_get("maxclients", "maxmemory", "maxmemory-policy", "appendonly")
+    before = redis.config_get("maxclients", "maxmemory", "maxmemory-policy")
     yield redis
     for name, value in before.items():
         redis.config_set(str(name), str(value))
     redis.acl_deluser("stranger")
     redis.acl_setuser("default", enabled=False)
-    while any(redis.info("persistence")[name] for name in ("aof_rewrite_scheduled", "aof_rewrite_in_progress")):
-        time.sleep(0.01)  # until the file is there that was switched on again, Redis refuses to end
+    in_redis.append_again()
     del redis_server
 
 

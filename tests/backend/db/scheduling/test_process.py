@@ -175,4 +175,4 @@ def test_it_deletes_what_a_node_leaves_in_redis_to_fill_it(
         assert redis.llen(other) == 1
     finally:
         redis.delete(filled)
-        redis.config_set("appendonly", "yes")
+        in_redis.append_again()
