@@ -27,7 +27,7 @@ _numbers = count(1)
 def unmount(mount_point: Path) -> None:
     """Unmounts it as soon as no agent looks at it: one that lives has it open every now and then."""
     command = as_root("umount", mount_point)
-    wait_for("the unmounting", lambda: subprocess.run(command, check=False).returncode == 0 or None, seconds=20)
+    wait_for("the unmounting", lambda: subprocess.run(command, check=False).returncode == 0 or None, seconds=60)
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def python(program: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", "-c", program)
 
 
-def eventually(is_so: Callable[[], bool], limit_seconds: float = 20.0) -> None:
+def eventually(is_so: Callable[[], bool], limit_seconds: float = 60.0) -> None:
     """Waits until something that a real process does has happened."""
     ends_at = time.monotonic() + limit_seconds
     while not is_so():
@@ -101,7 +101,7 @@ class Rig:
                 start_new_session=True,
             )
 
-    def until(self, is_so: Callable[[], T], limit_seconds: float = 20.0) -> T:
+    def until(self, is_so: Callable[[], T], limit_seconds: float = 60.0) -> T:
         """What `is_so` answers, once it is true; asked at every ring of the bell and every 20 ms besides."""
         ends_at = time.monotonic() + limit_seconds
         while not (answer := is_so()):

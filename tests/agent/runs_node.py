@@ -85,7 +85,7 @@ class Node:
 
     def until(self, is_so: Callable[[], bool]) -> None:
         """Turns the loop until it is so."""
-        ends_at = processes.boottime() + 20.0
+        ends_at = processes.boottime() + 60.0
         while not is_so():
             assert processes.boottime() < ends_at
             self.loop.turn(processes.boottime() + 0.05)

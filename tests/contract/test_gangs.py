@@ -72,7 +72,7 @@ def test_cancelling_a_gang_ends_the_load_on_each_of_its_nodes(
     (item,) = stack.get("/runs", campaign_id=campaign_id)["items"]
     wait_for("loads on all nodes", lambda: all(one.is_any_running() for one in loads.values()) or None)
     stack.post(f"/runs/{item['id']}/cancel", {})
-    run = wait_for("the end", lambda: _ended_run(stack, item["id"]), seconds=30)
+    run = wait_for("the end", lambda: _ended_run(stack, item["id"]), seconds=60)
     assert run["state"] == "cancelled"
     assert not any(one.is_any_running() for one in loads.values())
 

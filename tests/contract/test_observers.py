@@ -68,7 +68,7 @@ def test_a_node_that_observes_has_curves_on_the_run_and_is_free_for_another_run_
     assert run_of(stack, campaign_id)["state"] == "active"
 
     assert stack.wait_campaign(campaign_id)["state"] == "finished"
-    run = wait_for("the observer's result", lambda: _with_observations(stack, campaign_id), seconds=20)
+    run = wait_for("the observer's result", lambda: _with_observations(stack, campaign_id), seconds=60)
     orders = orders_of(run)
     assert (orders["observe"]["node_name"], orders["observe"]["outcome"]) == ("server", "finished")
     assert run["node_names"] == ["client"]

@@ -133,7 +133,7 @@ def test_each_part_tells_prometheus_what_it_does(story: Story) -> None:
 
 
 def test_the_agent_s_file_says_how_it_is(story: Story) -> None:
-    agent = wait_for("the file of an idle agent", lambda: idle(story), seconds=30)
+    agent = wait_for("the file of an idle agent", lambda: idle(story), seconds=60)
     assert agent.labels("iotide_agent_info")["node"] == NODE
     assert agent.value("iotide_agent_connected") == agent.value("iotide_agent_up") == 1
     assert abs(agent.value("iotide_agent_clock_offset_seconds")) < 1

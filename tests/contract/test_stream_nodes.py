@@ -68,7 +68,7 @@ class Observatory:
             is_recording = any(self.target.rglob("stream-*.data"))
             return [pids[0] for pids in found] if all(found) and is_recording else None
 
-        return wait_for("the stream", processes, seconds=30)
+        return wait_for("the stream", processes, seconds=60)
 
     def wait_clean(self) -> None:
         """Until nothing of any run lies on the target or is alive."""
@@ -77,7 +77,7 @@ class Observatory:
             is_left = any(self.target.iterdir()) or pids_of("stream_receive.py") or pids_of("stream_send.py")
             return None if is_left else True
 
-        wait_for("the clean-up", is_clean, seconds=20)
+        wait_for("the clean-up", is_clean, seconds=60)
 
 
 def commands() -> dict[int, list[str]]:

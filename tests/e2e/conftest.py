@@ -58,7 +58,7 @@ def rig() -> Iterator[Rig]:
         ]
         states = [stack.wait_campaign(campaign_id)["state"] for campaign_id in seen]
         assert states == ["finished", "finished", "failed", "finished"]
-        wait_for("the pause", lambda: stack.get(f"/campaigns/{staged}")["state"] == "paused" or None, seconds=30)
+        wait_for("the pause", lambda: stack.get(f"/campaigns/{staged}")["state"] == "paused" or None, seconds=60)
         yield rig
 
 

@@ -178,7 +178,7 @@ def test_no_process_begins_its_files_before_the_last_has_come(place: Place) -> N
             assert first.poll() is None
         not_before = time.monotonic()
         run_steps([late], place)
-        printed, _ = first.communicate(timeout=20)
+        printed, _ = first.communicate(timeout=60)
     assert json.loads(printed)["started_seconds"] >= not_before
 
 
@@ -219,7 +219,7 @@ def test_interrupted_process_says_how_far_it_came(place: Place) -> None:
         while not list(place.directory.rglob("p1-*")):
             assert load.poll() is None
         load.send_signal(create.stop_signal)
-        printed, complaints = load.communicate(timeout=20)
+        printed, complaints = load.communicate(timeout=60)
     assert (load.returncode, printed) == (130, "")
     made = len(list(place.directory.rglob("p1-*")))
     # It may be interrupted after a file is made and before it is counted.

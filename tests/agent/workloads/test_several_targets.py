@@ -110,7 +110,7 @@ def test_files_of_no_target_are_made_before_the_processes_of_all_targets_have_co
         with pytest.raises(subprocess.TimeoutExpired):
             first.wait(timeout=0.3)
         [done] = run_steps([late], places[1])
-        assert (first.wait(timeout=20), done.exit_status) == (0, 0)
+        assert (first.wait(timeout=60), done.exit_status) == (0, 0)
 
 
 def test_files_read_on_targets_at_once_have_a_total_for_each_pattern(place: Place) -> None:

@@ -54,7 +54,7 @@ def redis(request: pytest.FixtureRequest, state: StateDirectory) -> Iterator[Pri
         yield private
 
 
-def wait_until(is_true: Callable[[], bool], *, seconds: float = 20.0) -> None:
+def wait_until(is_true: Callable[[], bool], *, seconds: float = 60.0) -> None:
     """Poll a condition of another process.
 
     Raises:

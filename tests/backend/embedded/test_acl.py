@@ -187,7 +187,7 @@ def test_a_celery_worker_with_a_nodes_user_gets_its_wake_up(redis: PrivateRedis,
             wait_until(lambda: heard.read_text() == "42 4611686018427387904\n43 5\n")
     finally:
         worker.terminate()
-        printed, _ = worker.communicate(timeout=20)
+        printed, _ = worker.communicate(timeout=60)
     assert "NOPERM" not in printed
     assert "no permissions" not in printed
 

@@ -22,7 +22,7 @@ from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.wake import SCHEDULER_LOCK, wake_scheduler
 from iotide_server.settings import Settings
 
-_DEADLINE_SECONDS = 30.0
+_DEADLINE_SECONDS = 60.0
 
 
 @pytest.fixture
