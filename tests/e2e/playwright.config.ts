@@ -9,7 +9,7 @@ export default defineConfig({
   forbidOnly: true,
   workers: 1,
   timeout: 400_000,
-  expect: { timeout: 15_000 },
+  expect: { timeout: 30_000 },
   reporter: [["list"]],
   use: {
     baseURL: given("IOTIDE_URL"),
