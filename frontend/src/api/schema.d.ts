@@ -1429,6 +1429,8 @@ export interface paths {
         /**
          * List the numbers behind a figure
          * @description The cells in the order of the plan with each valid run's number of one metric, or its mean of one counter.
+         *
+         *     A page has fewer cells than asked for where they have many numbers.
          */
         get: operations["list_campaign_measurements"];
         put?: never;

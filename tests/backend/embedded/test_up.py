@@ -65,12 +65,22 @@ class Up:
     def children(self) -> dict[str, int]:
         """Name and process number of each part."""
         assert self.process is not None
-        pids = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        words = {int(pid): Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0") for pid in pids}
+        words = {
+            pid: Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0") for pid in children_of(self.process.pid)
+        }
         return {next((word for word in command if word in PARTS), command[0]): pid for pid, command in words.items()}
 
     def runs_anew(self, part: str, old_pid: int) -> bool:
         return self.children().get(part, old_pid) != old_pid
+
+
+def children_of(pid: int) -> list[int]:
+    return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+
+
+def serving(api_pid: int) -> set[int]:
+    """The processes of the API that have the application: `spawn` also starts one that keeps account of resources."""
+    return {pid for pid in children_of(api_pid) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
 
 
 @contextmanager
@@ -165,6 +175,20 @@ def test_a_killed_part_is_started_again_and_that_is_said(services: Up) -> None:
     wait_until(lambda: is_well(f"http://127.0.0.1:{services.port}"), seconds=START_SECONDS)
 
 
+def test_a_killed_process_of_the_api_is_replaced_and_none_outlives_their_parent(services: Up) -> None:
+    api_pid = services.children()["api"]
+    assert len(serving(api_pid)) == 2, "this test needs two processors"
+    killed = min(serving(api_pid))
+    os.kill(killed, signal.SIGKILL)
+    wait_until(lambda: len(serving(api_pid) - {killed}) == 2)
+    assert services.children()["api"] == api_pid
+    orphans = serving(api_pid)
+    os.kill(api_pid, signal.SIGKILL)
+    wait_until(lambda: services.runs_anew("api", api_pid))
+    wait_until(lambda: is_well(f"http://127.0.0.1:{services.port}"), seconds=START_SECONDS)
+    assert not [pid for pid in orphans if Path(f"/proc/{pid}").exists()]
+
+
 def test_a_join_token_for_an_unknown_cluster_is_refused(services: Up) -> None:
     refused = call("join-token", "no-such-cluster", "--state", str(services.state.root))
     assert refused.returncode == 2
@@ -184,6 +208,7 @@ def test_what_a_killed_supervisor_leaves_ends_and_the_next_start_goes_on(service
 
 def test_a_signal_ends_everything_cleanly(services: Up) -> None:
     parts = list(services.children().values())
+    parts += serving(services.children()["api"])
     assert services.end(signal.SIGINT) == 0
     assert not [pid for pid in parts if Path(f"/proc/{pid}").exists()]
     assert services.said.endswith("stopping\n")

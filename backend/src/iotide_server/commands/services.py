@@ -1,34 +1,22 @@
 """Commands that run the service: everything at once, or one part, and what a part needs before it starts."""
 
 import contextlib
-import gc
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-import uvicorn
 
 from iotide_server.accounts import sessions
 from iotide_server.commands.opening import StateOption, require_served_schema, settings_of_environment
+from iotide_server.commands.serving import MOST_PROCESSES, Listen, serve, usual_processes
 from iotide_server.embedded.state import default_state_directory
 from iotide_server.embedded.up import UpOptions, run_services
 from iotide_server.kit.clock import system_clock
-from iotide_server.kit.connections import BoundedProtocol
 from iotide_server.kit.db import Database, await_server, open_engine
 from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.kit.migrations import migrate as migrate_database
-from iotide_server.kit.open_files import open_as_many_files_as_allowed
 from iotide_server.settings import API_PORT
-
-_OPEN_REQUESTS_SECONDS = 5
-_IDLE_CONNECTION_SECONDS = 75
-"""Longer than agents and nginx (60 s each) keep a connection that they do not use, so that nobody meets its end."""
-_SWITCH_SECONDS = 0.0005
-"""After so long a thread that computes lets the event loop go on, which waits for it at each of its system calls."""
-_COLLECTED_AFTER = (5_000, 10, 10)
-"""Objects, not the usual 700: each request makes thousands that end with it."""
 
 PortOption = Annotated[int, typer.Option(min=1, max=65533, help="Port of the API and the browser pages.")]
 
@@ -96,38 +84,26 @@ def api(
     port: PortOption = API_PORT,
     tls_chain: Annotated[Path | None, typer.Option(help="Certificate and its issuers, PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="The certificate's private key, PEM.")] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            envvar="IOTIDE_API_PROCESSES",
+            min=1,
+            max=MOST_PROCESSES,
+            help="That serve side by side; by default 2, on one processor 1.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the API and the browser pages."""
-    # The routes with their forms are more than a second of processor time, which no other command needs.
-    from iotide_server.main import create_app  # noqa: PLC0415
-
     settings = settings_of_environment()
     configure_logs("api", settings.log_format)
     require_served_schema(settings)
-    open_as_many_files_as_allowed()  # each node keeps a connection
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    app = create_app(settings)
-    gc.freeze()  # what is here now stays, and need not be looked through again and again
-    gc.set_threshold(*_COLLECTED_AFTER)
-    uvicorn.run(
-        app,
-        host=host,
-        port=port,
-        ssl_certfile=tls_chain,
-        ssl_keyfile=tls_key,
-        access_log=False,
-        proxy_headers=False,  # kit/proxies.py does it: uvicorn would believe whatever comes from this machine
-        log_config=None,  # its lines go where ours go
-        http=BoundedProtocol,
-        timeout_keep_alive=_IDLE_CONNECTION_SECONDS,
-        # A news stream never ends by itself.
-        timeout_graceful_shutdown=_OPEN_REQUESTS_SECONDS,
-    )
+    serve(Listen(host, port, tls_chain, tls_key), processes or usual_processes())
 
 
 def scheduler() -> None:
     """Run the scheduler; of several, one works and the others wait."""
-    # As for the API.
+    # What it imports no other command needs.
     from iotide_server.scheduler import run as run_scheduler  # noqa: PLC0415
 
     settings = settings_of_environment()
@@ -149,7 +125,7 @@ def worker() -> None:
 
 def openapi() -> None:
     """Print the API's description."""
-    # As for the API.
+    # The routes with their forms are more than a second of processor time, which no other command needs.
     from iotide_server.main import openapi_document  # noqa: PLC0415
 
     typer.echo(json.dumps(openapi_document(), indent=2))

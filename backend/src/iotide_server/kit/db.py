@@ -73,6 +73,7 @@ def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:
         url,
         pool_size=pool_size,
         max_overflow=pool_size // 2,
+        pool_use_lifo=True,  # so what a burst opened is left alone, with what PostgreSQL keeps for each of them
         hide_parameters=True,  # an error's text goes into logs, and digests and sealed secrets are parameters
         connect_args={"options": "-c timezone=UTC -c jit=off"},
     )

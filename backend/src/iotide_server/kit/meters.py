@@ -1,7 +1,8 @@
 """What one process counts of its own work, in Prometheus' terms; `operations` shows it beside what PostgreSQL knows.
 
 Each process counts from nought when it starts, and what a transaction that is rolled back did is not counted: whoever
-counts inside one does so by `kit.db.after_commit`.
+counts inside one does so by `kit.db.after_commit`. Where a part has several processes, each tells what all of them
+counted (`operations/processes.py`).
 """
 
 from typing import Final
@@ -10,6 +11,7 @@ from prometheus_client import Counter, Gauge, Histogram
 
 _REQUEST_BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _WORK_BUCKETS: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0)
+_SUM_OF_LIVING: Final = "livesum"
 
 HTTP_REQUESTS: Final = Counter(
     "iotide_http_requests", "Requests answered, by route as its template.", ["method", "route", "status"]
@@ -20,7 +22,16 @@ HTTP_SECONDS: Final = Histogram(
     ["method", "route"],
     buckets=_REQUEST_BUCKETS,
 )
-EVENT_STREAMS: Final = Gauge("iotide_event_streams", "Streams of news to browsers that are open.")
+EVENT_STREAMS: Final = Gauge(
+    "iotide_event_streams", "Streams of news to browsers that are open.", multiprocess_mode=_SUM_OF_LIVING
+)
+
+DATABASE_CONNECTIONS: Final = Gauge(
+    "iotide_database_connections", "Open, of this part.", ["state"], multiprocess_mode=_SUM_OF_LIVING
+)
+DATABASE_CONNECTIONS_LIMIT: Final = Gauge(
+    "iotide_database_connections_limit", "As many as this part opens at most.", multiprocess_mode=_SUM_OF_LIVING
+)
 
 HEARTBEATS: Final = Counter("iotide_heartbeats", "Beats of agents that were taken.")
 CLAIMS: Final = Counter("iotide_claims", "Claims of orders, granted or refused.", ["outcome"])
@@ -50,9 +61,13 @@ AGAIN: Final = "again"
 GRANTED: Final = "granted"
 REFUSED: Final = "refused"
 LATE: Final = "late"
+IN_USE: Final = "in_use"
+IDLE: Final = "idle"
 """Values of the labels above."""
 
 for _kind in (FIRST, AGAIN):
     OFFERS.labels(_kind)
 for _outcome in (GRANTED, REFUSED):
     CLAIMS.labels(_outcome)
+for _state in (IN_USE, IDLE):
+    DATABASE_CONNECTIONS.labels(_state)

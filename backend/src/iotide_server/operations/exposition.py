@@ -1,17 +1,25 @@
-"""The text that Prometheus reads: of this process by its counters, of the whole service by `site`."""
+"""The text that Prometheus reads: of this part by its counters, of the whole service by `site`."""
 
+import socket
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
+from socketserver import ThreadingMixIn
 from typing import Final
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import structlog
-from prometheus_client import REGISTRY, CollectorRegistry, Metric, start_http_server
-from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
+from prometheus_client import REGISTRY, CollectorRegistry, Metric, make_wsgi_app
+from prometheus_client.core import InfoMetricFamily
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
+from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from sqlalchemy.pool import QueuePool
+
+from iotide_server.kit.meters import DATABASE_CONNECTIONS, DATABASE_CONNECTIONS_LIMIT, IDLE, IN_USE
+from iotide_server.operations.processes import are_counted_together, told_by_all
 
 API_OFFSET: Final = 0
 SCHEDULER_OFFSET: Final = 1
@@ -21,11 +29,11 @@ _log = structlog.get_logger(__name__)
 
 
 class ProcessMetrics(Collector):
-    """What this process counts, and what it knows of its own pool of database connections."""
+    """What the processes of this part count, the pools of their database connections among it."""
 
     def __init__(self, part: str, engine: Engine) -> None:
         self._part = part
-        self._engine = engine
+        count_connections(engine)
 
     def describe(self) -> Iterable[Metric]:
         """Nothing, since `collect` has what another registry describes."""
@@ -33,20 +41,37 @@ class ProcessMetrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Of this moment."""
-        yield from REGISTRY.collect()
+        yield from told_by_all() if are_counted_together() else REGISTRY.collect()
         build = InfoMetricFamily("iotide_build", "This release, and which part of it this process is.")
         build.add_metric([], {"version": version("iotide-server"), "part": self._part})
         yield build
-        pool = self._engine.pool
-        if not isinstance(pool, QueuePool):
-            return
-        connections = GaugeMetricFamily("iotide_database_connections", "Of this process.", labels=["state"])
-        connections.add_metric(["in_use"], pool.checkedout())
-        connections.add_metric(["idle"], pool.checkedin())
-        yield connections
-        limit = GaugeMetricFamily("iotide_database_connections_limit", "As many as this process opens at most.")
-        limit.add_metric([], pool.size() + pool._max_overflow)  # noqa: SLF001 - it has no other name
-        yield limit
+
+
+def count_connections(engine: Engine) -> None:
+    """Have the pool of an engine that was not used yet be counted."""
+    pool = engine.pool
+    if not isinstance(pool, QueuePool):
+        return
+    in_use, idle = DATABASE_CONNECTIONS.labels(IN_USE), DATABASE_CONNECTIONS.labels(IDLE)
+    DATABASE_CONNECTIONS_LIMIT.inc(pool.size() + pool._max_overflow)  # noqa: SLF001 - it has no other name
+
+    @event.listens_for(engine, "connect")
+    def opened(*_: object) -> None:
+        idle.inc()
+
+    @event.listens_for(engine, "checkout")
+    def taken(*_: object) -> None:
+        idle.dec()
+        in_use.inc()
+
+    @event.listens_for(engine, "checkin")
+    def returned(*_: object) -> None:
+        in_use.dec()
+        idle.inc()
+
+    @event.listens_for(engine, "close")
+    def closed(*_: object) -> None:
+        idle.dec()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +99,34 @@ def expose(registry: CollectorRegistry, accept: str) -> Exposition:
 def serve_metrics(registry: CollectorRegistry, listen: tuple[str, int] | None, offset: int) -> None:
     """Answer scrapes from a thread of this process, without asking who scrapes; not at all where nothing is set.
 
-    A port that is taken is said and costs nothing but the metrics: benchmarks go on without them.
+    Processes that count together share the port: each of them tells the same. A port that is taken is said and costs
+    nothing but the metrics: benchmarks go on without them.
     """
     if listen is None:
         return
     host, port = listen[0], listen[1] + offset
     try:
-        start_http_server(port, host, registry)
+        server = make_server(host, port, make_wsgi_app(registry), _server_for(host, port), handler_class=_Handler)
     except OSError as error:
         _log.error("metrics_not_served", host=host, port=port, error=str(error))
     else:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
         _log.info("metrics_served", host=host, port=port)
+
+
+class _Handler(WSGIRequestHandler):
+    """Its log would be a line for each scrape."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def _server_for(host: str, port: int) -> type[WSGIServer]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+
+    class Server(ThreadingMixIn, WSGIServer):
+        daemon_threads = True
+        address_family = found[0][0]
+        allow_reuse_port = are_counted_together()
+
+    return Server

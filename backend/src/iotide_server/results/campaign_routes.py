@@ -83,9 +83,12 @@ def list_campaign_measures(principal: Viewer, session: Tx, campaign_id: Id) -> C
 def list_campaign_measurements(
     principal: Viewer, session: Tx, paging: Paging, campaign_id: Id, wanted: Annotated[MeasureChoice, Depends()]
 ) -> Page[MeasuredCell]:
-    """The cells in the order of the plan with each valid run's number of one metric, or its mean of one counter."""
+    """The cells in the order of the plan with each valid run's number of one metric, or its mean of one counter.
+
+    A page has fewer cells than asked for where they have many numbers.
+    """
     campaigns.visible_campaign(session, principal, campaign_id)
-    return measurements.measured_cells(session, campaign_id, wanted, paging)
+    return measurements.page_of_cells(session, campaign_id, wanted, paging)
 
 
 @router.get(

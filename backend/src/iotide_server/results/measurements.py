@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from statistics import median
 from typing import Annotated, Final
 
@@ -63,6 +64,14 @@ _CELLS = text(
     ORDER BY cell.id LIMIT :limit
     """
 )
+_NUMBERS = text(
+    """
+    SELECT run.cell_id, count(*) AS numbers
+    FROM run JOIN sample ON sample.run_id = run.id JOIN series ON series.id = sample.series_id
+    WHERE run.cell_id = ANY(:cell_ids) AND series.metric = :metric
+    GROUP BY run.cell_id
+    """
+)
 _RUNS = text("SELECT id, cell_id, repeat, started_at FROM run WHERE cell_id = ANY(:cell_ids) ORDER BY cell_id, repeat")
 _CURVE_MEANS = text(
     # A node that observes does so from before the loads until after them, by its own clock.
@@ -83,6 +92,8 @@ _CURVE_MEANS = text(
     ORDER BY run.id, observer NULLS FIRST
     """
 )
+MOST_NUMBERS: Final = 20_000
+"""Of one page, unless its first cell has more: ten times what a figure can show, and less than a second of work."""
 OBSERVER: Final = "observer"
 """Label of a counter's mean on a node that only observed; its value is the node."""
 
@@ -145,6 +156,21 @@ def measured_cells(
     for run in session.execute(_RUNS, {"cell_ids": cell_ids}):
         runs[run.cell_id].append(MeasuredRun.model_validate(run))
     return found.page(lambda row: _measured_cell(row, runs[row.id], numbers.get(row.id, ())))
+
+
+def page_of_cells(session: Session, campaign_id: int, wanted: MeasureChoice, paging: PageRequest) -> Page[MeasuredCell]:
+    """As `measured_cells`, of no more cells than have `MOST_NUMBERS` numbers together; of one at least.
+
+    Raises:
+        NothingToShowError: as `measured_cells`.
+    """
+    place = {"campaign_id": campaign_id, "after_id": paging.after_id, "limit": paging.limit}
+    cell_ids = [row.id for row in session.execute(_CELLS, {**place, "workload": wanted.workload})]
+    counts = session.execute(_NUMBERS, {"cell_ids": cell_ids, "metric": wanted.metric})
+    of_cell = {row.cell_id: row.numbers for row in counts}
+    together = accumulate(of_cell.get(cell_id, 0) for cell_id in cell_ids)
+    limit = max(1, sum(numbers <= MOST_NUMBERS for numbers in together))
+    return measured_cells(session, campaign_id, wanted, replace(paging, limit=limit))
 
 
 def _metric_numbers(session: Session, cells: Sequence[AnyRow], metric: str | None) -> dict[int, list[_Number]]:

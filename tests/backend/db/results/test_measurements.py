@@ -5,8 +5,8 @@ from factories.measured import Measured, finish, sample
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import CellTarget
-from iotide_server.kit.pagination import PageRequest
-from iotide_server.results.measurements import MeasureChoice, campaign_measures, measured_cells
+from iotide_server.kit.pagination import PageRequest, page_request
+from iotide_server.results.measurements import MeasureChoice, campaign_measures, measured_cells, page_of_cells
 from iotide_server.results.schemas import MeasuredCell, Measurement
 from iotide_server.targets.models import Target
 from iotide_server.trends.service import recompute_points
@@ -92,3 +92,21 @@ def test_cells_come_page_by_page(session: Session, measured: Measured) -> None:
     second = measured_cells(session, campaign.id, RATE, PageRequest(2, first.items[-1].id))
     assert [cell.options["file_size_bytes"] for cell in (*first.items, *second.items)] == [1024, 2048, 4096]
     assert (first.next_cursor is None, second.next_cursor) == (False, None)
+
+
+def test_a_page_ends_before_it_has_too_many_numbers_and_has_one_cell_at_least(
+    session: Session, measured: Measured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("iotide_server.results.measurements.MOST_NUMBERS", 3)
+    campaign = measured.campaign()
+    for size, numbers in ((1024, 2), (2048, 1), (4096, 4), (8192, 1)):
+        cell = measured.cell(campaign, file_size_bytes=size)
+        measured.deliver(cell, finish(NOW, *(sample(1.0, operation=str(number)) for number in range(numbers))))
+    pages, request = [], PageRequest(50, None)
+    while True:
+        page = page_of_cells(session, campaign.id, RATE, request)
+        pages.append([cell.options["file_size_bytes"] for cell in page.items])
+        if page.next_cursor is None:
+            break
+        request = page_request(50, page.next_cursor)
+    assert pages == [[1024, 2048], [4096], [8192]]

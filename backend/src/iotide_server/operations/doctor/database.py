@@ -14,8 +14,8 @@ from iotide_server.operations.doctor.findings import Finding, fine, warning, wro
 
 OLDEST_MAJOR: Final = 15
 """UNIQUE NULLS NOT DISTINCT, on which two constraints stand, came with it."""
-NEEDED_CONNECTIONS: Final = CONNECTIONS + CONNECTIONS // 2 + 1 + 4 + 7
-"""Of one API process with all that it opens under load, the scheduler and one worker (ARCHITECTURE.md)."""
+NEEDED_CONNECTIONS: Final = 2 * (CONNECTIONS + CONNECTIONS // 2 + 1) + 4 + 7
+"""Of two API processes with all that they open under load, the scheduler and one worker (ARCHITECTURE.md)."""
 CLOCK_TOLERANCE: Final = timedelta(seconds=1)
 _CROWDED: Final = 0.8
 _SETTINGS: Final = (
@@ -88,7 +88,7 @@ def _connections(facts: DatabaseFacts) -> Finding:
     most = int(facts.settings["max_connections"]) - int(facts.settings["superuser_reserved_connections"])
     remedy = "raise max_connections in postgresql.conf and restart PostgreSQL; each further API process needs 13"
     if most < NEEDED_CONNECTIONS:
-        sentence = f"it lets {most} connections in; one API process, scheduler and worker need {NEEDED_CONNECTIONS}"
+        sentence = f"it lets {most} connections in; two API processes, scheduler and worker need {NEEDED_CONNECTIONS}"
         return wrong("database_connections", sentence, remedy)
     if facts.connections > _CROWDED * most:
         return warning("database_connections", f"{facts.connections} of {most} connections are taken", remedy)

@@ -1,0 +1,91 @@
+"""The API's processes: each serves the whole application, all of them on one port."""
+
+import gc
+import multiprocessing
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from iotide_server.commands.opening import settings_of_environment
+from iotide_server.embedded.privileges import die_with_parent
+from iotide_server.kit.connections import BoundedProtocol
+from iotide_server.kit.logs import configure_logs
+from iotide_server.kit.open_files import open_as_many_files_as_allowed
+from iotide_server.operations.processes import counting_together
+
+MOST_PROCESSES: Final = 64
+_ENOUGH_PROCESSES: Final = 2
+"""For 2,000 nodes: `./dev bench load`. One of Python computes on one core at a time."""
+_OPEN_REQUESTS_SECONDS: Final = 5
+_IDLE_CONNECTION_SECONDS: Final = 75
+"""Longer than agents and nginx (60 s each) keep a connection that they do not use, so that nobody meets its end."""
+_HANGS_AFTER_SECONDS: Final = 60
+"""A process that gives no sign of life for so long is replaced."""
+_SWITCH_SECONDS: Final = 0.0005
+"""After so long a thread that computes lets the event loop go on, which waits for it at each of its system calls."""
+_COLLECTED_AFTER: Final = (5_000, 10, 10)
+"""Objects, not the usual 700: each request makes thousands that end with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """Where the API is reached; with a certificate and its issuers (PEM) by TLS."""
+
+    host: str
+    port: int
+    tls_chain: Path | None
+    tls_key: Path | None
+
+
+def usual_processes() -> int:
+    """Two, where there are as many processors."""
+    return min(_ENOUGH_PROCESSES, len(os.sched_getaffinity(0)))
+
+
+def serve(listen: Listen, processes: int) -> None:
+    """Serve until a signal says to stop. Of several processes one that ends is replaced."""
+    open_as_many_files_as_allowed()  # each node keeps a connection
+    how: dict[str, Any] = {
+        "host": listen.host,
+        "port": listen.port,
+        "ssl_certfile": listen.tls_chain,
+        "ssl_keyfile": listen.tls_key,
+        "access_log": False,
+        "proxy_headers": False,  # kit/proxies.py does it: uvicorn would believe whatever comes from this machine
+        "log_config": None,  # its lines go where ours go
+        "http": BoundedProtocol,
+        "timeout_keep_alive": _IDLE_CONNECTION_SECONDS,
+        # A news stream never ends by itself.
+        "timeout_graceful_shutdown": _OPEN_REQUESTS_SECONDS,
+        "timeout_worker_healthcheck": _HANGS_AFTER_SECONDS,
+    }
+    if processes == 1:
+        uvicorn.run(application(), **how)
+        return
+    with counting_together():
+        uvicorn.run(f"{__name__}:{application.__name__}", factory=True, workers=processes, **how)
+
+
+def application() -> ASGIApp:
+    """What this process serves."""
+    # The routes with their forms are more than a second of processor time, which a process that only starts others
+    # does not need.
+    from iotide_server.main import create_app  # noqa: PLC0415
+
+    settings = settings_of_environment()
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        # Else those whose parent was killed would keep its port.
+        die_with_parent(parent.pid or 0, signal.SIGKILL)
+        configure_logs("api", settings.log_format)
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    app = create_app(settings)
+    gc.freeze()  # what is here now stays, and need not be looked through again and again
+    gc.set_threshold(*_COLLECTED_AFTER)
+    return app
