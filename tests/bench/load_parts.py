@@ -12,7 +12,7 @@ from statistics import median
 from typing import Final
 
 from local_stack import LocalStack
-from windows import cpu_seconds, family
+from windows import family
 
 PARTS: Final = ("api", "scheduler", "worker", "postgres", "redis")
 CLIENT: Final = "this client"
@@ -39,19 +39,40 @@ class Parts:
 
     def __init__(self, stack: LocalStack) -> None:
         self._roots = {name: stack.part_pid(name) for name in PARTS}
-        self._cpu = dict.fromkeys((*PARTS, CLIENT, OTHERS), 0.0)
 
     def look(self, at_seconds: float) -> Look:
         """How it is now."""
         families = {name: family(pid) for name, pid in self._roots.items()}
         families[CLIENT] = [os.getpid()]  # alone: the server is a child of it
-        for name, pids in families.items():
-            # A backend of PostgreSQL that ends takes its time with it.
-            self._cpu[name] = max(self._cpu[name], cpu_seconds(pids))
-        ours = sum(self._cpu[name] for name in families)
-        self._cpu[OTHERS] = max(self._cpu[OTHERS], busy_seconds(Path("/proc/stat").read_text()) - ours)
+        cpu = {name: sum(map(_worked_seconds, pids)) for name, pids in families.items()}
+        for name, pid in self._roots.items():
+            cpu[name] += ended_seconds(Path(f"/proc/{pid}/stat").read_text())
+        cpu[OTHERS] = busy_seconds(Path("/proc/stat").read_text()) - sum(cpu.values())
         memory = {name: sum(map(anonymous_bytes, pids)) for name, pids in families.items()}
-        return Look(at_seconds, memory, dict(self._cpu))
+        return Look(at_seconds, memory, cpu)
+
+
+def worked_seconds(stat: str) -> float:
+    """How long a process has worked itself, also in threads that have ended."""
+    return _ticks_to_seconds(stat, 11)
+
+
+def ended_seconds(stat: str) -> float:
+    """How long the children of a process that have ended have worked: a backend of PostgreSQL, for example."""
+    return _ticks_to_seconds(stat, 13)
+
+
+def _worked_seconds(pid: int) -> float:
+    try:
+        return worked_seconds(Path(f"/proc/{pid}/stat").read_text())
+    except (FileNotFoundError, ProcessLookupError):  # it has ended since it was listed
+        return 0.0
+
+
+def _ticks_to_seconds(stat: str, place: int) -> float:
+    """Two numbers of the line, time as user and in the kernel, from this place after the process' name on."""
+    user, system = stat.rpartition(")")[2].split()[place : place + 2]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def busy_seconds(stat: str) -> float:

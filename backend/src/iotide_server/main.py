@@ -29,8 +29,9 @@ from iotide_server.board.routes import router as board
 from iotide_server.campaigns.routes import router as campaigns
 from iotide_server.clusters.routes import router as clusters
 from iotide_server.explorer.routes import router as explorer
-from iotide_server.gateway.idle_beats import IdleBeats
+from iotide_server.gateway.idle_beats import IdleBeats, IdleBeatsFirst
 from iotide_server.gateway.routes import router as gateway
+from iotide_server.gateway.routes import take_beat
 from iotide_server.kit.assets import serve_assets
 from iotide_server.kit.clock import Clock, system_clock
 from iotide_server.kit.db import Database, open_engine
@@ -69,6 +70,7 @@ SLICES: Final[tuple[APIRouter, ...]] = (
     *(campaigns, campaign_results, schedules, templates, runs, results, surfaces),
     *(trends, advice, alerts, explorer, board, notifications, published, live),
 )
+BEAT: Final = next(route for route in gateway.routes if isinstance(route, APIRoute) and route.endpoint is take_beat)
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
 BODY_LIMITS: Final = {
     re.compile(rf"{API}/agent/hello"): 8 * 1024**2,  # a thousand mounts with the longest options
@@ -131,6 +133,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.include_router(operations)
     _serve_frontend(app, settings.frontend_directory or _frontend_directory())
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
+    app.add_middleware(IdleBeatsFirst, path=f"{API}{BEAT.path}", route=BEAT)
     app.add_middleware(Guard, body_limits=BODY_LIMITS, raw_paths=RAW_PATHS)
     app.add_middleware(behind_proxies, trusted=settings.trusted_proxies)
     app.add_middleware(Metering, api=API)

@@ -101,6 +101,21 @@ def test_requests_are_counted_by_template_and_what_is_no_route_under_one_name(
     assert not [name for family in told.families for name in family.name if "guess" in name]
 
 
+def test_beats_count_for_their_route_also_where_they_are_answered_before_it(
+    client: TestClient, scrape: Callable[..., Scraped], node_id: int
+) -> None:
+    del node_id
+
+    def counted() -> float:
+        found = scrape().by("status", "iotide_http_requests_total", method="POST", route="/api/v1/agent/beat")
+        return found.get("200", 0)
+
+    before = counted()
+    for _ in range(3):
+        client.post("/api/v1/agent/beat", json=beat(), headers=NODE)
+    assert counted() == before + 3
+
+
 def test_beats_and_claims_are_counted_when_they_are_committed(
     client: TestClient, scrape: Callable[..., Scraped], node_id: int
 ) -> None:

@@ -11,7 +11,7 @@ from load import Measured, passed_limits
 from load_agents import MOST_SAMPLES, Samples
 from load_calls import NO_ANSWER, Answer, Tally, percentile_ms
 from load_pages import Query, campaign_page, cluster_page, follow_ups, overview, runs_page
-from load_parts import Look, busy_seconds, growth_mb
+from load_parts import Look, busy_seconds, ended_seconds, growth_mb, worked_seconds
 
 FIT = Measured(
     errors=0,
@@ -78,6 +78,13 @@ def test_growth_is_from_after_the_warm_up_to_the_end_and_passes_over_a_single_pe
 def test_what_all_processors_did_is_read_without_what_they_waited() -> None:
     stat = "cpu  1000 200 300 99999 88888 10 20 70 5 5\ncpu0 1 1 1 1 1 1 1 1 1 1\n"
     assert busy_seconds(stat) * os.sysconf("SC_CLK_TCK") == pytest.approx(1600)
+
+
+def test_what_a_process_and_its_ended_children_did_is_read_whatever_its_name() -> None:
+    stat = "7 (post) gres) S 1 7 7 0 -1 4194560 2000 90000 0 12 150 50 4000 1500 20 0 1 0 100 200 300\n"
+    ticks = os.sysconf("SC_CLK_TCK")
+    assert worked_seconds(stat) * ticks == pytest.approx(200)
+    assert ended_seconds(stat) * ticks == pytest.approx(5500)
 
 
 def test_results_have_as_many_samples_as_are_due_and_never_more_than_one_may() -> None:

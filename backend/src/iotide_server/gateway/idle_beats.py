@@ -6,17 +6,18 @@ one whose row somebody else has locked, goes the way of all requests and is answ
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import structlog
 from anyio import CapacityLimiter, to_thread
-from fastapi import Request
-from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.datastructures import State
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX
 from iotide_server.accounts.secret import digest
@@ -42,19 +43,55 @@ class _Waiting(NamedTuple):
     answer: "asyncio.Future[Response | None]"
 
 
-class BeatRoute(APIRoute):
-    """The route of beats; its rule is asked of those that `IdleBeats` does not answer."""
+class IdleBeatsFirst:
+    """ASGI middleware before the routes, whose ways in and out were half of what an idle beat cost the API.
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """As FastAPI wants it."""
-        ordinary = super().get_route_handler()
+    A beat that `IdleBeats` does not answer goes on to the route.
 
-        async def handle(request: Request) -> Response:
-            said = idle_beat(request.headers, await request.body())
-            answer = None if said is None else await request.app.state.idle_beats.take(said)
-            return await ordinary(request) if answer is None else answer
+    Args:
+        path: where beats are sent.
+        route: theirs, as which an answer counts.
+    """
 
-        return handle
+    def __init__(self, app: ASGIApp, path: str, route: BaseRoute) -> None:
+        self._app = app
+        self._path = path
+        self._route = route
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or scope["path"] != self._path or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        if not _is_short(request.headers.get("content-length", "")):
+            await self._app(scope, receive, send)
+            return
+        try:
+            body = await request.body()
+        except ClientDisconnect:
+            return
+        said = idle_beat(request.headers, body)
+        answer = None if said is None else await scope["app"].state.idle_beats.take(said)
+        if answer is None:
+            await self._app(scope, _once_more(body, receive), send)
+            return
+        scope["route"] = self._route
+        await answer(scope, receive, send)
+
+
+def _is_short(length: str) -> bool:
+    return length.isdecimal() and int(length) <= _LARGEST_BYTES
+
+
+def _once_more(body: bytes, receive: Receive) -> Receive:
+    """The body that was read already, then what comes after it."""
+    read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Message:
+        return read.pop() if read else await receive()
+
+    return receive_again
 
 
 def idle_beat(headers: Mapping[str, str], body: bytes) -> IdleBeat | None:
@@ -63,7 +100,7 @@ def idle_beat(headers: Mapping[str, str], body: bytes) -> IdleBeat | None:
     is_of_node = scheme == "Bearer" and token.startswith(NODE_TOKEN_PREFIX)
     if not is_of_node or headers.get("content-type") != "application/json":
         return None
-    if len(body) > _LARGEST_BYTES or _NO_ORDERS not in body:
+    if _NO_ORDERS not in body:
         return None
     try:
         beat = BeatRequest.model_validate_json(body)

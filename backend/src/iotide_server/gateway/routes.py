@@ -15,7 +15,6 @@ from iotide_server.clusters import agents, credentials, enrolment, pending, stan
 from iotide_server.clusters.errors import JoinTokenRefusedError
 from iotide_server.clusters.rules import ConfirmingNode, NodeAgent, NodeOrWaiting, spoken_version, waiting_node
 from iotide_server.gateway import batch, beats, service
-from iotide_server.gateway.idle_beats import BeatRoute
 from iotide_server.gateway.service import RawOutput
 from iotide_server.kit.db import after_commit
 from iotide_server.kit.errors import IotideError
@@ -130,21 +129,11 @@ def claim_order(node_id: NodeId, session: Tx, now: Now, order_id: Id, body: Clai
     return claimed if isinstance(claimed, Order) else refusal(claimed)
 
 
+@router.post("/beat", summary="Send a beat", response_model=BeatReply, responses=errors(409))
 def take_beat(node_id: NodeId, session: Tx, now: Now, request: Request, body: BeatRequest) -> Response:
     """Says where the node's orders are; the answer holds a word on each."""
     after_commit(session, HEARTBEATS.inc)
     return _spoken(beats.beat(session, node_id, body, now), spoken_version(request))
-
-
-router.add_api_route(
-    "/beat",
-    take_beat,
-    methods=["POST"],
-    summary="Send a beat",
-    response_model=BeatReply,
-    responses=errors(409),
-    route_class_override=BeatRoute,
-)
 
 
 @router.post("/batch", summary="Report what a batch system does", response_model=BatchReply, responses=errors(409))

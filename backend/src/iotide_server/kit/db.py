@@ -57,8 +57,8 @@ FRESH_SECONDS: Final = 30.0
 """What lay unused for longer may be dead without a word: something between here and the server has forgotten it."""
 _USED_AT: Final = "used_at"
 
-CONNECTIONS = 8
-"""Transactions that one process has open at once."""
+CONNECTIONS = 5
+"""Transactions that one process of the API has open at once."""
 
 
 def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:

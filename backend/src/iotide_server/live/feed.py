@@ -15,7 +15,8 @@ from iotide_server.live.service import CHANNEL
 MOST_STREAMS = 20
 """Streams that one person has open at one API process; a browser needs one, whatever the number of its windows."""
 
-_MOST_WAITING = 1000
+_MOST_WAITING = 4000
+"""As many series come within seconds where a hundred nodes measure; more, and everything is asked for again."""
 _RECONNECT_SECONDS = 1.0
 _log = structlog.get_logger(__name__)
 

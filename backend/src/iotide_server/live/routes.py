@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from functools import lru_cache
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Header, Query, Request
@@ -142,6 +143,7 @@ async def _written(
                 yield format_sse_event(comment="ping")
 
 
+@lru_cache(maxsize=1024)  # each is told to many
 def _change(news: News) -> bytes:
     data = {"kind": news.kind, "id": news.subject_id, "version": news.id, "cluster_id": news.cluster_id}
     return format_sse_event(event="change", data_str=json.dumps(data, separators=(",", ":")), id=str(news.id))

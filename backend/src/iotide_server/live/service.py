@@ -12,7 +12,7 @@ from iotide_server.live.models import Change
 
 CHANNEL: Final = "iotide_change"
 KEPT_FOR: Final = timedelta(hours=1)
-_MOST_REPEATED: Final = 1000
+_MOST_REPEATED: Final = 4000
 _MUTED: Final = "publishes_nothing"
 
 

@@ -44,7 +44,7 @@ def test_what_is_too_old_cannot_be_told(session: Session) -> None:
 
 def test_what_is_too_much_is_not_told(session: Session) -> None:
     last_id = told(session, 0, 1)
-    session.add_all(Change(at=NOW, kind="run", subject_id=number, cluster_id=1) for number in range(1001))
+    session.add_all(Change(at=NOW, kind="run", subject_id=number, cluster_id=1) for number in range(4001))
     session.flush()
     assert missed(session, last_id) is None
 
