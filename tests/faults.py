@@ -109,7 +109,18 @@ def strike(rig: Rig, victim: Victim) -> None:
             with Redis.from_url(rig.stack.settings["IOTIDE_REDIS_ADMIN_URL"]) as redis:
                 redis.flushall()
         case _:
-            os.kill(wait_for(f"the {victim}", lambda: _pid_of(rig, victim)), signal.SIGKILL)
+            pid = wait_for(f"the {victim}", lambda: _pid_of(rig, victim))
+            whole = [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+            os.kill(pid, signal.SIGKILL)
+            # The API's own children end with it a moment later, and may answer until then.
+            wait_for(f"the end of the {victim}", lambda: None if any(map(_lives, whole)) else True)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def _pid_of(rig: Rig, victim: Victim) -> int | None:
