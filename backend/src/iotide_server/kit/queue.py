@@ -34,8 +34,9 @@ def celery_app(redis_url: str) -> Celery:
         accept_content=["json"],
         result_backend=None,
         task_default_queue=SERVER_QUEUE,
+        # With `worker_disable_prefetch`, a pool of threads that was busy once is looked at once a second: four tasks.
+        # What another worker has fetched and not begun may be done twice, which rows see to.
         worker_prefetch_multiplier=1,
-        worker_disable_prefetch=True,
         worker_enable_remote_control=False,
         worker_send_task_events=False,
         worker_hijack_root_logger=False,
