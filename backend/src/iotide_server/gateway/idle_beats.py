@@ -44,7 +44,7 @@ class _Waiting(NamedTuple):
 
 
 class IdleBeatsFirst:
-    """ASGI middleware before the routes, whose ways in and out were half of what an idle beat cost the API.
+    """ASGI middleware that answers idle beats before the routes, whose layers cost more than taking a beat down.
 
     A beat that `IdleBeats` does not answer goes on to the route.
 

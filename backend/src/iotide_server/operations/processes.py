@@ -42,9 +42,9 @@ def told_by_all() -> Iterator[Metric]:
             living.append(pid)
         else:
             # What it counted stays; what it held open is gone with it.
-            mark_process_dead(pid, str(directory))  # type: ignore[no-untyped-call]
-    counted = MultiProcessCollector(CollectorRegistry(), str(directory))  # type: ignore[no-untyped-call]
-    yield from counted.collect()  # type: ignore[no-untyped-call]
+            mark_process_dead(pid, str(directory))  # type: ignore[no-untyped-call] # of the library
+    counted = MultiProcessCollector(CollectorRegistry(), str(directory))  # type: ignore[no-untyped-call] # of the library
+    yield from counted.collect()  # type: ignore[no-untyped-call] # of the library
     yield from PLATFORM_COLLECTOR.collect()
     yield from _taken_by(living)
 
