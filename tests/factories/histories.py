@@ -11,12 +11,13 @@ from iotide_server.results.models import Point, Series
 from iotide_server.trends.models import ChangePoint
 
 
-def history(measured: Measured, medians: Sequence[float], *, first_day: int = 0) -> Series:
-    """The series of the write rate with one more point on each day from the first on."""
+def history(measured: Measured, medians: Sequence[float], *, first_day: int = 0, operation: str = "write") -> Series:
+    """The series of the rate of an operation with one more point on each day from the first on."""
     session = measured.session
     cell = measured.cell()
-    measured.deliver(cell, finish(measured.now, sample(medians[0], operation="write")))
-    series = session.scalars(select(Series).where(Series.cluster_id == measured.cluster.id)).one()
+    measured.deliver(cell, finish(measured.now, sample(medians[0], operation=operation)))
+    is_of = Series.labels["operation"].astext == operation
+    series = session.scalars(select(Series).where(Series.cluster_id == measured.cluster.id, is_of)).one()
     for day, median in enumerate(medians, start=first_day):
         cell = measured.cell()
         session.add(

@@ -27,10 +27,13 @@ from iotide_server.operations.exposition import SCHEDULER_OFFSET, ProcessMetrics
 from iotide_server.scheduling.due import FairShare
 from iotide_server.scheduling.service import Scheduler
 from iotide_server.settings import Settings
+from iotide_server.trends.service import ALERTS, ANALYSIS
 
 _TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
 _CONNECTIONS: Final = 2
 _NAME: Final = "iotide-scheduler"  # as an administrator finds it in pg_stat_activity
+_NAMED_TOGETHER: Final = frozenset({ANALYSIS, ALERTS})
+"""What a result wants hundreds of, and a worker does together."""
 _log = structlog.get_logger(__name__)
 
 
@@ -67,7 +70,7 @@ def run(settings: Settings) -> None:
     database = Database(open_engine(database_url, pool_size=_CONNECTIONS))
     registry = registry_of(ProcessMetrics("scheduler", database.engine))
     serve_metrics(registry, settings.metrics_address, SCHEDULER_OFFSET)
-    with contextlib.closing(Broker(settings.redis_url.get_secret_value())) as broker:
+    with contextlib.closing(Broker(settings.redis_url.get_secret_value(), _NAMED_TOGETHER)) as broker:
         while not stop.is_wanted:
             try:
                 with psycopg.connect(database_url, autocommit=True, application_name=_NAME) as listener:

@@ -1,6 +1,6 @@
 """The server's Celery worker: does the work that rows name, for instance the points after a result."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from threading import BoundedSemaphore
 from typing import Final
@@ -11,14 +11,14 @@ from structlog.contextvars import bound_contextvars
 from iotide_server.alerts.digest import tell_channel
 from iotide_server.alerts.groups import ALERT_GROUP
 from iotide_server.alerts.oversight import watch_cluster
-from iotide_server.alerts.raising import raise_alerts
+from iotide_server.alerts.raising import pass_over_quiet, raise_alerts
 from iotide_server.alerts.telling import tell_group
 from iotide_server.embedded.readiness import announce_ready
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.pulse import PULSE, pulse_handler
 from iotide_server.kit.queue import SERVER_QUEUE, WORK_TASK, celery_app
-from iotide_server.kit.work import Handler, do_work, put_off, run_errand
+from iotide_server.kit.work import Handler, ManyHandler, do_together, do_work, put_off, run_errand
 from iotide_server.notifications.addresses import Reach
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.digests import DIGEST
@@ -29,7 +29,7 @@ from iotide_server.results.service import POINTS
 from iotide_server.retention.service import RETENTION, give_up_old
 from iotide_server.schedules.firing import OVERSIGHT
 from iotide_server.settings import Settings
-from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.analysis import analyse_series, analyse_young
 from iotide_server.trends.peer_marks import judge_peers
 from iotide_server.trends.service import ALERTS, ANALYSIS, PEERS, recompute_points
 
@@ -45,6 +45,9 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     PULSE: pulse_handler(system_clock),
 }
 """What is done for each kind of work."""
+
+TOGETHER: Final[Mapping[str, ManyHandler]] = {ANALYSIS: analyse_young, ALERTS: pass_over_quiet}
+"""What is done for many at once, where it can be."""
 
 _THREADS: Final = 4
 _THREADS_OUT: Final = 2
@@ -64,9 +67,19 @@ def run(settings: Settings) -> None:
     office = Office(settings.vault, courier, settings.public_url, system_clock)
     may_go_out = BoundedSemaphore(_THREADS_OUT)
 
-    def work(kind: str, key: int) -> None:
-        with bound_contextvars(work_kind=kind, work_key=key):
-            do(kind, key)
+    def work(kind: str, *keys: int) -> None:
+        left: Sequence[int] = keys
+        if kind in TOGETHER and len(keys) > 1:
+            left = do_together(database, TOGETHER[kind], kind, keys)
+        failures: list[Exception] = []
+        for key in left:
+            with bound_contextvars(work_kind=kind, work_key=key):
+                try:
+                    do(kind, key)
+                except Exception as error:  # noqa: BLE001 - the others are to be done all the same
+                    failures.append(error)
+        if failures:
+            raise ExceptionGroup(f"{kind}: {len(failures)} of {len(keys)} failed", failures)
 
     def do(kind: str, key: int) -> None:
         if kind != DELIVERY:

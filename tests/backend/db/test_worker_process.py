@@ -5,23 +5,29 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 
 from factories.clock import MovedClock
+from factories.histories import history, levels
 from factories.measured import Measured
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
-from iotide_server.kit.work import want_work
+from iotide_server.kit.work import want_all, want_work
 from iotide_server.results.service import POINTS
+from iotide_server.trends.models import SeriesCourse
+from iotide_server.trends.service import ANALYSIS
 
 _DEADLINE_SECONDS = 60.0
 
 
-def is_open(database: Database) -> bool:
+def is_open(database: Database, named: Sequence[tuple[str, int]]) -> bool:
+    """Whether something is left of what was named: no scheduler names what follows from it."""
     with database.transaction() as session:
-        return bool(session.scalars(text("SELECT count(*) FROM work WHERE done_version < version")).one())
+        is_left = text("SELECT kind, key FROM work WHERE done_version < version")
+        return bool(set(named) & {(row.kind, row.key) for row in session.execute(is_left)})
 
 
 def test_a_named_row_is_worked_on_by_the_process_and_a_signal_ends_it(
@@ -31,16 +37,22 @@ def test_a_named_row_is_worked_on_by_the_process_and_a_signal_ends_it(
         measured = Measured(session, clock())
         cell_id = measured.cell().id
         want_work(session, POINTS, cell_id, clock())
-    broker.send_work("nobody does this", 1)
-    broker.send_work(POINTS, cell_id)
+        young, long = (history(measured, levels((count, 100.0)), operation=f"of {count}").id for count in (3, 20))
+        want_all(session, ANALYSIS, [young, long], clock())
+    broker.send_work("nobody does this", [1])
+    broker.send_work(POINTS, [cell_id])
+    broker.send_work(ANALYSIS, [young, long])
     environment = {**os.environ, "IOTIDE_DATABASE_URL": database_url, "IOTIDE_REDIS_URL": redis_server.url}
     process = subprocess.Popen([sys.executable, "-m", "iotide_server.cli", "worker"], env=environment)
     try:
         begin = time.monotonic()
-        while is_open(database):
+        while is_open(database, [(POINTS, cell_id), (ANALYSIS, young), (ANALYSIS, long)]):
             assert process.poll() is None
             assert time.monotonic() - begin < _DEADLINE_SECONDS
             time.sleep(0.05)
+        with database.transaction() as session:
+            courses = {row.series_id: row.course for row in session.scalars(select(SeriesCourse))}
+        assert courses == {young: "too_short", long: "steady"}
         process.send_signal(signal.SIGTERM)
         assert process.wait(_DEADLINE_SECONDS) == 0
     finally:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from iotide_server.alerts.lifecycle import OPEN, Move
 from iotide_server.alerts.models import Alert, AlertAction, AlertGroup, AlertRule, AlertRuleChannel, SeriesMute
 from iotide_server.results.models import Point, Series
-from iotide_server.trends.models import ChangePoint
+from iotide_server.trends.models import ChangePoint, SeriesCourse
 
 _WINDOW: Final = text(
     """
@@ -62,6 +62,18 @@ def changes(session: Session, series_id: int) -> Sequence[ChangePoint]:
     """All changes of a series that an analysis ever found, in time order."""
     statement = select(ChangePoint).where(ChangePoint.series_id == series_id).order_by(ChangePoint.at, ChangePoint.id)
     return session.scalars(statement.execution_options(populate_existing=True)).all()
+
+
+def series_told_of(session: Session, series_ids: Sequence[int]) -> Sequence[int]:
+    """Those of which an analysis found a change or suspects one, or of which somebody was alerted."""
+    told_of = (
+        select(ChangePoint.id).where(ChangePoint.series_id == Series.id).exists()
+        | select(Alert.id).where(Alert.series_id == Series.id).exists()
+        | select(SeriesCourse.series_id)
+        .where(SeriesCourse.series_id == Series.id, SeriesCourse.suspect.is_not(None))
+        .exists()
+    )
+    return session.scalars(select(Series.id).where(Series.id == func.any(list(series_ids)), told_of)).all()
 
 
 def newest_point(session: Session, series_id: int) -> Point | None:

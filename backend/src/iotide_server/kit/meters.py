@@ -52,7 +52,10 @@ PASS_SECONDS: Final = Histogram(
 )
 
 WORK_SECONDS: Final = Histogram(
-    "iotide_work_duration_seconds", "Time of one piece of server work.", ["kind"], buckets=_WORK_BUCKETS
+    "iotide_work_duration_seconds",
+    "Time of one piece of server work, or of several that were done together.",
+    ["kind"],
+    buckets=_WORK_BUCKETS,
 )
 WORK_FAILURES: Final = Counter("iotide_work_failures", "Pieces of server work that failed by a fault.", ["kind"])
 

@@ -1,5 +1,6 @@
-"""The server's end of Celery: messages that wake a node or name a row of work, and decide nothing."""
+"""The server's end of Celery: messages that wake a node or name rows of work, and decide nothing."""
 
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from celery import Celery
@@ -50,9 +51,14 @@ def celery_app(redis_url: str) -> Celery:
 
 
 class Broker:
-    """Sends messages, each at once or not at all: the rows they name are offered again anyway."""
+    """Sends messages, each at once or not at all: the rows they name are offered again anyway.
 
-    def __init__(self, redis_url: str) -> None:
+    Attributes:
+        named_together: the kinds of work of which one message names many rows; else any worker may do each of them.
+    """
+
+    def __init__(self, redis_url: str, named_together: Collection[str] = ()) -> None:
+        self.named_together = named_together
         self._app = celery_app(redis_url)
         self._app.conf.broker_transport_options = _TRANSPORT | _FAIL_AT_ONCE
 
@@ -66,13 +72,13 @@ class Broker:
         """
         self._send(WAKE_TASK, queue, [order_id, fence])
 
-    def send_work(self, kind: str, key: int) -> None:
-        """Tell the server's workers that the work row (kind, key) is due.
+    def send_work(self, kind: str, keys: Sequence[int]) -> None:
+        """Tell the server's workers that the work rows (kind, key) are due, all by one message.
 
         Raises:
             BrokerAwayError: Redis is away.
         """
-        self._send(WORK_TASK, SERVER_QUEUE, [kind, key])
+        self._send(WORK_TASK, SERVER_QUEUE, [kind, *keys])
 
     def close(self) -> None:
         """Close the connections."""

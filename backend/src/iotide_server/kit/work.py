@@ -1,11 +1,12 @@
 """Server work as rows: a Celery message only names the row, so a lost or doubled message loses or doubles nothing."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Generic, TypeVar
 
+import structlog
 from sqlalchemy import Index, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
@@ -18,10 +19,17 @@ Handler = Callable[[Session, int], datetime | None]
 Returns when it is to be done again; None: not until somebody wants it.
 """
 
+ManyHandler = Callable[[Session, Sequence[int]], Collection[int]]
+"""Does the work of one kind on the rows with these keys at once, where a few statements do for all of them.
+
+Returns those of the keys for which they did not: these are done one by one.
+"""
+
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
 
 _WAIVED: Final = "wants_no_work"
+_log = structlog.get_logger(__name__)
 
 HELD_FOR: Final = timedelta(minutes=3)
 """An errand is nobody else's for so long; whoever has not come back by then has died on the way."""
@@ -47,14 +55,33 @@ class Errand(Generic[Task, Outcome]):
 _WANT: Final = text(
     """
     WITH wanted AS (
-        INSERT INTO work (kind, key, due_at) VALUES (:kind, :key, :due_at)
+        INSERT INTO work (kind, key, due_at)
+        SELECT :kind, key, :due_at FROM unnest(CAST(:keys AS bigint[])) AS key ORDER BY key
         ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0,
             due_at = LEAST(excluded.due_at, CASE WHEN work.done_version < work.version THEN work.due_at END)
     ) SELECT pg_notify('iotide_wake', 'work')
     """
 )
 _DONE: Final = text(
-    "UPDATE work SET done_version = :version, failure = NULL, held_until = NULL WHERE kind = :kind AND key = :key"
+    # Locked in the order in which others ask for many.
+    """
+    UPDATE work SET done_version = done.version, failure = NULL, held_until = NULL
+    FROM (
+        SELECT key, seen.version
+        FROM work JOIN unnest(CAST(:keys AS bigint[]), CAST(:versions AS bigint[])) AS seen (key, version) USING (key)
+        WHERE kind = :kind ORDER BY key FOR NO KEY UPDATE OF work
+    ) AS done
+    WHERE work.kind = :kind AND work.key = done.key
+    """
+)
+_TAKE: Final = text(
+    """
+    SELECT key FROM unnest(CAST(:keys AS bigint[])) AS key
+    WHERE pg_try_advisory_xact_lock(hashtextextended(:kind, key))
+    """
+)
+_OPEN: Final = text(
+    "SELECT key, version FROM work WHERE kind = :kind AND key = ANY(:keys) AND done_version < version ORDER BY key"
 )
 _AGAIN: Final = text(
     """
@@ -104,8 +131,13 @@ class Work(Base):
 
 def want_work(session: Session, kind: str, key: int, due_at: datetime) -> None:
     """Ask for the work (kind, key) to be done after this transaction; asking again before it ran changes nothing."""
-    if _WAIVED not in session.info:
-        session.execute(_WANT, {"kind": kind, "key": key, "due_at": due_at})
+    want_all(session, kind, [key], due_at)
+
+
+def want_all(session: Session, kind: str, keys: Collection[int], due_at: datetime) -> None:
+    """As `want_work`, of many rows at once."""
+    if keys and _WAIVED not in session.info:
+        session.execute(_WANT, {"kind": kind, "keys": sorted(set(keys)), "due_at": due_at})
 
 
 def waive_work(session: Session) -> None:
@@ -119,15 +151,33 @@ def do_work(database: Database, handlers: Mapping[str, Handler], kind: str, key:
     Nothing happens when it is done already or somebody else is at it. When it fails, why is written down before the
     error goes on, and the scheduler asks for it again.
     """
-    row = {"kind": kind, "key": key}
     with _failure_noted(database, kind, key), database.transaction() as session:
-        is_ours = session.scalar(text("SELECT pg_try_advisory_xact_lock(hashtextextended(:kind, :key))"), row)
-        version = session.scalar(
-            text("SELECT version FROM work WHERE kind = :kind AND key = :key AND done_version < version"), row
-        )
-        if not is_ours or version is None:
-            return
-        _complete(session, kind, key, version, handlers[kind](session, key))
+        for version in _taken(session, kind, [key]).values():
+            _complete(session, kind, key, version, handlers[kind](session, key))
+
+
+def do_together(database: Database, handler: ManyHandler, kind: str, keys: Sequence[int]) -> Sequence[int]:
+    """Do the work of all these rows that is still wanted, and in one transaction with it write that it is done.
+
+    Returns:
+        The keys that are left to `do_work`: those that the handler leaves, and all where it fails.
+    """
+    try:
+        with WORK_SECONDS.labels(kind).time(), database.transaction() as session:
+            taken = _taken(session, kind, keys)
+            left = handler(session, list(taken)) if taken else ()
+            done = taken.keys() - set(left)
+            session.execute(_DONE, {"kind": kind, "keys": list(done), "versions": [taken[key] for key in done]})
+    except Exception as error:  # noqa: BLE001 - whichever of them it was fails by itself, and says why
+        _log.warning("work_not_done_together", work_kind=kind, rows=len(keys), error=str(error))
+        return keys
+    return list(left)
+
+
+def _taken(session: Session, kind: str, keys: Sequence[int]) -> dict[int, int]:
+    """The version of each row of which the work is wanted and nobody else at it until the end of the transaction."""
+    ours = session.scalars(_TAKE, {"kind": kind, "keys": list(keys)}).all()
+    return {row.key: row.version for row in session.execute(_OPEN, {"kind": kind, "keys": ours})}
 
 
 def run_errand(database: Database, errand: Errand[Any, Any], kind: str, key: int, now: datetime) -> None:
@@ -159,11 +209,10 @@ def put_off(database: Database, kind: str, key: int, until: datetime) -> None:
 def _complete(session: Session, kind: str, key: int, version: int, again_at: datetime | None) -> None:
     """Write that this version is done, or rests until it is done again; what was asked for meanwhile stays wanted."""
     session.flush()
-    row = {"kind": kind, "key": key, "version": version}
     if again_at is None:
-        session.execute(_DONE, row)
+        session.execute(_DONE, {"kind": kind, "keys": [key], "versions": [version]})
     else:
-        session.execute(_AGAIN, row | {"again_at": again_at})
+        session.execute(_AGAIN, {"kind": kind, "key": key, "version": version, "again_at": again_at})
 
 
 @contextmanager

@@ -72,7 +72,9 @@ _WORK: Final = text(
     RETURNING kind, key
     """
 )
-_WORK_UNSENT: Final = text("UPDATE work SET sends = sends - 1, due_at = :again_at WHERE kind = :kind AND key = :key")
+_WORK_UNSENT: Final = text(
+    "UPDATE work SET sends = sends - 1, due_at = :again_at WHERE kind = :kind AND key = ANY(:keys)"
+)
 _SILENCE: Final = text(
     """
     UPDATE node_order SET silent_since = node_beat.seen_at
@@ -184,14 +186,15 @@ def unclaimed_orders(session: Session, most_offers: int, now: datetime) -> Seque
     return session.scalars(_UNCLAIMED, {"now": now, "most_offers": most_offers}).all()
 
 
-def take_work(session: Session, now: datetime) -> Sequence[Row[Any]]:
+def take_work(session: Session, now: datetime) -> list[tuple[str, int]]:
     """Kind and key of the work that is due, due again after a longer and longer pause."""
-    return session.execute(_WORK, {"now": now, "limit": _LARGEST_BATCH}).all()
+    return [(row.kind, row.key) for row in session.execute(_WORK, {"now": now, "limit": _LARGEST_BATCH})]
 
 
-def give_work_back(session: Session, work: Sequence[Row[Any]], again_at: datetime) -> None:
-    """This was not sent: it does not count and is due again then."""
-    session.execute(_WORK_UNSENT, [{"kind": row.kind, "key": row.key, "again_at": again_at} for row in work])
+def give_work_back(session: Session, work: Sequence[tuple[str, Sequence[int]]], again_at: datetime) -> None:
+    """These kinds and keys were not sent: they do not count and are due again then."""
+    values = [{"kind": kind, "keys": list(keys), "again_at": again_at} for kind, keys in work]
+    session.execute(_WORK_UNSENT, values)
 
 
 def flag_silent_orders(session: Session, heard_before: datetime) -> Sequence[Row[Any]]:

@@ -1,6 +1,7 @@
 """The outbox: what nodes and workers have to hear of is a row with a time, sent again until it is answered."""
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
@@ -24,6 +25,9 @@ MOST_OFFERS = 6
 
 RETRY_AFTER: Final = timedelta(seconds=1)
 """While Redis is away."""
+
+MOST_TOGETHER: Final = 200
+"""Rows of work that one message names."""
 
 T = TypeVar("T")
 
@@ -74,11 +78,24 @@ def send_due_work(database: Database, broker: Broker, now: datetime) -> bool:
     """
     with database.transaction() as session:
         work = due.take_work(session, now)
-    unsent = _unsent(work, lambda row: broker.send_work(row.kind, row.key))
+    unsent = _unsent(_messages(work, broker.named_together), lambda named: broker.send_work(*named))
     if unsent:
         with database.transaction() as session:
             due.give_work_back(session, unsent, now + RETRY_AFTER)
     return not unsent
+
+
+def _messages(work: Sequence[tuple[str, int]], together: Collection[str]) -> list[tuple[str, list[int]]]:
+    """What each message names: a kind and keys."""
+    keys: defaultdict[str, list[int]] = defaultdict(list)
+    for kind, key in work:
+        keys[kind].append(key)
+    size = {kind: MOST_TOGETHER if kind in together else 1 for kind in keys}
+    return [
+        (kind, of_kind[first : first + size[kind]])
+        for kind, of_kind in keys.items()
+        for first in range(0, len(of_kind), size[kind])
+    ]
 
 
 def withdraw_unclaimed(database: Database, now: datetime) -> None:

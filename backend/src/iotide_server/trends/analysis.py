@@ -12,12 +12,13 @@ from math import isfinite
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import Json
-from iotide_server.kit.work import want_work
+from iotide_server.kit.work import want_all, want_work
 from iotide_server.live import service as live
 from iotide_server.results.models import Point, Series
-from iotide_server.statistics.changepoints import DETECTOR, MOST_RUNS, analyse
+from iotide_server.statistics.changepoints import DETECTOR, FEWEST_RUNS, MOST_RUNS, analyse
 from iotide_server.statistics.course import CONFIRMING_RUNS, Analysis, Change
 from iotide_server.statistics.events import LOOKS_AFTER, event_effect
+from iotide_server.statistics.suspects import FEWEST_RUNS as FEWEST_SUSPECTED
 from iotide_server.statistics.suspects import suspect
 from iotide_server.trends import event_repository, repository
 from iotide_server.trends.changes import match_changes
@@ -59,6 +60,19 @@ def analyse_series(session: Session, series_id: int) -> None:
         _judge_events(session, series, points)
     want_work(session, ALERTS, series_id, course.analysed_at)
     live.publish(session, "series", series_id, series.cluster_id)
+
+
+def analyse_young(session: Session, series_ids: Sequence[int]) -> list[int]:
+    """As `analyse_series` of each, where a series has too few points for any answer and nothing else to be judged.
+
+    Returns:
+        The others.
+    """
+    looked_at = repository.write_young(session, series_ids, FEWEST_SUSPECTED, FEWEST_RUNS, DETECTOR)
+    young = [row for row in looked_at if row.is_young]
+    want_all(session, ALERTS, [row.id for row in young], repository.transaction_time(session))
+    live.publish_all(session, [("series", row.id, row.cluster_id) for row in young if row.is_news])
+    return [row.id for row in looked_at if not row.is_young]
 
 
 def _noise(

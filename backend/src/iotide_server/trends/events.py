@@ -13,7 +13,7 @@ from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from iotide_server.kit.pagination import PageRequest, Slice
-from iotide_server.kit.work import want_work
+from iotide_server.kit.work import want_all
 from iotide_server.targets import service as targets
 from iotide_server.trends import event_repository as repository
 from iotide_server.trends.models import Event
@@ -99,8 +99,7 @@ def remove(session: Session, principal: Principal, event_id: int, now: datetime)
 
 
 def _have_judged(session: Session, series_ids: Sequence[int], now: datetime) -> None:
-    for series_id in sorted(series_ids):
-        want_work(session, ANALYSIS, series_id, now)
+    want_all(session, ANALYSIS, series_ids, now)
 
 
 def _summary(event: Event) -> Json:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, select, text
+from sqlalchemy import ColumnElement, Row, delete, func, or_, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
@@ -37,6 +37,35 @@ _PREVIOUS_RUNS = text(
         LIMIT 1
     ) AS previous ON true
     WHERE run.cell_id = :cell_id AND run.state = 'finished'
+    """
+)
+# Without a change that was found once, and without an event to judge, nothing else depends on so few points.
+_YOUNG = text(
+    """
+    WITH counted AS (
+        SELECT series.id, series.cluster_id, count(point.id) AS points, min(point.at) AS first_at
+        FROM series LEFT JOIN point ON point.series_id = series.id
+        WHERE series.id = ANY(:series_ids) GROUP BY series.id
+    ), looked_at AS (
+        SELECT counted.*, points < :fewest
+               AND NOT EXISTS (SELECT FROM change_point WHERE series_id = counted.id)
+               AND NOT EXISTS (SELECT FROM event_effect WHERE series_id = counted.id)
+               AND NOT EXISTS (SELECT FROM event WHERE event.cluster_id = counted.cluster_id
+                               AND kind = 'manual' AND at >= first_at) AS is_young
+        FROM counted
+    ), written AS (
+        INSERT INTO series_course AS course
+            (series_id, course, point_count, missing_points, memory, detector, analysed_at)
+        SELECT id, 'too_short', points, :answered - points, 0, :detector, now()
+        FROM looked_at WHERE is_young ORDER BY id
+        ON CONFLICT (series_id) DO UPDATE SET
+            course = excluded.course, point_count = excluded.point_count, missing_points = excluded.missing_points,
+            memory = 0, drift = NULL, noise = NULL, suspect = NULL,
+            detector = excluded.detector, analysed_at = excluded.analysed_at
+    )
+    SELECT looked_at.id, cluster_id, is_young,
+           course.course IS DISTINCT FROM 'too_short' OR course.point_count <> points AS is_news
+    FROM looked_at LEFT JOIN series_course AS course ON course.series_id = looked_at.id
     """
 )
 
@@ -100,11 +129,10 @@ def put_points(session: Session, cell: Cell, points: Sequence[CellPoint]) -> set
         statement = upsert(Point)
         columns = ("at", "median", "low", "high", "run_count", "variation_ratio", "robust_spread_ratio", "flags")
         new = {column: statement.excluded[column] for column in columns}
-        session.execute(
-            statement.on_conflict_do_update(index_elements=[Point.cell_id, Point.series_id], set_=new),
-            [_row(cell, point) for point in points],
-        )
-    return touched | {point.series_id for point in points}
+        is_new = or_(*(getattr(Point, column).is_distinct_from(value) for column, value in new.items()))
+        put = statement.on_conflict_do_update(index_elements=[Point.cell_id, Point.series_id], set_=new, where=is_new)
+        touched |= set(session.scalars(put.returning(Point.series_id), [_row(cell, point) for point in points]))
+    return touched
 
 
 def _row(cell: Cell, point: CellPoint) -> dict[str, Any]:
@@ -137,6 +165,22 @@ def lock_series(session: Session, series_id: int) -> Series | None:
 def count_points(session: Session, series_id: int, since: datetime | None = None, until: datetime | None = None) -> int:
     """How many points a series has, in the span where one is given."""
     return session.scalars(select(func.count()).where(*_in_span(series_id, since, until))).one()
+
+
+def write_young(
+    session: Session, series_ids: Sequence[int], fewest: int, answered: int, detector: str
+) -> list[Row[Any]]:
+    """Write of each of these series with fewer than `fewest` points how many it has, and that it is too short.
+
+    Args:
+        answered: so many points allow an answer.
+
+    Returns:
+        Of each series that is there: id, cluster_id, whether this is its whole analysis (`is_young`; else nothing was
+        written), and whether it says anything new (`is_news`).
+    """
+    values = {"series_ids": list(series_ids), "fewest": fewest, "answered": answered, "detector": detector}
+    return list(session.execute(_YOUNG, values))
 
 
 def change_points(session: Session, series_id: int) -> Sequence[ChangePoint]:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.principal import Principal
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.pagination import Page, PageRequest
-from iotide_server.kit.work import want_work
+from iotide_server.kit.work import want_all, want_work
 from iotide_server.live import service as live
 from iotide_server.results import reading as results
 from iotide_server.results.gangs import in_own_series, node_totals
@@ -63,9 +63,10 @@ def recompute_points(session: Session, cell_id: int) -> None:
     touched = repository.put_points(session, cell, points)
     put_headlines(session, [cell_id])
     event_repository.link(session, event_ids, [point.series_id for point in points])
-    for series_id in sorted(touched):
-        live.publish(session, "series", series_id, cluster_id)
-        want_work(session, ANALYSIS, series_id, now + ANALYSED_AFTER)
+    if event_ids:  # what they did is judged anew
+        touched |= {point.series_id for point in points}
+    live.publish_all(session, [("series", series_id, cluster_id) for series_id in sorted(touched)])
+    want_all(session, ANALYSIS, touched, now + ANALYSED_AFTER)
     if touched:
         want_work(session, PEERS, cell.campaign_id, now + JUDGED_AFTER)
 

@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.alerts.models import Alert, AlertAction, AlertGroup, AlertRule
-from iotide_server.alerts.raising import raise_alerts
+from iotide_server.alerts.raising import pass_over_quiet, raise_alerts
 from iotide_server.results.models import Series
 from iotide_server.trends.analysis import analyse_series
 from iotide_server.trends.service import ALERTS
@@ -203,3 +203,31 @@ def test_a_suspect_whose_points_are_as_before_again_is_closed(session: Session, 
     grow(measured, levels((3, 100.0)), first_day=22)
     (alert,) = alerts(session)
     assert (alert.state, alert.closed_because) == ("closed", "suspect_gone")
+
+
+def test_series_without_a_change_a_suspicion_or_an_alert_are_passed_over(measured: Measured) -> None:
+    session = measured.session
+    rule(measured)
+    quiet = history(measured, levels((3, 100.0)), operation="quiet")
+    suspect = history(measured, levels((7, 100.0), (3, 80.0)), operation="suspect")
+    changed = history(measured, levels((3, 100.0)), operation="changed")
+    confirmed_change(session, changed, NOW + timedelta(days=2), 100.0, 80.0)
+    silent = history(measured, levels((3, 100.0)), operation="silent")
+    session.add(
+        Alert(
+            cluster_id=silent.cluster_id,
+            series_id=silent.id,
+            kind="missing",
+            state="untriaged",
+            at=NOW,
+            window_from=NOW,
+            window_until=NOW,
+            raised_at=NOW,
+            silent_since=NOW,
+        )
+    )
+    for series in (quiet, suspect):
+        analyse_series(session, series.id)
+    session.flush()
+    everyone = [quiet.id, suspect.id, changed.id, silent.id]
+    assert sorted(pass_over_quiet(session, everyone)) == sorted([suspect.id, changed.id, silent.id])

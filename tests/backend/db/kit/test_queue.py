@@ -18,8 +18,8 @@ def test_a_wake_up_holds_ids_alone_and_is_never_too_old(broker: Broker, in_redis
 
 
 def test_work_is_named_on_the_servers_own_queue(broker: Broker, in_redis: BrokerView) -> None:
-    broker.send_work("points", 5)
-    assert in_redis.take("server") == [["points", 5]]
+    broker.send_work("points", [5, 7])
+    assert in_redis.take("server") == [["points", 5, 7]]
 
 
 def test_a_redis_that_is_away_is_told_at_once() -> None:

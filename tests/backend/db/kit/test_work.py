@@ -1,4 +1,5 @@
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -7,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import Database
-from iotide_server.kit.work import do_work, want_work
+from iotide_server.kit.work import do_together, do_work, want_all, want_work
 
 
 def want(database: Database, clock: MovedClock) -> None:
@@ -82,3 +83,59 @@ def test_two_workers_are_never_at_the_same_work(database: Database, clock: Moved
         go_on.set()
         first.result()
     assert done == [7]
+
+
+def keys_open(database: Database) -> list[int]:
+    with database.transaction() as session:
+        return list(session.scalars(text("SELECT key FROM work WHERE done_version < version ORDER BY key")))
+
+
+def want_three(database: Database, clock: MovedClock) -> None:
+    with database.transaction() as session:
+        want_all(session, "count", [9, 7, 8, 7], clock())
+
+
+def test_many_rows_are_done_together_and_what_the_handler_leaves_stays_wanted(
+    database: Database, clock: MovedClock
+) -> None:
+    seen: list[int] = []
+
+    def all_but_eight(_: Session, keys: Sequence[int]) -> list[int]:
+        seen.extend(keys)
+        return [8]
+
+    want_three(database, clock)
+    assert do_together(database, all_but_eight, "count", [7, 8, 9, 10]) == [8]
+    assert (seen, keys_open(database)) == ([7, 8, 9], [8])
+
+
+def test_many_rows_of_which_one_fails_are_all_left_to_be_done_one_by_one(database: Database, clock: MovedClock) -> None:
+    def fail(session: Session, keys: Sequence[int]) -> list[int]:
+        session.execute(text("INSERT INTO cluster (name) VALUES ('half done')"))
+        raise ValueError(f"one of {keys} makes no sense")
+
+    want_three(database, clock)
+    assert do_together(database, fail, "count", [7, 8, 9]) == [7, 8, 9]
+    assert keys_open(database) == [7, 8, 9]
+    with database.transaction() as session:
+        assert session.scalars(text("SELECT count(*) FROM cluster")).one() == 0
+
+
+def test_many_rows_leave_out_the_one_that_somebody_is_at_and_what_is_wanted_again(
+    database: Database, clock: MovedClock
+) -> None:
+    seen: list[int] = []
+
+    def be_overtaken(_: Session, keys: Sequence[int]) -> list[int]:
+        seen.extend(keys)
+        with database.transaction() as other:
+            want_work(other, "count", 9, clock())
+        return []
+
+    def meanwhile(_: Session, key: int) -> None:
+        assert key == 7
+        assert do_together(database, be_overtaken, "count", [7, 8, 9]) == []
+
+    want_three(database, clock)
+    do_work(database, {"count": meanwhile}, "count", 7)
+    assert (seen, keys_open(database)) == ([8, 9], [9])

@@ -137,7 +137,7 @@ def test_work_that_is_not_due_yet_is_not_late(
 
 def test_the_schema_the_database_and_redis(database: Database, scrape: Callable[[], Scraped], broker: Broker) -> None:
     del database
-    broker.send_work("analysis", 1)
+    broker.send_work("analysis", [1])
     told = scrape()
     newest = known_revisions()[0]
     assert told.labels("iotide_schema_info") == {"revision": newest, "expected": newest}

@@ -5,13 +5,15 @@ from itertools import pairwise
 import pytest
 from factories.clock import MovedClock
 from factories.site import BrokerView, Site
+from sqlalchemy import text
 
+from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.gateway.errors import OrderWithdrawnError
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
-from iotide_server.kit.work import do_work, want_work
+from iotide_server.kit.work import do_work, want_all, want_work
 from iotide_server.runs.lifecycle import DECLINES_FORGIVEN
-from iotide_server.scheduling.offers import MOST_OFFERS
+from iotide_server.scheduling.offers import MOST_OFFERS, MOST_TOGETHER, RETRY_AFTER, send_due_work
 from iotide_server.scheduling.service import Scheduler
 from iotide_wire.messages import OrderState, Outcome, Word
 
@@ -219,3 +221,29 @@ def test_work_is_named_to_the_workers_until_it_is_done(
         do_work(database, {"count": lambda _, key: done.append(key)}, "count", 7)
     step_for(scheduler, clock, 600)
     assert (done, in_redis.take("server")) == ([7], [])
+
+
+def test_work_of_some_kinds_is_named_many_rows_to_a_message(
+    database: Database, redis_server: PrivateRedis, in_redis: BrokerView, clock: MovedClock
+) -> None:
+    with database.transaction() as session:
+        want_all(session, "analysis", range(1, MOST_TOGETHER + 3), clock())
+        want_all(session, "points", [1, 2], clock())
+    broker = Broker(redis_server.url, frozenset({"analysis"}))
+    assert send_due_work(database, broker, clock())
+    broker.close()
+    named = sorted(in_redis.take("server"), key=len)
+    assert {str(message) for message in named[:2]} == {"['points', 1]", "['points', 2]"}
+    assert [(kind, len(keys)) for kind, *keys in named[2:]] == [("analysis", 2), ("analysis", MOST_TOGETHER)]
+    assert {key for _, *keys in named[2:] for key in keys} == set(range(1, MOST_TOGETHER + 3))
+
+
+def test_work_that_redis_does_not_take_is_due_again_whole(database: Database, clock: MovedClock) -> None:
+    with database.transaction() as session:
+        want_all(session, "analysis", [1, 2, 3], clock())
+        want_all(session, "points", [1], clock())
+    away = Broker("redis://127.0.0.1:1/0", frozenset({"analysis"}))
+    assert not send_due_work(database, away, clock())
+    with database.transaction() as session:
+        rows = session.execute(text("SELECT sends, due_at FROM work")).all()
+    assert [tuple(row) for row in rows] == [(0, clock() + RETRY_AFTER)] * 4

@@ -1,16 +1,16 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from factories.histories import history, levels
+from factories.histories import confirmed_change, history, levels
 from factories.measured import Measured, finish, sample
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.results.models import Series
 from iotide_server.statistics.changepoints import DETECTOR
-from iotide_server.trends.analysis import analyse_series
-from iotide_server.trends.models import ChangePoint, SeriesCourse
-from iotide_server.trends.service import ANALYSED_AFTER, ANALYSIS, recompute_points
+from iotide_server.trends.analysis import analyse_series, analyse_young
+from iotide_server.trends.models import ChangePoint, Event, SeriesCourse
+from iotide_server.trends.service import ALERTS, ANALYSED_AFTER, ANALYSIS, recompute_points
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
@@ -40,6 +40,20 @@ def test_a_new_point_has_its_series_analysed_once_a_little_later(session: Sessio
     (row,) = session.execute(text("SELECT key, due_at, now() AS now FROM work WHERE kind = :kind"), {"kind": ANALYSIS})
     assert row.key == session.scalars(select(Series.id)).one()
     assert row.due_at - row.now == ANALYSED_AFTER
+
+
+def test_of_a_cell_only_the_series_whose_point_changed_are_analysed(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    measured.deliver(cell, finish(NOW, sample(100.0, operation="write"), sample(50.0, operation="read")))
+    recompute_points(session, cell.id)
+    session.execute(text("DELETE FROM work"))
+    session.execute(text("DELETE FROM change"))
+    measured.deliver(cell, finish(NOW, sample(90.0, operation="write")))
+    recompute_points(session, cell.id)
+    written = session.scalars(select(Series.id).where(Series.labels["operation"].astext == "write")).one()
+    wanted = text("SELECT key FROM work WHERE kind = :kind")
+    assert session.scalars(wanted, {"kind": ANALYSIS}).all() == [written]
+    assert session.scalars(text("SELECT subject_id FROM change WHERE kind = 'series'")).all() == [written]
 
 
 def test_a_step_is_stored_with_its_segments_and_confirmed_two_points_later(
@@ -119,6 +133,67 @@ def test_few_points_say_how_many_more_are_needed_and_a_suspect_is_kept_apart(
     assert found.suspect is not None
     assert (found.suspect["is_higher"], found.drift) == (False, None)
     assert changes(session) == []
+
+
+def told(session: Session) -> dict[int, tuple[object, ...]]:
+    """By series, all that its last analysis wrote but when."""
+    session.flush()
+    session.expire_all()
+    columns = [column for column in SeriesCourse.__table__.columns if column.name != "analysed_at"]
+    return {row.series_id: tuple(row) for row in session.execute(select(*columns))}
+
+
+def test_many_series_of_few_points_are_analysed_together_as_each_by_itself(
+    session: Session, measured: Measured
+) -> None:
+    counts = (1, 2, 7)
+    ids = [history(measured, levels((count, 100.0)), operation=f"o{count}").id for count in counts]
+    assert analyse_young(session, [*ids, 2**40]) == []
+    together = told(session)
+    wanted = session.scalars(text("SELECT key FROM work WHERE kind = :kind ORDER BY key"), {"kind": ALERTS}).all()
+    assert wanted == sorted(ids)
+    for series_id in ids:
+        analyse_series(session, series_id)
+    assert told(session) == together
+    assert [together[series_id][2] for series_id in ids] == list(counts)
+
+
+def test_a_series_of_few_points_is_news_only_when_its_analysis_says_something_new(
+    session: Session, measured: Measured
+) -> None:
+    series = history(measured, levels((2, 100.0)))
+    news = text("SELECT count(*) FROM change WHERE kind = 'series'")
+    before = session.scalars(news).one()
+    analyse_young(session, [series.id])
+    assert session.scalars(news).one() == before + 1
+    analyse_young(session, [series.id])
+    assert session.scalars(news).one() == before + 1
+
+
+def test_a_series_with_enough_points_a_change_or_an_event_is_left_to_its_own_analysis(
+    session: Session, measured: Measured
+) -> None:
+    long = history(measured, levels((8, 100.0)), operation="long")
+    changed = history(measured, levels((3, 100.0)), operation="changed")
+    confirmed_change(session, changed, NOW + timedelta(days=2), 100.0, 80.0)
+    assert sorted(analyse_young(session, [long.id, changed.id])) == sorted([long.id, changed.id])
+    young = history(measured, levels((3, 100.0)), operation="young")
+    for at, left in ((NOW - timedelta(days=1), []), (NOW + timedelta(days=1), [young.id])):
+        session.add(
+            Event(
+                cluster_id=young.cluster_id,
+                kind="manual",
+                since=at,
+                at=at,
+                text="a disk was changed",
+                node_ids=[],
+                target_ids=[],
+            )
+        )
+        session.flush()
+        assert analyse_young(session, [young.id]) == left
+    assert young.id in told(session)
+    assert long.id not in told(session)
 
 
 def test_a_drift_is_stored_with_its_interval(session: Session, measured: Measured) -> None:
