@@ -23,6 +23,7 @@ from load_pages import Query, follow_ups
 CONNECTIONS: Final = 5
 GATHER_SECONDS: Final = 0.4
 RESTS: Final = 9
+LEAST_REST_SECONDS: Final = 3.0
 LONGEST_REST_SECONDS: Final = 15.0
 RETRY_SECONDS: Final = 0.5
 """As the stream itself tells browsers to wait before they come back."""
@@ -138,7 +139,7 @@ class Browser:
             await asyncio.gather(*map(self._fetch, wanted))
             self.lines.rounds += 1
             now = time.monotonic()
-            rested_at = now + min(RESTS * (now - began), LONGEST_REST_SECONDS)
+            rested_at = now + min(max(RESTS * (now - began), LEAST_REST_SECONDS), LONGEST_REST_SECONDS)
 
     async def _fetch(self, query: Query) -> None:
         lock = self._shown.get(query)

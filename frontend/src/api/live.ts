@@ -10,6 +10,8 @@ const GATHER_MILLISECONDS = 400;
 const LONGEST_REFETCH_MILLISECONDS = 30_000;
 /** While news go on coming, a page rests so many times as long as its last refetch took: what costs is asked seldom. */
 const RESTS = 9;
+/** At least as long as what is asked for again and again by itself: a quick answer is no reason to ask more often. */
+const LEAST_REST_MILLISECONDS = 3000;
 const LONGEST_REST_MILLISECONDS = 15_000;
 /** What else a changed row makes stale: new points are results of cells, a node announces workloads and mounts. */
 const FOLLOWERS: Readonly<Record<string, readonly QueryKey[]>> = {
@@ -67,7 +69,8 @@ export function invalidateOnNews(client: QueryClient): (news: News) => void {
       const refetched = Promise.all(keys.map((queryKey) => client.invalidateQueries({ queryKey })));
       await Promise.race([refetched, pause(LONGEST_REFETCH_MILLISECONDS)]);
       const now = performance.now();
-      restedAt = now + Math.min(RESTS * (now - beganAt), LONGEST_REST_MILLISECONDS);
+      const rest = Math.max(RESTS * (now - beganAt), LEAST_REST_MILLISECONDS);
+      restedAt = now + Math.min(rest, LONGEST_REST_MILLISECONDS);
     }
     isFlushing = false;
   }

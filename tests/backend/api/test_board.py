@@ -14,6 +14,7 @@ from sqlalchemy import event, text
 
 from iotide_server.accounts.models import Role
 from iotide_server.alerts.raising import raise_alerts
+from iotide_server.board import service
 from iotide_server.clusters.models import NodeBeat
 from iotide_server.kit.db import Database
 from iotide_server.trends.analysis import analyse_series
@@ -84,6 +85,40 @@ def test_too_few_points_are_no_baseline_and_what_was_not_measured_in_the_period_
     board = shown(client, admin, days=10)
     assert (board["cells"], board["workloads"]) == ([], [])
     assert [cluster["name"] for cluster in board["clusters"]] == ["blade"]
+
+
+def test_quiet_series_are_all_counted_and_the_newest_of_them_speaks(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    counts = {"a": 3, "b": 5, "c": 20, "d": 20}
+    with database.transaction() as session:
+        measured = Measured(session, NOW - timedelta(days=20))
+        made = {name: history(measured, levels((count, 100.0)), operation=name) for name, count in counts.items()}
+        for name in "bcd":
+            analyse_series(session, made[name].id)
+    (cell,) = shown(client, admin)["cells"]
+    assert cell["counts"] == [{"state": "in_control", "series": 2}, {"state": "no_baseline", "series": 2}]
+    assert (cell["worst"]["id"], cell["words"]) == (made["d"].id, "no change shown in 20 points")
+    assert cell["last_at"] == (NOW - timedelta(days=1)).isoformat().replace("+00:00", "Z")
+    with database.transaction() as session:
+        session.execute(text("DELETE FROM point WHERE series_id = ANY(:ids)"), {"ids": [made["c"].id, made["d"].id]})
+    (cell,) = shown(client, admin)["cells"]
+    assert (cell["state"], cell["words"]) == ("no_baseline", "5 points: 9 more are needed to tell whether it changed")
+
+
+def test_of_more_series_than_are_looked_at_the_newest_are_and_it_says_so(
+    client: TestClient, admin: Person, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW - timedelta(days=20))
+        newest = [history(measured, levels((3, 100.0)), operation=name) for name in ("a", "b", "c")][-1]
+    assert shown(client, admin)["is_cut"] is False
+    for most, is_cut in ((3, False), (2, True)):
+        monkeypatch.setattr(service, "MOST_SERIES", most)
+        board = shown(client, admin)
+        (cell,) = board["cells"]
+        assert (board["is_cut"], cell["counts"]) == (is_cut, [{"state": "no_baseline", "series": most}])
+        assert cell["worst"]["id"] == newest.id
 
 
 def test_nodes_are_counted_by_what_is_known_of_them(client: TestClient, admin: Person, database: Database) -> None:

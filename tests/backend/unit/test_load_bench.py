@@ -129,4 +129,5 @@ def test_pages_of_the_bench_gather_news_and_rest_as_those_in_a_browser_do() -> N
     constants = {name: int(value.replace("_", "")) for name, value in re.findall(r"const (\w+) = ([\d_]+);", live)}
     assert constants["GATHER_MILLISECONDS"] == 1000 * load_browsers.GATHER_SECONDS
     assert constants["RESTS"] == load_browsers.RESTS
+    assert constants["LEAST_REST_MILLISECONDS"] == 1000 * load_browsers.LEAST_REST_SECONDS
     assert constants["LONGEST_REST_MILLISECONDS"] == 1000 * load_browsers.LONGEST_REST_SECONDS

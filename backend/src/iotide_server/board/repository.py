@@ -40,19 +40,35 @@ _CLUSTERS: Final = text(
 ).bindparams(bindparam("visible", type_=ARRAY(BigInteger)))
 
 _SERIES: Final = text(
+    # Most series of a large site are quiet: they are counted here, since tens of thousands of rows, each judged by
+    # itself, would take the API half a second whenever somebody looks.
     """
-    SELECT series.id, series.cluster_id, series.workload, series.better, newest.at AS last_at,
-           course.course, course.point_count, course.missing_points, course.drift, course.noise,
-           course.suspect IS NOT NULL AS is_suspect
-    FROM series
-    LEFT JOIN series_course AS course ON course.series_id = series.id
-    JOIN LATERAL (SELECT at FROM point WHERE series_id = series.id ORDER BY at DESC LIMIT 1) AS newest ON true
-    WHERE series.better <> 'neither'
-      AND series.cluster_id NOT IN (SELECT id FROM cluster WHERE origin = 'published')
-      AND (CAST(:visible AS bigint[]) IS NULL OR series.cluster_id = ANY(:visible))
-      AND (newest.at >= :since OR series.id = ANY(:late))
-    ORDER BY series.id DESC
-    LIMIT :most
+    WITH measured AS (
+        SELECT series.id, series.cluster_id, series.workload, series.better, newest.at AS last_at,
+               course.course, course.point_count, course.missing_points, course.drift, course.noise,
+               course.suspect IS NOT NULL AS is_suspect,
+               coalesce(course.course IN ('too_short', 'steady'), true) AND course.noise IS NULL
+               AND course.suspect IS NULL AND series.id <> ALL(:late) AS is_quiet,
+               row_number() OVER (ORDER BY series.id DESC) AS place
+        FROM series
+        LEFT JOIN series_course AS course ON course.series_id = series.id
+        JOIN LATERAL (SELECT at FROM point WHERE series_id = series.id ORDER BY at DESC LIMIT 1) AS newest ON true
+        WHERE series.better <> 'neither'
+          AND series.cluster_id NOT IN (SELECT id FROM cluster WHERE origin = 'published')
+          AND (CAST(:visible AS bigint[]) IS NULL OR series.cluster_id = ANY(:visible))
+          AND (newest.at >= :since OR series.id = ANY(:late))
+        ORDER BY series.id DESC
+        LIMIT :most + 1
+    ), quiet AS (
+        SELECT max(id) AS id, count(*) AS alike, max(last_at) AS last_at
+        FROM measured WHERE is_quiet AND place <= :most GROUP BY cluster_id, workload, course
+    ), told AS (
+        SELECT * FROM measured WHERE place <= :most AND (NOT is_quiet OR id IN (SELECT id FROM quiet))
+    )
+    SELECT id, cluster_id, workload, better, course, point_count, missing_points, drift, noise, is_suspect,
+           coalesce(quiet.alike, 1) AS alike, coalesce(quiet.last_at, told.last_at) AS last_at,
+           (SELECT max(place) FROM measured) > :most AS is_cut
+    FROM told LEFT JOIN quiet USING (id)
     """
 ).bindparams(bindparam("visible", type_=ARRAY(BigInteger)), bindparam("late", type_=ARRAY(BigInteger)))
 
@@ -66,7 +82,11 @@ def clusters(session: Session, visible: frozenset[int] | None, now: datetime) ->
 def measured_series(
     session: Session, visible: frozenset[int] | None, since: datetime, late: Collection[int], most: int
 ) -> Sequence[AnyRow]:
-    """The series with a point since then, and late ones, with their last analysis; the newest series, so many."""
+    """The series with a point since then, and late ones, with their last analysis; of the newest series, so many.
+
+    Quiet ones of a place that went alike are one row, that of the newest of them: so many are `alike`, and the newest
+    point of all of them came at `last_at`. `is_cut`, which all rows tell: there are more series.
+    """
     values = {"visible": _listed(visible), "since": since, "late": sorted(late), "most": most}
     return session.execute(_SERIES, values).all()
 

@@ -28,20 +28,20 @@ def board(session: Session, principal: Principal, since: datetime, now: datetime
     """What the caller may see of everything that was measured since then."""
     visible = principal.visible_clusters()
     late = {one.expected.series_id: one.words for one in late_series(session, now, visible)}
-    rows = repository.measured_series(session, visible, since, late, MOST_SERIES + 1)
+    rows = repository.measured_series(session, visible, since, late, MOST_SERIES)
     steps = repository.steps(session, [row.id for row in rows if row.course == Course.CHANGED], since)
     by_place: defaultdict[Place, list[AnyRow]] = defaultdict(list)
-    for row in rows[:MOST_SERIES]:
+    for row in rows:
         by_place[row.cluster_id, row.workload].append(row)
     judged = {row.id: judge(_gone(row, since, steps.get(row.id, ()), late.get(row.id))) for row in rows}
-    sums = {place: sum_up((row.id, judged[row.id]) for row in own) for place, own in by_place.items()}
+    sums = {place: sum_up((row.id, judged[row.id], row.alike) for row in own) for place, own in by_place.items()}
     open_alerts = repository.open_alerts(session, visible)
     return Board(
         since=since,
         clusters=[_cluster(row, open_alerts) for row in repository.clusters(session, visible, now)],
         workloads=sorted({workload for _, workload in by_place}),
         cells=_cells(session, sums, by_place, open_alerts),
-        is_cut=len(rows) > MOST_SERIES,
+        is_cut=any(row.is_cut for row in rows),
     )
 
 

@@ -160,15 +160,17 @@ class Summed:
     judged: Judged
 
 
-def sum_up(judged: Iterable[tuple[int, Judged]]) -> Summed:
-    """Of at least one series, by id."""
+def sum_up(judged: Iterable[tuple[int, Judged, int]]) -> Summed:
+    """Of at least one series: ids, how they stand, and how many stand like each."""
     known = list(judged)
-    counted = Counter(one.state for _, one in known)
+    counted: Counter[Standing] = Counter()
+    for _, one, alike in known:
+        counted[one.state] += alike
     state = min(counted, key=ORDER.__getitem__)
 
-    def weight(item: tuple[int, Judged]) -> tuple[float, float, int]:
-        series_id, one = item
+    def weight(item: tuple[int, Judged, int]) -> tuple[float, float, int]:
+        series_id, one, _ = item
         return abs(one.shift_ratio or 0.0), one.since.timestamp() if one.since else 0.0, series_id
 
-    worst, chosen = max((item for item in known if item[1].state is state), key=weight)
+    worst, chosen, _ = max((item for item in known if item[1].state is state), key=weight)
     return Summed(state, {each: counted[each] for each in Standing if each in counted}, worst, chosen)

@@ -82,16 +82,18 @@ states = st.sampled_from(Standing)
 ratios = st.none() | st.floats(-1, 10)
 
 
-@given(st.lists(st.tuples(states, ratios), min_size=1, max_size=20))
+@given(st.lists(st.tuples(states, ratios, st.integers(1, 1000)), min_size=1, max_size=20))
 def test_many_series_are_together_what_the_gravest_is_and_none_is_lost(
-    found: list[tuple[Standing, float | None]],
+    found: list[tuple[Standing, float | None, int]],
 ) -> None:
-    judged = [(number, Judged(state, NOW, None, ratio, "")) for number, (state, ratio) in enumerate(found)]
+    judged = [
+        (number, Judged(state, NOW, None, ratio, ""), alike) for number, (state, ratio, alike) in enumerate(found)
+    ]
     summed = sum_up(judged)
-    assert sum(summed.counts.values()) == len(found)
+    assert sum(summed.counts.values()) == sum(alike for _, _, alike in found)
     assert list(summed.counts) == sorted(summed.counts, key=ORDER.__getitem__)
-    assert ORDER[summed.state] == min(ORDER[state] for state, _ in found)
-    assert dict(judged)[summed.worst] is summed.judged
+    assert ORDER[summed.state] == min(ORDER[state] for state, _, _ in found)
+    assert judged[summed.worst][1] is summed.judged
     assert summed.judged.state is summed.state
-    beside = [abs(one.shift_ratio or 0) for _, one in judged if one.state is summed.state]
+    beside = [abs(one.shift_ratio or 0) for _, one, _ in judged if one.state is summed.state]
     assert abs(summed.judged.shift_ratio or 0) == max(beside)
