@@ -2,6 +2,9 @@
 
 import sys
 from collections.abc import Iterable
+from functools import cache
+from math import inf
+from time import monotonic
 from types import FrameType
 from typing import Any, Final
 
@@ -12,12 +15,17 @@ _OWN: Final = ("/iotide_agent/", "/iotide_wire/", "/iotide_server/schedules/", "
 Arc = tuple[str, int, int]
 
 
+@cache
+def _is_own(file: str) -> bool:
+    return any(part in file for part in _OWN)
+
+
 def arcs(target: Target, data: bytes) -> frozenset[Arc]:
     """The steps from line to line that feeding takes in code of ours."""
     found: set[Arc] = set()
 
     def begin(frame: FrameType, _event: str, _argument: Any) -> Any:  # noqa: ANN401 - as sys.settrace has it
-        if not any(part in frame.f_code.co_filename for part in _OWN):
+        if not _is_own(frame.f_code.co_filename):
             return None
         file, last = frame.f_code.co_filename, 0
 
@@ -39,17 +47,25 @@ def arcs(target: Target, data: bytes) -> frozenset[Arc]:
     return frozenset(found)
 
 
-def telling(target: Target, seeds: Iterable[bytes], inputs: Iterable[bytes], most: int) -> list[bytes]:
-    """Of the inputs those that go where no seed and no shorter input went, at most so many."""
+def telling(
+    target: Target, seeds: Iterable[bytes], inputs: Iterable[bytes], most: int, seconds: float = inf
+) -> tuple[list[bytes], list[bytes]]:
+    """Of the inputs those that go where no seed and no shorter input went, at most so many.
+
+    Returns:
+        These, and those that were not looked at: there were enough, or the time was over.
+    """
+    until = monotonic() + seconds
     seen: set[Arc] = set()
     for seed in seeds:
         seen |= arcs(target, seed)
     found: list[bytes] = []
-    for data in sorted(set(inputs), key=lambda data: (len(data), data)):
-        if len(found) == most:
-            break
+    shortest_first = sorted(set(inputs), key=lambda data: (len(data), data))
+    for place, data in enumerate(shortest_first):
+        if len(found) == most or monotonic() > until:
+            return found, shortest_first[place:]
         ways = arcs(target, data)
         if ways - seen:
             seen |= ways
             found.append(data)
-    return found
+    return found, []
