@@ -29,6 +29,8 @@ RETRY_SECONDS: Final = 0.5
 """As the stream itself tells browsers to wait before they come back."""
 LINE_SECONDS: Final = (45.0, 90.0)
 """A line breaks after a time drawn from between."""
+ANY: Final = 0
+"""In place of a row's id: very many of the kind have changed."""
 _GZIPPED: Final = b"\x1f\x8b"
 
 
@@ -122,7 +124,11 @@ class Browser:
 
     def _mark(self, kind: str, row_id: int) -> None:
         marks = {kind, f"{kind}/{row_id}"}
-        stale = {query for query in self._shown if query.stale_on & marks}
+        stale = {
+            query
+            for query in self._shown
+            if query.stale_on & marks or (row_id == ANY and any(mark.startswith(f"{kind}/") for mark in query.stale_on))
+        }
         if stale:
             self._stale |= stale
             self._has_news.set()

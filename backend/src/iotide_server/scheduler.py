@@ -27,13 +27,13 @@ from iotide_server.operations.exposition import SCHEDULER_OFFSET, ProcessMetrics
 from iotide_server.scheduling.due import FairShare
 from iotide_server.scheduling.service import Scheduler
 from iotide_server.settings import Settings
-from iotide_server.trends.service import ALERTS, ANALYSIS
+from iotide_server.trends.service import ALERTS, ANALYSIS, PEERS
 
 _TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
 _CONNECTIONS: Final = 2
 _NAME: Final = "iotide-scheduler"  # as an administrator finds it in pg_stat_activity
-_NAMED_TOGETHER: Final = frozenset({ANALYSIS, ALERTS})
-"""What a result wants hundreds of, and a worker does together."""
+_NAMED_TOGETHER: Final = frozenset({ANALYSIS, ALERTS, PEERS})
+"""What a worker does together: what a result wants hundreds of, and what one judgement answers for many."""
 _log = structlog.get_logger(__name__)
 
 

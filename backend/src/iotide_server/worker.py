@@ -1,6 +1,6 @@
 """The server's Celery worker: does the work that rows name, for instance the points after a result."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from threading import BoundedSemaphore
 from typing import Final
@@ -30,7 +30,7 @@ from iotide_server.retention.service import RETENTION, give_up_old
 from iotide_server.schedules.firing import OVERSIGHT
 from iotide_server.settings import Settings
 from iotide_server.trends.analysis import analyse_series, analyse_young
-from iotide_server.trends.peer_marks import judge_peers
+from iotide_server.trends.peer_marks import judge_peers, judge_together
 from iotide_server.trends.service import ALERTS, ANALYSIS, PEERS, recompute_points
 
 HANDLERS: Final[Mapping[str, Handler]] = {
@@ -46,7 +46,11 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 }
 """What is done for each kind of work."""
 
-TOGETHER: Final[Mapping[str, ManyHandler]] = {ANALYSIS: analyse_young, ALERTS: pass_over_quiet}
+TOGETHER: Final[Mapping[str, ManyHandler]] = {
+    ANALYSIS: analyse_young,
+    ALERTS: pass_over_quiet,
+    PEERS: judge_together,
+}
 """What is done for many at once, where it can be."""
 
 _THREADS: Final = 4
@@ -68,9 +72,10 @@ def run(settings: Settings) -> None:
     may_go_out = BoundedSemaphore(_THREADS_OUT)
 
     def work(kind: str, *keys: int) -> None:
-        left: Sequence[int] = keys
-        if kind in TOGETHER and len(keys) > 1:
-            left = do_together(database, TOGETHER[kind], kind, keys)
+        left, before = list(keys), 0
+        while kind in TOGETHER and len(left) > 1 and len(left) != before:
+            before = len(left)
+            left = do_together(database, TOGETHER[kind], kind, left)
         failures: list[Exception] = []
         for key in left:
             with bound_contextvars(work_kind=kind, work_key=key):

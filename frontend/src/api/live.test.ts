@@ -36,6 +36,17 @@ it("makes the changed row and the lists of its kind stale, and nothing else", as
   ]);
 });
 
+it("makes all of a kind stale when very many have changed", async () => {
+  const client = clientWith(["series", "list", 1], ["series", 5, "points"], ["cell", "list", 3], ["run", "list"]);
+  invalidateOnNews(client)({ type: "change", kind: "series", id: 0 });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(staleKeys(client)).toEqual([
+    ["series", "list", 1],
+    ["series", 5, "points"],
+    ["cell", "list", 3],
+  ]);
+});
+
 it("gathers a burst into one invalidation a key", async () => {
   const client = clientWith(["run", "list"]);
   const invalidate = vi.spyOn(client, "invalidateQueries");

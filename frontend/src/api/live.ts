@@ -13,6 +13,8 @@ const RESTS = 9;
 /** At least as long as what is asked for again and again by itself: a quick answer is no reason to ask more often. */
 const LEAST_REST_MILLISECONDS = 3000;
 const LONGEST_REST_MILLISECONDS = 15_000;
+/** In place of a row's id: very many of the kind have changed. */
+const ANY = 0;
 /** What else a changed row makes stale: new points are results of cells, a node announces workloads and mounts. */
 const FOLLOWERS: Readonly<Record<string, readonly QueryKey[]>> = {
   series: [["cell"]],
@@ -85,7 +87,8 @@ export function invalidateOnNews(client: QueryClient): (news: News) => void {
 
 function staleKeys(kind: string, ids: ReadonlySet<number>): QueryKey[] {
   const subject = SUBJECTS[kind] ?? kind;
-  return [[subject, "list"], ...[...ids].map((id) => [subject, id]), ...(FOLLOWERS[kind] ?? [])];
+  const rows = ids.has(ANY) ? [[subject]] : [[subject, "list"], ...[...ids].map((id) => [subject, id])];
+  return [...rows, ...(FOLLOWERS[kind] ?? [])];
 }
 
 function pause(milliseconds: number): Promise<void> {

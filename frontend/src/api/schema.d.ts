@@ -44103,7 +44103,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description `change` names a row to fetch again; after `reset` any may have changed */
+            /** @description `change` names a row to fetch again, by the id 0 all of its kind; after `reset` any may be stale */
             200: {
                 headers: {
                     [name: string]: unknown;

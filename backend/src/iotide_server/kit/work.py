@@ -156,7 +156,7 @@ def do_work(database: Database, handlers: Mapping[str, Handler], kind: str, key:
             _complete(session, kind, key, version, handlers[kind](session, key))
 
 
-def do_together(database: Database, handler: ManyHandler, kind: str, keys: Sequence[int]) -> Sequence[int]:
+def do_together(database: Database, handler: ManyHandler, kind: str, keys: Sequence[int]) -> list[int]:
     """Do the work of all these rows that is still wanted, and in one transaction with it write that it is done.
 
     Returns:
@@ -170,7 +170,7 @@ def do_together(database: Database, handler: ManyHandler, kind: str, keys: Seque
             session.execute(_DONE, {"kind": kind, "keys": list(done), "versions": [taken[key] for key in done]})
     except Exception as error:  # noqa: BLE001 - whichever of them it was fails by itself, and says why
         _log.warning("work_not_done_together", work_kind=kind, rows=len(keys), error=str(error))
-        return keys
+        return list(keys)
     return list(left)
 
 

@@ -16,7 +16,7 @@ MOST_STREAMS = 20
 """Streams that one person has open at one API process; a browser needs one, whatever the number of its windows."""
 
 _MOST_WAITING = 4000
-"""As many series come within seconds where a hundred nodes measure; more, and everything is asked for again."""
+"""More, and everything is asked for again."""
 _RECONNECT_SECONDS = 1.0
 _log = structlog.get_logger(__name__)
 
@@ -39,13 +39,13 @@ class Subscription:
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[tuple[str, int], News] = {}
+        self._waiting: dict[tuple[str, int, int | None], News] = {}
         self._has_missed = False
         self._stirred = asyncio.Event()
 
     def tell(self, news: News) -> None:
         """Add news; never waits."""
-        row = (news.kind, news.subject_id)
+        row = (news.kind, news.subject_id, news.cluster_id)
         self._waiting.pop(row, None)  # so that the latest news come last: a stream goes on after the last that it read
         if len(self._waiting) >= _MOST_WAITING:
             self.miss()

@@ -12,7 +12,7 @@ class Change(Identified, Base):
     """Something that a browser may be showing has changed; kept for an hour.
 
     Attributes:
-        kind, subject_id: for instance `run` and its id; the browser fetches it again.
+        kind, subject_id: for instance `run` and its id; the browser fetches it again. 0: any of that kind.
         cluster_id: who may see it; None means every signed-in principal.
     """
 

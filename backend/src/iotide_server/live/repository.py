@@ -31,7 +31,7 @@ def changes_after(session: Session, last_id: int, limit: int) -> list[Change] | 
     latest = (
         select(func.max(Change.id))
         .where(or_(Change.id > last_id, Change.at > last_at - _OVERLAP), Change.id != last_id)
-        .group_by(Change.kind, Change.subject_id)
+        .group_by(Change.kind, Change.subject_id, Change.cluster_id)
         .limit(limit + 1)
     )
     rows = list(session.scalars(select(Change).where(Change.id.in_(latest)).order_by(Change.id)))

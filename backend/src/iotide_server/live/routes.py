@@ -84,7 +84,8 @@ async def _expect_place(principal: Reader, request: Request) -> None:
     responses={
         **errors(429),
         200: {
-            "description": "`change` names a row to fetch again; after `reset` any may have changed",
+            "description": "`change` names a row to fetch again, by the id 0 all of its kind; after `reset` any may be"
+            " stale",
             "content": {"text/event-stream": {"itemSchema": _EVENT, "example": _EXAMPLE}},
         },
     },

@@ -1,5 +1,6 @@
 """News for browsers: a row for who reconnects, a notification for who is listening."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,6 +12,9 @@ from iotide_server.live import repository
 from iotide_server.live.models import Change
 
 CHANNEL: Final = "iotide_change"
+ANY: Final = 0
+"""In place of a subject's id: very many of the kind have changed."""
+MOST_NAMED: Final = 20
 KEPT_FOR: Final = timedelta(hours=1)
 _MOST_REPEATED: Final = 4000
 _MUTED: Final = "publishes_nothing"
@@ -27,14 +31,18 @@ def publish(session: Session, kind: str, subject_id: int, cluster_id: int | None
 
 
 def publish_all(session: Session, news: Sequence[tuple[str, int, int | None]]) -> None:
-    """As `publish`, of many things at once.
+    """As `publish`, of many things at once; more than 20 of one kind in a cluster are told as `ANY`.
+
+    A result of 400 series would else be 400 news for every open page, which fetches its lists anew for one.
 
     Args:
         news: kind, subject id and cluster id of each.
     """
-    if _MUTED in session.info:
+    if _MUTED in session.info or not news:
         return
-    kinds, subject_ids, cluster_ids = zip(*news, strict=True) if news else ((), (), ())
+    many = {place for place, count in Counter((kind, where) for kind, _, where in news).items() if count > MOST_NAMED}
+    named = [one for one in news if (one[0], one[2]) not in many]
+    kinds, subject_ids, cluster_ids = zip(*named, *((kind, ANY, where) for kind, where in many), strict=True)
     session.execute(
         text(
             "WITH news AS (INSERT INTO change (kind, subject_id, cluster_id) SELECT * FROM unnest("

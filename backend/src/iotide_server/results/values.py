@@ -1,10 +1,11 @@
 """The numbers that count: those of valid finished runs, without what a flag rejects on its own."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import BigInteger, ColumnElement, cast, func, select
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
 
 from iotide_server.results.keys import Label
@@ -35,16 +36,22 @@ class RunValue:
 
 
 def run_values(
-    session: Session, cell_ids: Sequence[int], metric: str | None = None, *, run_id: int | None = None
+    session: Session,
+    cell_ids: Sequence[int],
+    metric: str | None = None,
+    *,
+    run_id: int | None = None,
+    series_ids: Collection[int] | None = None,
 ) -> Iterator[RunValue]:
-    """The numbers of the cells' valid finished runs, or of one run, as they came, of one metric or of all.
+    """The numbers of the cells' valid finished runs, or of one run, as they came, of one metric or series or of all.
 
     Those of attempts that did not finish are left out, and those that a flag rejects on their own.
     """
     started_at = func.coalesce(Run.started_at, Run.created_at).label("started_at")
+    # Columns, not rows of the mapper, and no labels with each number: a cell may have thousands.
+    of_sample = (Sample.series_id, Sample.run_id, Sample.order_id, Sample.target_id, Sample.value)
     statement = (
-        select(Sample, Series.labels, Run.cell_id, started_at, Run.flags)
-        .join(Series, Series.id == Sample.series_id)
+        select(*of_sample, Run.cell_id, started_at)
         .join(Run, Run.id == Sample.run_id)
         .join(Order, Order.id == Sample.order_id)
         .join(Attempt, Attempt.id == Order.attempt_id)
@@ -52,21 +59,40 @@ def run_values(
         .order_by(Sample.id)
     )
     if metric is not None:
-        statement = statement.where(Series.metric == metric)
+        statement = statement.join(Series, Series.id == Sample.series_id).where(Series.metric == metric)
+    if series_ids is not None:
+        statement = statement.where(Sample.series_id == _any(series_ids))
     if run_id is not None:
         statement = statement.where(Run.id == run_id)
-    for sample, labels, cell_id, started_at_, flags in session.execute(statement):
-        concerning = [flag for flag in map(Flag.model_validate, flags) if flag.concerns(labels, sample.target_id)]
+    rows = session.execute(statement).all()
+    labels = _labels(session, {row.series_id for row in rows})
+    flags = _flags(session, {row.run_id for row in rows})
+    for row in rows:
+        own_labels = labels[row.series_id]
+        concerning = [flag for flag in flags[row.run_id] if flag.concerns(own_labels, row.target_id)]
         if all(flag.effect is not FlagEffect.REJECTED for flag in concerning):
             codes = frozenset(flag.code for flag in concerning)
             yield RunValue(
-                cell_id=cell_id,
-                series_id=sample.series_id,
-                labels=labels,
-                run_id=sample.run_id,
-                order_id=sample.order_id,
-                target_id=sample.target_id,
-                started_at=started_at_,
+                cell_id=row.cell_id,
+                series_id=row.series_id,
+                labels=own_labels,
+                run_id=row.run_id,
+                order_id=row.order_id,
+                target_id=row.target_id,
+                started_at=row.started_at,
                 flags=codes,
-                value=sample.value,
+                value=row.value,
             )
+
+
+def _labels(session: Session, series_ids: Collection[int]) -> dict[int, Mapping[str, Label]]:
+    return dict(session.execute(select(Series.id, Series.labels).where(Series.id == _any(series_ids))).all())
+
+
+def _flags(session: Session, run_ids: Collection[int]) -> dict[int, list[Flag]]:
+    runs = session.execute(select(Run.id, Run.flags).where(Run.id == _any(run_ids)))
+    return {run_id: [Flag.model_validate(flag) for flag in flags] for run_id, flags in runs}
+
+
+def _any(ids: Collection[int]) -> ColumnElement[int]:
+    return func.any(cast(sorted(ids), ARRAY(BigInteger)))

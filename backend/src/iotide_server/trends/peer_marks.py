@@ -2,16 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from datetime import datetime
 from statistics import median
+from typing import Final
 
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Campaign
-from iotide_server.kit.work import want_work
+from iotide_server.kit.work import want_all
 from iotide_server.live import service as live
 from iotide_server.results.service import POINTS
 from iotide_server.results.values import RunValue
-from iotide_server.statistics.peers import LEAST_RATIO, MOST_FALSE, Peer
+from iotide_server.statistics.peers import FEWEST_RUNS, LEAST_RATIO, MOST_FALSE, Peer
 from iotide_server.trends import peer_repository, repository
 from iotide_server.trends.outliers import few_told
 from iotide_server.trends.peering import PeerGroup, PeerKind
@@ -20,6 +24,9 @@ from iotide_server.trends.service import replace_flags
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit, format_value
 
+_GROUPS_AT_ONCE: Final = 50
+"""A cluster has hundreds of groups with hundreds of series each, and their runs are not all held at the same time."""
+
 
 def judge_peers(session: Session, campaign_id: int) -> None:
     """Mark the odd ones of a campaign, and have the points of cells computed again whose marks changed.
@@ -27,9 +34,24 @@ def judge_peers(session: Session, campaign_id: int) -> None:
     Harmless to do twice, also at once: what is found does not depend on the marks, so that the second time nothing
     changes, and nothing more is wanted.
     """
-    now = repository.transaction_time(session)
-    for cell_id in mark_odd_runs(session, campaign_id):
-        want_work(session, POINTS, cell_id, now)
+    judge_together(session, [campaign_id])
+
+
+def judge_together(session: Session, campaign_ids: Sequence[int]) -> list[int]:
+    """As `judge_peers` of the first, and of those that measure its equals: their newest cells were judged with it.
+
+    Returns:
+        The others.
+    """
+    first, *others = campaign_ids
+    marked = _mark_odd_runs(session, first)
+    want_all(session, POINTS, marked.changed, repository.transaction_time(session))
+    return [
+        one
+        for one in others
+        if peer_repository.measured_again_at(session, one) != marked.before
+        or not set(peer_repository.measured_cells(session, one)) <= marked.cell_ids
+    ]
 
 
 def mark_odd_runs(session: Session, campaign_id: int) -> list[int]:
@@ -42,35 +64,50 @@ def mark_odd_runs(session: Session, campaign_id: int) -> list[int]:
     Returns:
         Cells of which a run's flags changed.
     """
+    return _mark_odd_runs(session, campaign_id).changed
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """What was judged: these cells, by what was known before that moment; and which of them changed."""
+
+    cell_ids: AbstractSet[int] = frozenset()
+    before: datetime | None = None
+    changed: list[int] = field(default_factory=list)
+
+
+def _mark_odd_runs(session: Session, campaign_id: int) -> _Marked:
     campaign = session.get(Campaign, campaign_id)
     if campaign is None:
-        return []
-    own_cells = set(peer_repository.campaign_cells(session, campaign_id))
+        return _Marked()
+    own_cells = set(peer_repository.measured_cells(session, campaign_id))
     before = peer_repository.measured_again_at(session, campaign_id)
     own_series = peer_repository.series_in_cells(session, own_cells)
     groups = [
         group
-        for workload in sorted({one.workload for one in own_series})
-        for group in groups_of_equals(session, campaign.cluster_id, workload)
+        for workload in sorted(set(own_series.values()))
+        for group in groups_of_equals(session, campaign.cluster_id, workload, least_runs=FEWEST_RUNS)
     ]
-    equals = _touching(groups, {one.id for one in own_series})
+    equals = _touching(groups, own_series.keys())
     equal_ids = {series.id for group in equals for series in group.series.values()}
     cell_ids = own_cells | set(peer_repository.newest_cells(session, equal_ids, 1, before))
     # An equal's cell may be among others' equals besides, which the campaign has no part in.
-    judged = _touching(groups, {one.id for one in peer_repository.series_in_cells(session, cell_ids)})
-    runs = newest_runs(session, [series for group in judged for series in group.series.values()], before)
+    judged = _touching(groups, peer_repository.series_in_cells(session, cell_ids).keys())
     flags: dict[int, list[tuple[float, Flag]]] = defaultdict(list)
-    for group in judged:
-        for run_id, distance, flag in _odd_runs(group, runs):
-            flags[run_id].append((distance, flag))
+    for first in range(0, len(judged), _GROUPS_AT_ONCE):
+        some = judged[first : first + _GROUPS_AT_ONCE]
+        runs = newest_runs(session, [series for group in some for series in group.series.values()], before)
+        for group in some:
+            for run_id, distance, flag in _odd_runs(group, runs):
+                flags[run_id].append((distance, flag))
     told = {run_id: few_told(found) for run_id, found in flags.items()}
     changed = peer_repository.cells_with_other_flags(session, cell_ids, FlagCode.PEER_ODD, told)
     for cell_id in changed:
         _mark(session, cell_id, told)
-    return changed
+    return _Marked(cell_ids, before, changed)
 
 
-def _touching(groups: list[PeerGroup], series_ids: set[int]) -> list[PeerGroup]:
+def _touching(groups: list[PeerGroup], series_ids: AbstractSet[int]) -> list[PeerGroup]:
     return [group for group in groups if any(series.id in series_ids for series in group.series.values())]
 
 

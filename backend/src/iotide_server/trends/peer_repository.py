@@ -47,11 +47,11 @@ _MEASURED_AGAIN: Final = text(
 
 
 def series_with_points(
-    session: Session, cluster_id: int, workload: str | None = None, metric: str | None = None
+    session: Session, cluster_id: int, workload: str | None = None, metric: str | None = None, least_runs: int = 1
 ) -> Sequence[Series]:
-    """Those of the cluster, of one workload or metric where one is named."""
-    has_points = select(Point.id).where(Point.series_id == Series.id).exists()
-    statement = select(Series).where(Series.cluster_id == cluster_id, has_points)
+    """Those of the cluster with points of so many runs at least, of one workload or metric where one is named."""
+    run_count = select(func.sum(Point.run_count)).where(Point.series_id == Series.id).scalar_subquery()
+    statement = select(Series).where(Series.cluster_id == cluster_id, run_count >= least_runs)
     if workload is not None:
         statement = statement.where(Series.workload == workload)
     if metric is not None:
@@ -114,15 +114,16 @@ def last_changes(session: Session, series_ids: Collection[int], before: datetime
     return dict(session.execute(statement).all())
 
 
-def campaign_cells(session: Session, campaign_id: int) -> Sequence[int]:
-    """The cells of a campaign."""
-    return session.scalars(select(Cell.id).where(Cell.campaign_id == campaign_id)).all()
+def measured_cells(session: Session, campaign_id: int) -> Sequence[int]:
+    """The cells of a campaign that have points."""
+    has_points = select(Point.id).where(Point.cell_id == Cell.id).exists()
+    return session.scalars(select(Cell.id).where(Cell.campaign_id == campaign_id, has_points)).all()
 
 
-def series_in_cells(session: Session, cell_ids: Collection[int]) -> Sequence[Series]:
-    """The series that have a point of one of these cells."""
+def series_in_cells(session: Session, cell_ids: Collection[int]) -> dict[int, str]:
+    """The workload of each series that has a point of one of these cells, by its id."""
     has_point = Series.id.in_(select(Point.series_id).where(Point.cell_id.in_(cell_ids)))
-    return session.scalars(select(Series).where(has_point)).all()
+    return dict(session.execute(select(Series.id, Series.workload).where(has_point)).all())
 
 
 def measured_again_at(session: Session, campaign_id: int) -> datetime | None:

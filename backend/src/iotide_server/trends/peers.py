@@ -59,10 +59,14 @@ def cluster_peers(session: Session, principal: Principal, cluster_id: int, wante
 
 
 def groups_of_equals(
-    session: Session, cluster_id: int, workload: str | None = None, metric: str | None = None
+    session: Session, cluster_id: int, workload: str | None = None, metric: str | None = None, *, least_runs: int = 1
 ) -> list[Group]:
-    """Groups in a cluster that are large enough to be judged, of one workload or metric where one is named."""
-    series = repository.series_with_points(session, cluster_id, workload, metric)
+    """Groups in a cluster that are large enough to be judged, of one workload or metric where one is named.
+
+    Args:
+        least_runs: series with fewer are left out, and groups of which too few are left.
+    """
+    series = repository.series_with_points(session, cluster_id, workload, metric, least_runs)
     nodes, targets = repository.known_nodes(session, cluster_id), repository.known_targets(session, cluster_id)
     groups = peer_groups(series, nodes, targets)
     return [group for group in groups if len(group.series) >= statistics.FEWEST_PEERS]
@@ -77,9 +81,10 @@ def newest_runs(session: Session, series: Iterable[Series], before: datetime | N
     series_ids = {one.id for one in series}
     changed_at = repository.last_changes(session, series_ids, before)
     by_run: dict[int, dict[int, list[RunValue]]] = defaultdict(lambda: defaultdict(list))
-    for value in run_values(session, repository.newest_cells(session, series_ids, NEWEST_CELLS, before)):
+    cell_ids = repository.newest_cells(session, series_ids, NEWEST_CELLS, before)
+    for value in run_values(session, cell_ids, series_ids=series_ids):
         since = changed_at.get(value.series_id)
-        if value.series_id in series_ids and (since is None or value.started_at >= since):
+        if since is None or value.started_at >= since:
             by_run[value.series_id][value.run_id].append(value)
     return by_run
 

@@ -1,12 +1,12 @@
 """SQL of points and of the runs behind them."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, delete, func, or_, select, text
-from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy import ColumnElement, Row, delete, func, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode
@@ -37,6 +37,30 @@ _PREVIOUS_RUNS = text(
         LIMIT 1
     ) AS previous ON true
     WHERE run.cell_id = :cell_id AND run.state = 'finished'
+    """
+)
+# One statement for all: a cell may have hundreds of points, and each as parameters of its own costs more than all else.
+_PUT = text(
+    """
+    INSERT INTO point (cell_id, campaign_id, series_id, at, median, low, high, run_count, variation_ratio,
+                       robust_spread_ratio, flags)
+    SELECT :cell_id, :campaign_id, series_id, at, median, low, high, run_count, variation_ratio, robust_spread_ratio,
+           CAST(flags AS jsonb)
+    FROM unnest(
+        CAST(:series_id AS bigint[]), CAST(:at AS timestamptz[]), CAST(:median AS float8[]), CAST(:low AS float8[]),
+        CAST(:high AS float8[]), CAST(:run_count AS bigint[]), CAST(:variation_ratio AS float8[]),
+        CAST(:robust_spread_ratio AS float8[]), CAST(:flags AS text[])
+    ) AS made (series_id, at, median, low, high, run_count, variation_ratio, robust_spread_ratio, flags)
+    ON CONFLICT (cell_id, series_id) DO UPDATE
+    SET (at, median, low, high, run_count, variation_ratio, robust_spread_ratio, flags)
+        = (excluded.at, excluded.median, excluded.low, excluded.high, excluded.run_count, excluded.variation_ratio,
+           excluded.robust_spread_ratio, excluded.flags)
+    WHERE (point.at, point.median, point.low, point.high, point.run_count, point.variation_ratio,
+           point.robust_spread_ratio, point.flags)
+        IS DISTINCT FROM
+          (excluded.at, excluded.median, excluded.low, excluded.high, excluded.run_count, excluded.variation_ratio,
+           excluded.robust_spread_ratio, excluded.flags)
+    RETURNING series_id
     """
 )
 # Without a change that was found once, and without an event to judge, nothing else depends on so few points.
@@ -97,6 +121,12 @@ def lock_finished_runs(session: Session, cell_id: int) -> Sequence[Run]:
     return session.scalars(locked).all()
 
 
+def has_open_runs(session: Session, cell_id: int) -> bool:
+    """Whether runs of the cell are still to end."""
+    is_open = select(Run.id).where(Run.cell_id == cell_id, Run.state.in_(("waiting", "active"))).exists()
+    return session.scalars(select(is_open)).one()
+
+
 def previous_runs(session: Session, cell_id: int) -> dict[int, PreviousRun]:
     """By finished run of the cell, the valid run before it in its series."""
     rows = session.execute(_PREVIOUS_RUNS, {"cell_id": cell_id})
@@ -126,29 +156,22 @@ def put_points(session: Session, cell: Cell, points: Sequence[CellPoint]) -> set
     gone = delete(Point).where(Point.cell_id == cell.id, Point.series_id.not_in([point.series_id for point in points]))
     touched = set(session.scalars(gone.returning(Point.series_id)))
     if points:
-        statement = upsert(Point)
-        columns = ("at", "median", "low", "high", "run_count", "variation_ratio", "robust_spread_ratio", "flags")
-        new = {column: statement.excluded[column] for column in columns}
-        is_new = or_(*(getattr(Point, column).is_distinct_from(value) for column, value in new.items()))
-        put = statement.on_conflict_do_update(index_elements=[Point.cell_id, Point.series_id], set_=new, where=is_new)
-        touched |= set(session.scalars(put.returning(Point.series_id), [_row(cell, point) for point in points]))
+        touched |= set(session.scalars(_PUT, {"cell_id": cell.id, "campaign_id": cell.campaign_id} | _columns(points)))
     return touched
 
 
-def _row(cell: Cell, point: CellPoint) -> dict[str, Any]:
-    summary = point.summary
+def _columns(points: Sequence[CellPoint]) -> dict[str, list[Any]]:
+    summaries = [point.summary for point in points]
     return {
-        "series_id": point.series_id,
-        "cell_id": cell.id,
-        "campaign_id": cell.campaign_id,
-        "at": point.at,
-        "median": summary.median,
-        "low": summary.low,
-        "high": summary.high,
-        "run_count": summary.run_count,
-        "variation_ratio": summary.variation_ratio,
-        "robust_spread_ratio": summary.robust_spread_ratio,
-        "flags": list(point.flags),
+        "series_id": [point.series_id for point in points],
+        "at": [point.at for point in points],
+        "median": [summary.median for summary in summaries],
+        "low": [summary.low for summary in summaries],
+        "high": [summary.high for summary in summaries],
+        "run_count": [summary.run_count for summary in summaries],
+        "variation_ratio": [summary.variation_ratio for summary in summaries],
+        "robust_spread_ratio": [summary.robust_spread_ratio for summary in summaries],
+        "flags": [json.dumps(list(point.flags)) for point in points],
     }
 
 

@@ -37,7 +37,11 @@ PEERS: Final = "peers"
 """Kind of the work that marks the odd ones among equals; its key is the campaign."""
 
 JUDGED_AFTER: Final = timedelta(minutes=1)
-"""Equals are judged so long after the first news of their campaign: cells of a campaign end one after the other."""
+"""Equals are judged so long after a cell has all its runs, at a full minute: cells end one after the other, and
+campaigns that measure at once are judged together."""
+
+JUDGED_MEANWHILE: Final = timedelta(minutes=10)
+"""And so long after a run to which others of its cell are still to come."""
 
 MOST_SERIES: Final = 64
 """A page of small charts asks for so many series at once."""
@@ -68,7 +72,9 @@ def recompute_points(session: Session, cell_id: int) -> None:
     live.publish_all(session, [("series", series_id, cluster_id) for series_id in sorted(touched)])
     want_all(session, ANALYSIS, touched, now + ANALYSED_AFTER)
     if touched:
-        want_work(session, PEERS, cell.campaign_id, now + JUDGED_AFTER)
+        has_all = not repository.has_open_runs(session, cell_id)
+        at = now + (JUDGED_AFTER if has_all else JUDGED_MEANWHILE)
+        want_work(session, PEERS, cell.campaign_id, at.replace(second=0, microsecond=0) + timedelta(minutes=1))
 
 
 def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, runs: Sequence[Run]) -> set[int]:
