@@ -15,7 +15,7 @@ from iotide_server.kit.work import want_all
 from iotide_server.live import service as live
 from iotide_server.results.service import POINTS
 from iotide_server.results.values import RunValue
-from iotide_server.statistics.peers import FEWEST_RUNS, LEAST_RATIO, MOST_FALSE, Peer
+from iotide_server.statistics.peers import LEAST_RATIO, MOST_FALSE, Peer
 from iotide_server.trends import peer_repository, repository
 from iotide_server.trends.outliers import few_told
 from iotide_server.trends.peering import PeerGroup, PeerKind
@@ -86,7 +86,7 @@ def _mark_odd_runs(session: Session, campaign_id: int) -> _Marked:
     groups = [
         group
         for workload in sorted(set(own_series.values()))
-        for group in groups_of_equals(session, campaign.cluster_id, workload, least_runs=FEWEST_RUNS)
+        for group in groups_of_equals(session, campaign.cluster_id, workload)
     ]
     equals = _touching(groups, own_series.keys())
     equal_ids = {series.id for group in equals for series in group.series.values()}

@@ -47,11 +47,11 @@ _MEASURED_AGAIN: Final = text(
 
 
 def series_with_points(
-    session: Session, cluster_id: int, workload: str | None = None, metric: str | None = None, least_runs: int = 1
+    session: Session, cluster_id: int, workload: str | None = None, metric: str | None = None
 ) -> Sequence[Series]:
-    """Those of the cluster with points of so many runs at least, of one workload or metric where one is named."""
-    run_count = select(func.sum(Point.run_count)).where(Point.series_id == Series.id).scalar_subquery()
-    statement = select(Series).where(Series.cluster_id == cluster_id, run_count >= least_runs)
+    """Those of the cluster, of one workload or metric where one is named."""
+    has_points = select(Point.id).where(Point.series_id == Series.id).exists()
+    statement = select(Series).where(Series.cluster_id == cluster_id, has_points)
     if workload is not None:
         statement = statement.where(Series.workload == workload)
     if metric is not None:

@@ -59,14 +59,10 @@ def cluster_peers(session: Session, principal: Principal, cluster_id: int, wante
 
 
 def groups_of_equals(
-    session: Session, cluster_id: int, workload: str | None = None, metric: str | None = None, *, least_runs: int = 1
+    session: Session, cluster_id: int, workload: str | None = None, metric: str | None = None
 ) -> list[Group]:
-    """Groups in a cluster that are large enough to be judged, of one workload or metric where one is named.
-
-    Args:
-        least_runs: series with fewer are left out, and groups of which too few are left.
-    """
-    series = repository.series_with_points(session, cluster_id, workload, metric, least_runs)
+    """Groups in a cluster that are large enough to be judged, of one workload or metric where one is named."""
+    series = repository.series_with_points(session, cluster_id, workload, metric)
     nodes, targets = repository.known_nodes(session, cluster_id), repository.known_targets(session, cluster_id)
     groups = peer_groups(series, nodes, targets)
     return [group for group in groups if len(group.series) >= statistics.FEWEST_PEERS]

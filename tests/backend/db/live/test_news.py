@@ -61,3 +61,14 @@ def test_many_news_are_published_at_once(session: Session) -> None:
     service.publish_all(session, [])
     rows = [(row.kind, row.subject_id, row.cluster_id) for row in session.query(Change).order_by(Change.id)]
     assert rows == [("run", 7, 1), ("campaign", 8, None)]
+
+
+def test_very_many_of_one_kind_are_one_piece_of_news_for_each_cluster(session: Session) -> None:
+    last_id = told(session, 0, 1)
+    many = [("series", number, cluster_id) for cluster_id in (1, 2) for number in range(1, 22)]
+    service.publish_all(session, [("campaign", 8, 1), *many, *(("series", number, 3) for number in range(1, 21))])
+    rows = [(row.kind, row.subject_id, row.cluster_id) for row in session.query(Change).where(Change.id > last_id)]
+    assert sorted(rows)[:1] == [("campaign", 8, 1)]
+    assert {row for row in rows if row[1] == service.ANY} == {("series", 0, 1), ("series", 0, 2)}
+    assert len(rows) == 1 + 2 + 20
+    assert len(missed(session, last_id) or ()) == 23

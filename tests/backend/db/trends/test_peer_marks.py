@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from factories.measured import Measured, finish, sample
@@ -10,8 +10,8 @@ from iotide_server.campaigns.models import Campaign, Cell
 from iotide_server.results.models import Point
 from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target, TargetMount
-from iotide_server.trends.peer_marks import judge_peers, mark_odd_runs
-from iotide_server.trends.service import PEERS, recompute_points
+from iotide_server.trends.peer_marks import judge_peers, judge_together, mark_odd_runs
+from iotide_server.trends.service import JUDGED_AFTER, JUDGED_MEANWHILE, PEERS, recompute_points
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 DAY_MINUTES = 1440
@@ -149,3 +149,29 @@ def test_a_mark_goes_with_the_numbers_that_gave_it(session: Session, sets: RaidS
 def test_a_campaign_that_is_gone_needs_nothing(session: Session) -> None:
     judge_peers(session, 4711)
     assert wanted(session, "points") == {}
+
+
+def test_who_measured_the_equals_of_a_campaign_was_judged_with_it(session: Session, sets: RaidSets) -> None:
+    earlier = sets.night(0, 1.0, 1.0, 0.77)
+    cells = [sets.measure(3, 0.77, day=1), sets.measure(1, 1.0, day=1), sets.measure(2, 1.0, day=1)]
+    elsewhere = Measured(session, NOW, name="elsewhere").cell()
+    campaigns = [cells[0].campaign_id, cells[1].campaign_id, cells[2].campaign_id]
+    left = judge_together(session, [*campaigns, earlier[0].campaign_id, elsewhere.campaign_id])
+    assert left == [earlier[0].campaign_id]  # judged by what was known then; and elsewhere nothing was measured
+    assert sets.marked(cells) == [4, 0, 0]
+    assert cells[0].id in wanted(session, "points")
+
+
+@pytest.mark.parametrize(("to_come", "after"), [(0, JUDGED_AFTER), (1, JUDGED_MEANWHILE)])
+def test_equals_are_judged_at_a_full_minute_soon_after_the_last_run_of_a_cell_and_seldom_before_it(
+    session: Session, sets: RaidSets, to_come: int, after: timedelta
+) -> None:
+    sets.measured.target = sets.targets[0]
+    cell = sets.measured.cell()
+    sets.measured.deliver(cell, finish(NOW, sample(SET_BYTES_PER_SECOND, operation="write")))
+    for _ in range(to_come):
+        sets.measured.run(cell)
+    recompute_points(session, cell.id)
+    (row,) = session.execute(text("SELECT due_at, now() AS now FROM work WHERE kind = :kind"), {"kind": PEERS})
+    assert (row.due_at.second, row.due_at.microsecond) == (0, 0)
+    assert after < row.due_at - row.now <= after + timedelta(minutes=1)

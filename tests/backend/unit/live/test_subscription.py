@@ -32,6 +32,18 @@ def test_of_each_row_a_reader_gets_the_latest_news_alone_and_the_latest_of_all_l
     assert asyncio.run(read()) == [run(3, 7), other, run(5, 8), run(4999, 9)]
 
 
+def test_news_of_many_in_two_clusters_are_two() -> None:
+    many = [News(id=number, kind="series", subject_id=0, cluster_id=number) for number in (1, 2)]
+
+    async def read() -> list[News] | None:
+        subscription = Subscription()
+        for told in many:
+            subscription.tell(told)
+        return await subscription.take()
+
+    assert asyncio.run(read()) == many
+
+
 def test_a_reader_that_falls_behind_is_told_once_and_goes_on() -> None:
     async def read() -> list[list[News] | None]:
         subscription = Subscription()
