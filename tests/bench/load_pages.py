@@ -32,7 +32,9 @@ class Query:
 
 _CLUSTERS: Final = Query("GET clusters", f"{_API}/clusters?limit=500", frozenset({"cluster"}))
 _SESSION: Final = Query("GET session", f"{_API}/session")
-_BOARD: Final = Query("GET board", f"{_API}/board?days=90", frozenset({"series"}), every_seconds=60)
+_BOARD: Final = Query(
+    "GET board", f"{_API}/board?days=90", frozenset({"standing", "alert", "cluster"}), every_seconds=60
+)
 _NEW_POINTS: Final = frozenset({"series"})
 """What is keyed as cells are."""
 

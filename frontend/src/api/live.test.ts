@@ -37,7 +37,12 @@ it("makes the changed row and the lists of its kind stale, and nothing else", as
 });
 
 it("makes all of a kind stale when very many have changed", async () => {
-  const client = clientWith(["series", "list", 1], ["series", 5, "points"], ["cell", "list", 3], ["run", "list"]);
+  const client = clientWith(
+    ["series", "list", 1],
+    ["series", 5, "points"],
+    ["cell", "list", 3],
+    ["run", "list"],
+  );
   invalidateOnNews(client)({ type: "change", kind: "series", id: 0 });
   await vi.advanceTimersByTimeAsync(1000);
   expect(staleKeys(client)).toEqual([
@@ -45,6 +50,20 @@ it("makes all of a kind stale when very many have changed", async () => {
     ["series", 5, "points"],
     ["cell", "list", 3],
   ]);
+});
+
+it("asks for the board when a cluster stands otherwise or an alert changed, and not for new points", async () => {
+  const board = ["standing", "list", 90];
+  for (const [kind, isStale] of [
+    ["standing", true],
+    ["alert", true],
+    ["series", false],
+  ] as const) {
+    const client = clientWith(board);
+    invalidateOnNews(client)({ type: "change", kind, id: 1 });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(staleKeys(client)).toEqual(isStale ? [board] : []);
+  }
 });
 
 it("gathers a burst into one invalidation a key", async () => {

@@ -15,9 +15,14 @@ const LEAST_REST_MILLISECONDS = 3000;
 const LONGEST_REST_MILLISECONDS = 15_000;
 /** In place of a row's id: very many of the kind have changed. */
 const ANY = 0;
-/** What else a changed row makes stale: new points are results of cells, a node announces workloads and mounts. */
+/**
+ * What else a changed row makes stale: new points are results of cells, a node announces workloads and mounts, and the
+ * board counts alerts and clusters.
+ */
 const FOLLOWERS: Readonly<Record<string, readonly QueryKey[]>> = {
   series: [["cell"]],
+  alert: [["standing"]],
+  cluster: [["standing"]],
   node: [["node", "announced"], ["workload"], ["target"]],
 };
 /** Kinds of news that tell of another kind of row: a run began or ended on a node, which announces nothing by that. */

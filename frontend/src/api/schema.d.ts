@@ -44091,7 +44091,7 @@ export interface operations {
     stream_events: {
         parameters: {
             query?: {
-                /** @description Kinds of rows, separated by commas; `activity` is of a node: a run began on it or left it */
+                /** @description Kinds of rows, separated by commas; `activity` is of a node: a run began on it or left it; `standing` of a cluster: what its board says may have changed */
                 topics?: string;
             };
             header?: {

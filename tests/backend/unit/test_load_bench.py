@@ -106,7 +106,8 @@ def test_news_make_stale_what_shows_the_row_and_nothing_else() -> None:
     assert stale(campaign_page(1, 7), "run") == {"GET active runs", "GET queue"}
     assert stale(cluster_page(1), "activity") == {"GET nodes"}
     assert stale(cluster_page(1), "node") == {"GET nodes", "GET targets", "GET workloads"}
-    assert stale(overview(), "run", "activity", "node") == set()
+    assert stale(overview(), "run", "activity", "node", "series") == set()
+    assert stale(overview(), "standing") == {"GET board"}
     assert stale(runs_page(), "run") == set()
 
 

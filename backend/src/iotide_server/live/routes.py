@@ -26,7 +26,7 @@ router = APIRouter(tags=["live"])
 
 TOPICS: Final = (
     *("campaign", "run", "series", "node", "activity", "target"),
-    *("cluster", "schedule", "template", "channel", "alert"),
+    *("cluster", "schedule", "template", "channel", "alert", "standing"),
 )
 STREAM_SECONDS: Final = 600.0
 _RETRY_MILLISECONDS: Final = 500
@@ -51,7 +51,8 @@ def wanted_topics(
         str,
         Query(
             max_length=200,
-            description="Kinds of rows, separated by commas; `activity` is of a node: a run began on it or left it",
+            description="Kinds of rows, separated by commas; `activity` is of a node: a run began on it or left it;"
+            " `standing` of a cluster: what its board says may have changed",
         ),
     ] = ",".join(TOPICS),
 ) -> frozenset[str]:

@@ -25,7 +25,8 @@ def publish(session: Session, kind: str, subject_id: int, cluster_id: int | None
 
     Args:
         kind: `campaign`, `run`, `series`, `node`, `target`, `cluster`, `schedule`, `template`, `channel` or `alert`;
-            `activity`: the thing is a node on which a run began or that it left, and which says nothing new of itself.
+            `activity`: the thing is a node on which a run began or that it left, and which says nothing new of itself;
+            `standing`: the thing is a cluster, of which a series no longer stands as it did.
     """
     publish_all(session, [(kind, subject_id, cluster_id)])
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from math import isfinite
+from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -16,7 +17,7 @@ from iotide_server.kit.work import want_all, want_work
 from iotide_server.live import service as live
 from iotide_server.results.models import Point, Series
 from iotide_server.statistics.changepoints import DETECTOR, FEWEST_RUNS, MOST_RUNS, analyse
-from iotide_server.statistics.course import CONFIRMING_RUNS, Analysis, Change
+from iotide_server.statistics.course import CONFIRMING_RUNS, Analysis, Change, Course
 from iotide_server.statistics.events import LOOKS_AFTER, event_effect
 from iotide_server.statistics.suspects import FEWEST_RUNS as FEWEST_SUSPECTED
 from iotide_server.statistics.suspects import suspect
@@ -25,6 +26,8 @@ from iotide_server.trends.changes import match_changes
 from iotide_server.trends.models import ChangePoint, SeriesCourse
 from iotide_server.trends.noise import NoiseChange, noise_change
 from iotide_server.trends.service import ALERTS
+
+_QUIET: Final = frozenset({Course.STEADY, Course.TOO_SHORT})
 
 
 def analyse_series(session: Session, series_id: int) -> None:
@@ -54,12 +57,20 @@ def analyse_series(session: Session, series_id: int) -> None:
         detector=DETECTOR,
         analysed_at=now,
     )
+    was_quiet = _is_quiet(session.get(SeriesCourse, series_id))
     session.merge(course)
     _keep_changes(session, course, found.changes, points)
     if points:
         _judge_events(session, series, points)
     want_work(session, ALERTS, series_id, course.analysed_at)
     live.publish(session, "series", series_id, series.cluster_id)
+    if not (was_quiet and _is_quiet(course)):
+        live.publish(session, "standing", series.cluster_id, series.cluster_id)
+
+
+def _is_quiet(course: SeriesCourse | None) -> bool:
+    """Whether there is nothing to say of the series but that it goes on."""
+    return course is not None and course.course in _QUIET and course.noise is None and course.suspect is None
 
 
 def analyse_young(session: Session, series_ids: Sequence[int]) -> list[int]:
@@ -72,6 +83,8 @@ def analyse_young(session: Session, series_ids: Sequence[int]) -> list[int]:
     young = [row for row in looked_at if row.is_young]
     want_all(session, ALERTS, [row.id for row in young], repository.transaction_time(session))
     live.publish_all(session, [("series", row.id, row.cluster_id) for row in young if row.is_news])
+    firsts = sorted({row.cluster_id for row in young if row.is_first})
+    live.publish_all(session, [("standing", cluster_id, cluster_id) for cluster_id in firsts])
     return [row.id for row in looked_at if not row.is_young]
 
 

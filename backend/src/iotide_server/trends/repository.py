@@ -67,7 +67,7 @@ _PUT = text(
 _YOUNG = text(
     """
     WITH counted AS (
-        SELECT series.id, series.cluster_id, count(point.id) AS points, min(point.at) AS first_at
+        SELECT series.id, series.cluster_id, series.workload, count(point.id) AS points, min(point.at) AS first_at
         FROM series LEFT JOIN point ON point.series_id = series.id
         WHERE series.id = ANY(:series_ids) GROUP BY series.id
     ), looked_at AS (
@@ -88,7 +88,10 @@ _YOUNG = text(
             detector = excluded.detector, analysed_at = excluded.analysed_at
     )
     SELECT looked_at.id, cluster_id, is_young,
-           course.course IS DISTINCT FROM 'too_short' OR course.point_count <> points AS is_news
+           course.course IS DISTINCT FROM 'too_short' OR course.point_count <> points AS is_news,
+           course.course IS NULL AND NOT EXISTS (
+               SELECT FROM series JOIN series_course ON series_course.series_id = series.id
+               WHERE series.cluster_id = looked_at.cluster_id AND series.workload = looked_at.workload) AS is_first
     FROM looked_at LEFT JOIN series_course AS course ON course.series_id = looked_at.id
     """
 )
@@ -200,7 +203,8 @@ def write_young(
 
     Returns:
         Of each series that is there: id, cluster_id, whether this is its whole analysis (`is_young`; else nothing was
-        written), and whether it says anything new (`is_news`).
+        written), whether it says anything new (`is_news`), and whether none of its cluster and workload was analysed
+        before (`is_first`).
     """
     values = {"series_ids": list(series_ids), "fewest": fewest, "answered": answered, "detector": detector}
     return list(session.execute(_YOUNG, values))

@@ -3,13 +3,13 @@
 import { queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 
-/** Of nodes that fall silent and series that stop there is no news. */
+/** Of nodes that fall silent, series that stop, and new points of series that stand as they did there is no news. */
 const LOOK_AGAIN_MILLISECONDS = 60_000;
 
-/** How each cluster's workloads stand beside so many days ago; each analysis of a series may change it. */
+/** How each cluster's workloads stand beside so many days ago; news of its own tell when that may have changed. */
 export function boardQuery(days: number) {
   return queryOptions({
-    queryKey: ["series", "list", "board", days],
+    queryKey: ["standing", "list", days],
     queryFn: ({ signal }) => answer(api.GET("/api/v1/board", { params: { query: { days } }, signal })),
     placeholderData: (previous) => previous,
     refetchInterval: LOOK_AGAIN_MILLISECONDS,

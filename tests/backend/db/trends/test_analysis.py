@@ -170,6 +170,39 @@ def test_a_series_of_few_points_is_news_only_when_its_analysis_says_something_ne
     assert session.scalars(news).one() == before + 1
 
 
+def standings(session: Session) -> int:
+    """How many news of a cluster's board there were."""
+    return session.scalars(text("SELECT count(*) FROM change WHERE kind = 'standing'")).one()
+
+
+def test_the_first_series_of_a_workload_is_news_for_the_board_and_quiet_ones_after_it_are_not(
+    session: Session, measured: Measured
+) -> None:
+    first, second = (history(measured, levels((count, 100.0)), operation=f"o{count}").id for count in (3, 4))
+    analyse_young(session, [first])
+    assert standings(session) == 1
+    analyse_young(session, [first, second])
+    steady = history(measured, levels((20, 100.0)), operation="steady").id
+    analyse_series(session, steady)
+    before = standings(session)
+    analyse_series(session, steady)
+    assert standings(session) == before
+
+
+def test_a_series_that_changed_and_one_that_no_longer_has_are_news_for_the_board(
+    session: Session, measured: Measured
+) -> None:
+    series = history(measured, levels((30, 100.0), (8, 80.0)))
+    analyse_series(session, series.id)
+    assert standings(session) == 1
+    session.execute(text("UPDATE point SET median = 100 + id % 3 WHERE median < 90"))
+    session.expire_all()
+    for _ in range(3):
+        analyse_series(session, series.id)
+    assert course(session, series).course == "steady"
+    assert standings(session) == 2
+
+
 def test_a_series_with_enough_points_a_change_or_an_event_is_left_to_its_own_analysis(
     session: Session, measured: Measured
 ) -> None:
