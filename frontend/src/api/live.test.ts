@@ -70,12 +70,12 @@ it("gathers a burst into one invalidation a key", async () => {
   const client = clientWith(["run", "list"]);
   const invalidate = vi.spyOn(client, "invalidateQueries");
   const hear = invalidateOnNews(client);
-  for (let id = 0; id < 50; id += 1) hear({ type: "change", kind: "node", id: id % 2 });
+  for (let id = 0; id < 50; id += 1) hear({ type: "change", kind: "node", id: 1 + (id % 2) });
   await vi.advanceTimersByTimeAsync(1000);
   expect(invalidate.mock.calls.map(([filters]) => filters?.queryKey)).toEqual([
     ["node", "list"],
-    ["node", 0],
     ["node", 1],
+    ["node", 2],
     ["node", "announced"],
     ["workload"],
     ["target"],
