@@ -29,7 +29,8 @@ from iotide_server.board.routes import router as board
 from iotide_server.campaigns.routes import router as campaigns
 from iotide_server.clusters.routes import router as clusters
 from iotide_server.explorer.routes import router as explorer
-from iotide_server.gateway.idle_beats import IdleBeats, IdleBeatsFirst
+from iotide_server.gateway.beats_first import BeatsFirst
+from iotide_server.gateway.idle_beats import IdleBeats
 from iotide_server.gateway.routes import router as gateway
 from iotide_server.gateway.routes import take_beat
 from iotide_server.kit.assets import serve_assets
@@ -133,7 +134,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.include_router(operations)
     _serve_frontend(app, settings.frontend_directory or _frontend_directory())
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
-    app.add_middleware(IdleBeatsFirst, path=f"{API}{BEAT.path}", route=BEAT)
+    app.add_middleware(BeatsFirst, path=f"{API}{BEAT.path}", route=BEAT)
     app.add_middleware(Guard, body_limits=BODY_LIMITS, raw_paths=RAW_PATHS)
     app.add_middleware(behind_proxies, trusted=settings.trusted_proxies)
     app.add_middleware(Metering, api=API)

@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from iotide_server.accounts.models import Role
+from iotide_server.gateway import beats_first
 from iotide_server.kit.db import Database
 from iotide_server.scheduling.lines import Lines
 from iotide_server.scheduling.starting import start_what_can
@@ -263,3 +264,29 @@ def test_runs_are_filtered(story: Story, make_person: Callable[..., Person]) -> 
     other = story.person("POST", "/clusters", json={"name": "other"})
     with_nothing = make_person("eve", Role.VIEWER, other["id"]).headers
     assert story.client.get(f"{API}/runs", headers=with_nothing).json()["items"] == []
+
+
+def test_a_beat_with_an_order_is_answered_before_the_routes_and_as_they_would(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.hello()
+    story.submit()
+    order_id, fence = story.offer()
+    story.claim(order_id, fence)
+    answered: list[bool] = []
+    taken = beats_first._taken_alone
+
+    def noted(*given: Any) -> Any:  # noqa: ANN401 - as it is
+        answer = taken(*given)
+        answered.append(answer is not None)
+        return answer
+
+    monkeypatch.setattr(beats_first, "_taken_alone", noted)
+    before_the_routes = story.beat(order_id, fence, "preflight")
+    story.node_headers["Content-Type"] = "application/json; charset=utf-8"
+    assert story.beat(order_id, fence, "preflight") == before_the_routes
+    assert answered == [True]
+    story.node_headers["Content-Type"] = "application/json"
+    story.node_headers["Authorization"] = "Bearer ion_nobody"
+    assert story.agent("/beat", {"orders": []}).status_code == 401
+    assert answered == [True, False]

@@ -18,7 +18,8 @@ from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
 from iotide_server.kit.web import Now, Tx
 from iotide_wire.nodes import fingerprint
 
-_OLDEST_VERSION: Final = 1
+OLDEST_VERSION: Final = 1
+"""Spoken to an agent that has not said hello."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def waiting_node(request: Request) -> PendingNode | None:
 def spoken_version(request: Request) -> int:
     """The wire version that the agent spoke when it last said hello; for what it is answered before, the oldest."""
     version: int | None = getattr(request.state, "wire_version", None)
-    return version or _OLDEST_VERSION
+    return version or OLDEST_VERSION
 
 
 NodeAgent = Annotated[Principal, Depends(IsNode(), scope="function")]

@@ -2,7 +2,7 @@
 
 A beat of a known agent that holds no order, to which nothing is offered and of which nothing is wanted says only that
 it is alive. Many of these are one statement and one commit; each is answered after that commit. Every other beat, and
-one whose row somebody else has locked, goes the way of all requests and is answered there.
+one whose row somebody else has locked, is left out.
 """
 
 import asyncio
@@ -14,10 +14,7 @@ import structlog
 from anyio import CapacityLimiter, to_thread
 from pydantic import ValidationError
 from starlette.datastructures import State
-from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX
 from iotide_server.accounts.secret import digest
@@ -33,7 +30,6 @@ from iotide_wire.versions import as_spoken
 GATHERING_SECONDS: Final = 0.02
 """So long a beat waits for others: nobody waits for the answer to it."""
 MOST_TOGETHER: Final = 500
-_LARGEST_BYTES: Final = 2048
 _NO_ORDERS: Final = b'"orders":[]'
 _log = structlog.get_logger(__name__)
 
@@ -43,64 +39,17 @@ class _Waiting(NamedTuple):
     answer: "asyncio.Future[Response | None]"
 
 
-class IdleBeatsFirst:
-    """ASGI middleware that answers idle beats before the routes, whose layers cost more than taking a beat down.
-
-    A beat that `IdleBeats` does not answer goes on to the route.
-
-    Args:
-        path: where beats are sent.
-        route: theirs, as which an answer counts.
-    """
-
-    def __init__(self, app: ASGIApp, path: str, route: BaseRoute) -> None:
-        self._app = app
-        self._path = path
-        self._route = route
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] != "http" or scope["path"] != self._path or scope["method"] != "POST":
-            await self._app(scope, receive, send)
-            return
-        request = Request(scope, receive)
-        if not _is_short(request.headers.get("content-length", "")):
-            await self._app(scope, receive, send)
-            return
-        try:
-            body = await request.body()
-        except ClientDisconnect:
-            return
-        said = idle_beat(request.headers, body)
-        answer = None if said is None else await scope["app"].state.idle_beats.take(said)
-        if answer is None:
-            await self._app(scope, _once_more(body, receive), send)
-            return
-        scope["route"] = self._route
-        await answer(scope, receive, send)
-
-
-def _is_short(length: str) -> bool:
-    return length.isdecimal() and int(length) <= _LARGEST_BYTES
-
-
-def _once_more(body: bytes, receive: Receive) -> Receive:
-    """The body that was read already, then what comes after it."""
-    read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receive_again() -> Message:
-        return read.pop() if read else await receive()
-
-    return receive_again
+def node_token_sha256(headers: Mapping[str, str]) -> str | None:
+    """The digest of the node token that a request in JSON came with; None: it came otherwise."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    is_of_node = scheme == "Bearer" and token.startswith(NODE_TOKEN_PREFIX)
+    return digest(token) if is_of_node and headers.get("content-type") == "application/json" else None
 
 
 def idle_beat(headers: Mapping[str, str], body: bytes) -> IdleBeat | None:
     """What an agent without orders says; None: it is another beat, or none that can be read."""
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    is_of_node = scheme == "Bearer" and token.startswith(NODE_TOKEN_PREFIX)
-    if not is_of_node or headers.get("content-type") != "application/json":
-        return None
-    if _NO_ORDERS not in body:
+    token_sha256 = node_token_sha256(headers)
+    if token_sha256 is None or _NO_ORDERS not in body:
         return None
     try:
         beat = BeatRequest.model_validate_json(body)
@@ -108,7 +57,7 @@ def idle_beat(headers: Mapping[str, str], body: bytes) -> IdleBeat | None:
         return None
     if beat.orders or not is_storable(beat.agent_instance):  # it would fail those that are taken down with it
         return None
-    return IdleBeat(digest(token), beat.agent_instance, beat.clock, beat.spool_bytes)
+    return IdleBeat(token_sha256, beat.agent_instance, beat.clock, beat.spool_bytes)
 
 
 @dataclass

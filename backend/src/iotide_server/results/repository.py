@@ -1,12 +1,15 @@
 """SQL that stores results; what reads them for people is in `reading`."""
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
 from typing import Any, Final
 
-from sqlalchemy import Row, func, select, text
+from sqlalchemy import Row, Text, cast, func, select, text
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session, aliased
 
@@ -65,6 +68,27 @@ _REPLACE_SAMPLES: Final = text(
     FROM unnest(CAST(:series_ids AS bigint[]), CAST(:target_ids AS bigint[]), CAST(:values AS double precision[]))
         WITH ORDINALITY AS new (series_id, target_id, value, place)
     ORDER BY new.place
+    """
+)
+# One statement for all, as of samples: a result may have hundreds of new series and dozens of curves.
+_ADD_SERIES: Final = text(
+    """
+    INSERT INTO series (key_sha256, cluster_id, node_ids, target_ids, workload, series_revision, options,
+                        options_sha256, metric, title, unit, better, labels, variant)
+    SELECT new.*
+    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS new (
+        key_sha256 text, cluster_id bigint, node_ids bigint[], target_ids bigint[], workload text,
+        series_revision bigint, options jsonb, options_sha256 text, metric text, title text, unit text, better text,
+        labels jsonb, variant text)
+    ORDER BY key_sha256
+    ON CONFLICT (key_sha256) DO NOTHING
+    """
+)
+_GROW_CHUNKS: Final = text(
+    """
+    UPDATE curve_chunk SET values = curve_chunk.values || (CAST(:values AS real[]))[grown.first:grown.last]
+    FROM unnest(CAST(:ids AS bigint[]), CAST(:firsts AS int[]), CAST(:lasts AS int[])) AS grown (id, first, last)
+    WHERE curve_chunk.id = grown.id
     """
 )
 
@@ -138,24 +162,24 @@ def _revision(session: Session, name: str, revision: int) -> Row[Any]:
     return found
 
 
-def ensure_series(session: Session, rows: Mapping[str, Json]) -> dict[str, int]:
+def ensure_series(session: Session, digests: Collection[str], row_of: Callable[[str], Json]) -> dict[str, int]:
     """Ids of series by the digest of their key; those that are missing are made, whoever else makes them too.
 
     Args:
-        rows: columns by digest.
+        row_of: its columns, by its digest.
     """
-    known = _series_ids(session, rows)
-    # Sorted, so that two results with the same new series wait for each other instead of deadlocking.
-    missing = [rows[digest] for digest in sorted(rows.keys() - known.keys())]
+    known = _series_ids(session, digests)
+    missing = [row_of(digest) for digest in set(digests) - known.keys()]
     if missing:
-        session.execute(upsert(Series).on_conflict_do_nothing(index_elements=[Series.key_sha256]), missing)
-        known = _series_ids(session, rows)
+        # In order of their digests, so that two results with the same new series wait for each other, and not both.
+        session.execute(_ADD_SERIES, {"rows": json.dumps(missing)})
+        known = _series_ids(session, digests)
     return known
 
 
-def _series_ids(session: Session, digests: Iterable[str]) -> dict[str, int]:
-    statement = select(Series.key_sha256, Series.id).where(Series.key_sha256.in_(list(digests)))
-    return dict(session.execute(statement).all())
+def _series_ids(session: Session, digests: Collection[str]) -> dict[str, int]:
+    is_wanted = Series.key_sha256 == func.any(cast(list(digests), ARRAY(Text)))
+    return dict(session.execute(select(Series.key_sha256, Series.id).where(is_wanted)).all())
 
 
 def replace_samples(session: Session, order: Order, rows: Sequence[Json]) -> None:
@@ -237,10 +261,16 @@ def chunks_between(
 
 def grow_chunks(session: Session, values_by_id: Mapping[int, Sequence[float]]) -> None:
     """Append values to rows."""
-    statement = text("UPDATE curve_chunk SET values = values || CAST(:values AS real[]) WHERE id = :id")
-    rows = [{"id": chunk_id, "values": list(values)} for chunk_id, values in values_by_id.items()]
-    if rows:
-        session.execute(statement, rows)
+    ids = sorted(values_by_id)
+    ends = list(accumulate(len(values_by_id[chunk_id]) for chunk_id in ids))
+    grown = {
+        "ids": ids,
+        "firsts": [end - len(values_by_id[chunk_id]) + 1 for chunk_id, end in zip(ids, ends, strict=True)],
+        "lasts": ends,
+        "values": [value for chunk_id in ids for value in values_by_id[chunk_id]],
+    }
+    if ids:
+        session.execute(_GROW_CHUNKS, grown)
 
 
 def add_chunks(session: Session, order_id: int, stretches: Sequence[tuple[str, Stretch]]) -> None:

@@ -23,8 +23,8 @@ class Measured:
 def series_ids(session: Session, cell: MeasuredCell, measured: Sequence[Measured]) -> list[int]:
     """The series of each; those that are missing are made, whoever else makes them too."""
     digests = [_key(cell, one).sha256 for one in measured]
-    rows = {digest: _row(cell, one, digest) for digest, one in zip(digests, measured, strict=True)}
-    ids = repository.ensure_series(session, rows)
+    by_digest = dict(zip(digests, measured, strict=True))
+    ids = repository.ensure_series(session, by_digest, lambda digest: _row(cell, by_digest[digest], digest))
     return [ids[digest] for digest in digests]
 
 
