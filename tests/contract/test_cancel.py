@@ -5,7 +5,7 @@ import time
 from local_stack import wait_for
 from rig import FIO_SMALL, Rig
 
-from iotide_server.clusters.beats import EARLY
+from iotide_server.clusters.beats import WATCHED
 
 LONG_LOAD = {**FIO_SMALL, "rw": "write", "runtime_seconds": 60}
 PROMISED_SECONDS = 3.0
@@ -34,7 +34,7 @@ def test_a_load_whose_node_beats_rarely_is_gone_within_three_seconds_of_the_clic
     run_id = rig.submit_one("fio", {**LONG_LOAD, "runtime_seconds": 120})
     rig.wait_running(run_id)
     started = rig.loads.starts()[-1].epoch_seconds
-    rarely = started + EARLY.total_seconds() + 3
+    rarely = started + WATCHED.total_seconds() + 4
     wait_for("rare beats", lambda: time.time() > rarely or None, pause_seconds=0.5)
     clicked = time.monotonic()
     rig.stack.post(f"/runs/{run_id}/cancel", {})

@@ -6,7 +6,9 @@ from typing import Final
 
 IDLE_BEAT_SECONDS = 5.0
 EARLY_BEAT_SECONDS = 1.0
-"""While a run begins and people watch."""
+"""Until the load of a run has started: the server's word is waited for."""
+WATCHED_BEAT_SECONDS = 3.0
+"""In the first half minute of a load, when people watch: as often as their pages ask."""
 RUNNING_BEAT_SECONDS = 10.0
 """Later on: an agent must not disturb what it measures."""
 
@@ -15,7 +17,7 @@ MOST_IDLE_BEATS_PER_SECOND: Final = 200.0
 nodes speak less often, which delays nothing but that they are asked to look around: a wake-up comes by the broker.
 """
 
-EARLY = timedelta(seconds=30)
+WATCHED = timedelta(seconds=30)
 
 
 def idle_beat_seconds(node_count: float) -> float:
@@ -36,5 +38,7 @@ def beat_seconds(load_starts: Iterable[datetime | None], now: datetime, idle_sec
     starts = list(load_starts)
     if not starts:
         return idle_seconds
-    is_early = any(start is None or now - start < EARLY for start in starts)
-    return EARLY_BEAT_SECONDS if is_early else RUNNING_BEAT_SECONDS
+    if any(start is None for start in starts):
+        return EARLY_BEAT_SECONDS
+    is_watched = any(start is not None and now - start < WATCHED for start in starts)
+    return WATCHED_BEAT_SECONDS if is_watched else RUNNING_BEAT_SECONDS
