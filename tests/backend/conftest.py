@@ -73,7 +73,7 @@ def database_url(migrated_url: str, empty_all: Callable[[], None]) -> Iterator[s
 @pytest.fixture(scope="session")
 def engine(migrated_url: str) -> Iterator[Engine]:
     """One for all tests of this process: each new engine would compile every statement anew."""
-    engine = open_engine(migrated_url, pool_size=8)  # as many do something at once in tests of what comes of it
+    engine = open_engine(migrated_url, pool_size=12)  # as many do something at once in tests of what comes of it
     yield engine
     engine.dispose()
 

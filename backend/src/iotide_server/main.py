@@ -35,7 +35,7 @@ from iotide_server.gateway.routes import router as gateway
 from iotide_server.gateway.routes import take_beat
 from iotide_server.kit.assets import serve_assets
 from iotide_server.kit.clock import Clock, system_clock
-from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.db import BEAT_CONNECTIONS, CONNECTIONS, Database, open_engine
 from iotide_server.kit.guard import Guard
 from iotide_server.kit.metering import Metering
 from iotide_server.kit.openapi import DescribedApi
@@ -82,7 +82,7 @@ BODY_LIMITS: Final = {
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     """The ASGI application; it opens its connections when it is used and closes them when it stops."""
-    database = Database(open_engine(settings.database_url.get_secret_value()))
+    database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=CONNECTIONS + BEAT_CONNECTIONS))
     redis = Redis.from_url(
         settings.redis_url.get_secret_value(), socket_timeout=REDIS_SECONDS, socket_connect_timeout=REDIS_SECONDS
     )

@@ -65,6 +65,21 @@ def test_beats_that_come_together_are_one_transaction_and_each_is_answered(
         assert session.scalar(seen, {"now": clock(), "ids": node_ids}) == NODES
 
 
+def test_nodes_that_were_silent_together_are_news_for_pages_when_they_are_heard_of_again(
+    client: TestClient, clock: MovedClock, database: Database, node_ids: list[int]
+) -> None:
+    for number in range(2):
+        beat(client, clock, number)
+    clock.move(3600)
+    with database.transaction() as session:
+        session.execute(text("DELETE FROM change"))
+    for _ in range(2):
+        assert beat(client, clock, 1).status_code == 200
+    with database.transaction() as session:
+        told = session.execute(text("SELECT kind, subject_id FROM change")).all()
+    assert [tuple(row) for row in told] == [("node", node_ids[1])]
+
+
 @pytest.mark.usefixtures("node_ids")
 def test_the_answer_is_the_one_that_each_would_get_alone(client: TestClient, clock: MovedClock) -> None:
     first, together = (beat(client, clock, 1).json() for _ in range(2))

@@ -1,6 +1,6 @@
 """What the server keeps of its agents: who speaks for a node, when it was last heard of, what it announced."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -80,7 +80,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     heard = insert(NodeBeat).values(node_id=node_id, **said)
     session.execute(heard.on_conflict_do_update(index_elements=[NodeBeat.node_id], set_=said))
     session.flush()
-    _tell(session, node_id, node.cluster_id)
+    tell_heard_again(session, {node_id: node.cluster_id})
     return node
 
 
@@ -130,7 +130,7 @@ def beat(  # noqa: PLR0913 - each is a part of what a beat says
     if known.agent_instance != agent_instance:
         raise AgentSupersededError(f"node {node_id}")
     if known.seen_at is None or now - known.seen_at > SILENT_AFTER:
-        _tell(session, node_id, known.cluster_id)
+        tell_heard_again(session, {node_id: known.cluster_id})
     look = known.look if is_idle else None
     return Wanted(hello=False, look=look, rotation=known.rotation_wanted, idle_seconds=idle_seconds)
 
@@ -167,7 +167,7 @@ def trust(session: Session, node_id: int, agent_instance: str) -> None:
     is_put_aside = node.declared_dead_at is not None or node.revoked_at is not None
     if node.problem is not None and not is_put_aside and node.agent_instance == agent_instance:
         node.problem = None
-        _tell(session, node_id, node.cluster_id)
+        tell_heard_again(session, {node_id: node.cluster_id})
 
 
 def lock_against_beats(session: Session, node_id: int) -> None:
@@ -190,7 +190,7 @@ def revoke(session: Session, node_id: int, problem: str, access: AgentAccess, no
     node = session.get_one(Node, node_id)
     node.problem, node.revoked_at = problem, now
     void(session, node, access)
-    _tell(session, node_id, node.cluster_id)
+    tell_heard_again(session, {node_id: node.cluster_id})
 
 
 def tell_silence(session: Session, since: datetime, now: datetime) -> None:
@@ -216,6 +216,8 @@ def _was_only_vouched_for(session: Session, node: Node) -> bool:
     )
 
 
-def _tell(session: Session, node_id: int, cluster_id: int) -> None:
-    live.publish(session, "node", node_id, cluster_id)
-    wake_scheduler(session, "node")
+def tell_heard_again(session: Session, nodes: Mapping[int, int]) -> None:
+    """Tell browsers and the scheduler of nodes, with the cluster of each, that were silent until now."""
+    if nodes:
+        live.publish_all(session, [("node", node_id, cluster_id) for node_id, cluster_id in nodes.items()])
+        wake_scheduler(session, "node")

@@ -20,7 +20,9 @@ from iotide_server.kit.open_files import open_as_many_files_as_allowed
 from iotide_server.operations.processes import counting_together
 
 MOST_PROCESSES: Final = 64
-_ENOUGH_PROCESSES: Final = 2
+_PROCESSES_A_CORE: Final = 2
+"""Threads of one process wait for each other's lock on the interpreter; processes share a core better than threads."""
+_ENOUGH_PROCESSES: Final = 4
 """For 2,000 nodes: `./dev bench load`. One of Python computes on one core at a time."""
 _OPEN_REQUESTS_SECONDS: Final = 5
 _IDLE_CONNECTION_SECONDS: Final = 75
@@ -44,8 +46,8 @@ class Listen:
 
 
 def usual_processes() -> int:
-    """Two, where there are as many processors."""
-    return min(_ENOUGH_PROCESSES, len(os.sched_getaffinity(0)))
+    """Two for each processor, and four at most."""
+    return min(_ENOUGH_PROCESSES, _PROCESSES_A_CORE * len(os.sched_getaffinity(0)))
 
 
 def serve(listen: Listen, processes: int) -> None:

@@ -23,8 +23,6 @@ from iotide_wire.messages import BeatRequest
 from iotide_wire.versions import as_spoken
 
 _LARGEST_BYTES: Final = 64 * 1024
-_AT_ONCE: Final = 2
-"""Transactions, beside those of all routes."""
 _log = structlog.get_logger(__name__)
 
 
@@ -68,7 +66,7 @@ class BeatsFirst:
         idle = idle_beat(request.headers, body)
         answer = None if idle is None else await state.idle_beats.take(idle)
         if answer is None:
-            self._limiter = self._limiter or CapacityLimiter(_AT_ONCE)  # which belongs to the event loop
+            self._limiter = self._limiter or CapacityLimiter(1)  # of `BEAT_CONNECTIONS`; it belongs to the event loop
             answer = await to_thread.run_sync(_taken_alone, state, token_sha256, body, limiter=self._limiter)
         return answer
 

@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX
 from iotide_server.accounts.secret import digest
+from iotide_server.clusters import agents
 from iotide_server.clusters.beats import idle_beat_seconds
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.gateway import idle_repository
@@ -103,6 +104,7 @@ class IdleBeats:
         now = self.state.clock()
         with self.state.database.transaction() as session:
             heard = idle_repository.take_idle_beats(session, said, now, now - SILENT_AFTER)
+            agents.tell_heard_again(session, {node.node_id: node.cluster_id for node in heard if node.was_silent})
         if not heard:
             return {}
         reply = BeatReply(

@@ -18,11 +18,12 @@ _TAKE_IDLE_BEATS: Final = text(
                       WITH ORDINALITY AS said (token_sha256, agent_instance, clock_offset_seconds,
                                                clock_uncertainty_seconds, spool_bytes, place)
     ), heard AS (
-        SELECT node.id, COALESCE(node.wire_version, 1) AS wire_version, said.*
+        SELECT node.id, node.cluster_id, COALESCE(node.wire_version, 1) AS wire_version,
+               node_beat.seen_at <= :heard_since AS was_silent, said.*
         FROM said JOIN node ON node.token_sha256 = said.token_sha256 AND node.agent_instance = said.agent_instance
                   JOIN node_beat ON node_beat.node_id = node.id
         WHERE node.retired_at IS NULL AND node.revoked_at IS NULL AND node.rotation_wanted_at IS NULL
-          AND node.look_asked <= node.look_answered AND node_beat.seen_at > :heard_since
+          AND node.look_asked <= node.look_answered
           AND NOT EXISTS (SELECT FROM node_order WHERE node_order.node_id = node.id AND state = 'offered')
         FOR NO KEY UPDATE OF node_beat SKIP LOCKED
     ), written AS (
@@ -31,7 +32,8 @@ _TAKE_IDLE_BEATS: Final = text(
                clock_uncertainty_seconds = heard.clock_uncertainty_seconds, spool_bytes = heard.spool_bytes
         FROM heard WHERE node_beat.node_id = heard.id
     )
-    SELECT place, wire_version, (SELECT reltuples FROM pg_class WHERE oid = CAST('node_beat' AS regclass)) AS node_count
+    SELECT place, id, cluster_id, wire_version, was_silent,
+           (SELECT reltuples FROM pg_class WHERE oid = CAST('node_beat' AS regclass)) AS node_count
     FROM heard
     """
 )
@@ -55,11 +57,15 @@ class HeardNode(NamedTuple):
 
     Attributes:
         place: of the beat in the list.
+        was_silent: it was last heard of before `heard_since`.
         node_count: how many nodes were ever heard of, as the database's statistics know it.
     """
 
     place: int
+    node_id: int
+    cluster_id: int
     wire_version: int
+    was_silent: bool
     node_count: float
 
 
@@ -68,9 +74,9 @@ def take_idle_beats(
 ) -> list[HeardNode]:
     """Take down those beats to which there is nothing to say but that they were heard.
 
-    Left out are those of who is no node's present agent, was last heard of before `heard_since`, is offered an order or
-    asked for something, and nodes that somebody has locked: nobody waits for anybody here. As `begin_beat` says, the
-    transaction will not wait for the disk.
+    Left out are those of who is no node's present agent, is offered an order or asked for something, and nodes that
+    somebody has locked: nobody waits for anybody here. As `begin_beat` says, the transaction will not wait for the
+    disk.
     """
     session.execute(_DO_NOT_WAIT)
     rows = session.execute(
@@ -85,4 +91,7 @@ def take_idle_beats(
             "heard_since": heard_since,
         },
     )
-    return [HeardNode(row.place - 1, row.wire_version, row.node_count) for row in rows]
+    return [
+        HeardNode(row.place - 1, row.id, row.cluster_id, row.wire_version, row.was_silent, row.node_count)
+        for row in rows
+    ]

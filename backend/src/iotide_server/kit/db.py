@@ -57,8 +57,11 @@ FRESH_SECONDS: Final = 30.0
 """What lay unused for longer may be dead without a word: something between here and the server has forgotten it."""
 _USED_AT: Final = "used_at"
 
-CONNECTIONS = 5
-"""Transactions that one process of the API has open at once."""
+CONNECTIONS = 3
+"""Transactions of routes that one process of the API has open at once."""
+
+BEAT_CONNECTIONS = 2
+"""Beside these, those of beats, which wait for no route: one of all idle nodes together, and one of the others."""
 
 
 def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:
@@ -66,14 +69,13 @@ def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:
 
     Args:
         database_url: `postgresql://...`; the driver is added here.
-        pool_size: connections kept; half as many more are opened under load.
+        pool_size: connections at most, and kept: opening one costs as much as ten requests, and most under load.
     """
     url = database_url.replace("postgresql://", "postgresql+psycopg://", 1)
     engine = create_engine(
         url,
         pool_size=pool_size,
-        max_overflow=pool_size // 2,
-        pool_use_lifo=True,  # so what a burst opened is left alone, with what PostgreSQL keeps for each of them
+        max_overflow=0,
         hide_parameters=True,  # an error's text goes into logs, and digests and sealed secrets are parameters
         connect_args={"options": "-c timezone=UTC -c jit=off"},
     )

@@ -82,7 +82,6 @@ def test_a_late_beat_sets_no_node_s_time_back(heard_site: Site, clock: MovedCloc
         "UPDATE node SET agent_instance = 'a-second-copy' WHERE id = :id",
         "UPDATE node SET agent_instance = NULL WHERE id = :id",
         "UPDATE node SET token_sha256 = 'of-its-next-life' WHERE id = :id",
-        "UPDATE node_beat SET seen_at = seen_at - interval '1 hour' WHERE node_id = :id",
         "DELETE FROM node_beat WHERE node_id = :id",
     ],
 )
@@ -90,6 +89,18 @@ def test_a_node_to_which_there_is_something_to_say_is_left_out(heard_site: Site,
     one, two = said(heard_site, 1), said(heard_site, 2)
     heard_site.change(change, id=heard_site.agent(1).node_id)
     assert [node.place for node in take(heard_site, one, two)] == [1]
+
+
+def test_nodes_that_were_silent_are_taken_down_with_the_others_and_said_to_have_been(heard_site: Site) -> None:
+    heard_site.change(
+        "UPDATE node_beat SET seen_at = seen_at - interval '1 hour' WHERE node_id = :id",
+        id=heard_site.agent(2).node_id,
+    )
+    heard = take(heard_site, said(heard_site, 1), said(heard_site, 2))
+    assert [(node.node_id, node.was_silent) for node in heard] == [
+        (heard_site.agent(1).node_id, False),
+        (heard_site.agent(2).node_id, True),
+    ]
 
 
 def test_a_node_to_which_a_run_is_offered_is_left_out_until_it_has_claimed_it(heard_site: Site) -> None:

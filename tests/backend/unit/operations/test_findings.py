@@ -108,7 +108,7 @@ def test_where_all_is_well_nothing_is_found() -> None:
             {"settings": POSTGRES | {"max_connections": "25"}},
             "database_connections",
             Standing.WRONG,
-            "22 connections in; two API processes",
+            "22 connections in; four API processes",
         ),
         ({"connections": 90}, "database_connections", Standing.WARNING, "90 of 97"),
         ({"settings": POSTGRES | {"fsync": "off"}}, "database_durability", Standing.WRONG, "fsync is off"),

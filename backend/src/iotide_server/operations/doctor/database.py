@@ -8,14 +8,15 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from iotide_server.kit.db import CONNECTIONS
+from iotide_server.kit.db import BEAT_CONNECTIONS, CONNECTIONS
 from iotide_server.kit.schema import SchemaState, Standing, schema_state
 from iotide_server.operations.doctor.findings import Finding, fine, warning, wrong
 
 OLDEST_MAJOR: Final = 15
 """UNIQUE NULLS NOT DISTINCT, on which two constraints stand, came with it."""
-NEEDED_CONNECTIONS: Final = 2 * (CONNECTIONS + CONNECTIONS // 2 + 1) + 4 + 7
-"""Of two API processes with all that they open under load, the scheduler and one worker (ARCHITECTURE.md)."""
+_OF_A_PROCESS: Final = CONNECTIONS + BEAT_CONNECTIONS + 1
+NEEDED_CONNECTIONS: Final = 4 * _OF_A_PROCESS + 3 + 4
+"""Of four API processes with all that they open under load, the scheduler and one worker (ARCHITECTURE.md)."""
 CLOCK_TOLERANCE: Final = timedelta(seconds=1)
 _CROWDED: Final = 0.8
 _SETTINGS: Final = (
@@ -86,9 +87,12 @@ def _version(version: int) -> Finding:
 
 def _connections(facts: DatabaseFacts) -> Finding:
     most = int(facts.settings["max_connections"]) - int(facts.settings["superuser_reserved_connections"])
-    remedy = "raise max_connections in postgresql.conf and restart PostgreSQL; each further API process needs 13"
+    remedy = (
+        "raise max_connections in postgresql.conf and restart PostgreSQL;"
+        f" each further API process needs {_OF_A_PROCESS}"
+    )
     if most < NEEDED_CONNECTIONS:
-        sentence = f"it lets {most} connections in; two API processes, scheduler and worker need {NEEDED_CONNECTIONS}"
+        sentence = f"it lets {most} connections in; four API processes, scheduler and worker need {NEEDED_CONNECTIONS}"
         return wrong("database_connections", sentence, remedy)
     if facts.connections > _CROWDED * most:
         return warning("database_connections", f"{facts.connections} of {most} connections are taken", remedy)
