@@ -56,6 +56,8 @@ class Identified:
 FRESH_SECONDS: Final = 30.0
 """What lay unused for longer may be dead without a word: something between here and the server has forgotten it."""
 _USED_AT: Final = "used_at"
+_PREPARED_STATEMENTS: Final = 40
+"""That PostgreSQL keeps planned for a connection, some 100 KB each; psycopg's own 100 were 13 MB."""
 
 CONNECTIONS = 3
 """Transactions of routes that one process of the API has open at once."""
@@ -76,6 +78,7 @@ def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:
         url,
         pool_size=pool_size,
         max_overflow=0,
+        pool_use_lifo=True,  # so that few of them know all statements: what PostgreSQL keeps of these is megabytes
         hide_parameters=True,  # an error's text goes into logs, and digests and sealed secrets are parameters
         connect_args={"options": "-c timezone=UTC -c jit=off"},
     )
@@ -94,6 +97,10 @@ def _drop_dead_connections(engine: Engine) -> None:
     @event.listens_for(engine, "checkin")
     def note(_connection: object, record: ConnectionPoolEntry) -> None:
         record.info[_USED_AT] = time.monotonic()
+
+    @event.listens_for(engine, "connect")
+    def bound(connection: psycopg.Connection, _record: ConnectionPoolEntry) -> None:
+        connection.prepared_max = _PREPARED_STATEMENTS
 
     @event.listens_for(engine, "checkout")
     def look(connection: DBAPIConnection, record: ConnectionPoolEntry, _proxy: object) -> None:

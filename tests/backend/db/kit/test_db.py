@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, QueuePool, text
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from iotide_server.kit import db
 from iotide_server.kit.db import open_engine
@@ -50,3 +51,21 @@ def test_a_connection_that_died_in_use_is_replaced_for_the_next(
         connection.rollback()
         end(engine, [pid])
     assert process_ids(own_engine, 1) != [pid]
+
+
+def test_no_connection_is_opened_beyond_those_that_are_kept(own_engine: Engine) -> None:
+    assert isinstance(own_engine.pool, QueuePool)
+    opened = [own_engine.connect() for _ in range(3)]
+    own_engine.pool._timeout = 0
+    with pytest.raises(PoolTimeoutError):
+        own_engine.connect()
+    for connection in opened:
+        connection.close()
+
+
+def test_postgresql_keeps_no_more_statements_planned_than_were_allowed(own_engine: Engine) -> None:
+    with own_engine.connect() as connection:
+        for number in range(60):
+            for _ in range(6):
+                connection.exec_driver_sql(f"SELECT {number}")
+        assert connection.scalar(text("SELECT count(*) FROM pg_prepared_statements")) == 40
