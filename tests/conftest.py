@@ -15,7 +15,7 @@ pytest_plugins = ["services"]
 settings.register_profile("iotide", max_examples=max(30, int(os.environ.get("IOTIDE_EXAMPLES", "0"))), deadline=None)
 settings.load_profile("iotide")
 
-# Fewer than an installation has: many a test brings up a whole server, and each process takes more than a second of a core.
+# Fewer than an installation has: many a test brings up a whole server, and each process takes a second of a core.
 os.environ.setdefault("IOTIDE_API_PROCESSES", "2")
 
 
