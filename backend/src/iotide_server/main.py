@@ -48,7 +48,13 @@ from iotide_server.notifications.addresses import Reach
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.routes import router as notifications
 from iotide_server.notifications.sending import Courier
-from iotide_server.operations.exposition import API_OFFSET, ProcessMetrics, registry_of, serve_metrics
+from iotide_server.operations.exposition import (
+    API_OFFSET,
+    ProcessMetrics,
+    count_connections,
+    registry_of,
+    serve_metrics,
+)
 from iotide_server.operations.routes import router as operations
 from iotide_server.operations.site import SiteMetrics, node_metrics, site_metrics
 from iotide_server.published.routes import router as published
@@ -82,12 +88,16 @@ BODY_LIMITS: Final = {
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     """The ASGI application; it opens its connections when it is used and closes them when it stops."""
-    database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=CONNECTIONS + BEAT_CONNECTIONS))
+    database_url = settings.database_url.get_secret_value()
+    database = Database(
+        open_engine(database_url, pool_size=CONNECTIONS, keeps_plans=False),
+        of_beats=open_engine(database_url, pool_size=BEAT_CONNECTIONS),
+    )
     redis = Redis.from_url(
         settings.redis_url.get_secret_value(), socket_timeout=REDIS_SECONDS, socket_connect_timeout=REDIS_SECONDS
     )
     access = agent_access(settings)
-    feed = Feed(settings.database_url.get_secret_value())
+    feed = Feed(database_url)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -99,7 +109,8 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
             await listening
         for connection in (redis, access.redis_admin):
             connection.close()
-        database.engine.dispose()
+        for engine in (database.engine, database.beats.engine):
+            engine.dispose()
 
     app = DescribedApi(
         title="iotide",
@@ -159,6 +170,8 @@ def measure(app: FastAPI) -> None:
     """Make what the route of the metrics, and the port of their own, show, of what the application holds."""
     database, redis, clock = app.state.database, app.state.redis, app.state.clock
     process = ProcessMetrics("api", database.engine)
+    if database.beats is not database:
+        count_connections(database.beats.engine)
     app.state.metrics = registry_of(process, SiteMetrics(database, redis, clock, site_metrics))
     with_nodes = SiteMetrics(database, redis, clock, site_metrics, node_metrics)
     app.state.metrics_of_nodes = registry_of(process, with_nodes)

@@ -76,7 +76,7 @@ def _taken_alone(state: State, token_sha256: str, body: bytes) -> Response | Non
     now = state.clock()
     try:
         said = BeatRequest.model_validate_json(body)
-        with state.database.transaction() as session:
+        with state.database.beats.transaction() as session:
             node = identity_repository.node_by_token(session, token_sha256)
             if node is None:
                 return None

@@ -102,7 +102,7 @@ class IdleBeats:
     def _answers(self, said: Sequence[IdleBeat]) -> dict[int, Response]:
         """By place in the list."""
         now = self.state.clock()
-        with self.state.database.transaction() as session:
+        with self.state.database.beats.transaction() as session:
             heard = idle_repository.take_idle_beats(session, said, now, now - SILENT_AFTER)
             agents.tell_heard_again(session, {node.node_id: node.cluster_id for node in heard if node.was_silent})
         if not heard:
