@@ -80,7 +80,7 @@ def _mark_odd_runs(session: Session, campaign_id: int) -> _Marked:
     campaign = session.get(Campaign, campaign_id)
     if campaign is None:
         return _Marked()
-    own_cells = set(peer_repository.measured_cells(session, campaign_id))
+    own_cells = set(peer_repository.campaign_cells(session, campaign_id))
     before = peer_repository.measured_again_at(session, campaign_id)
     own_series = peer_repository.series_in_cells(session, own_cells)
     groups = [

@@ -114,6 +114,11 @@ def last_changes(session: Session, series_ids: Collection[int], before: datetime
     return dict(session.execute(statement).all())
 
 
+def campaign_cells(session: Session, campaign_id: int) -> Sequence[int]:
+    """The cells of a campaign."""
+    return session.scalars(select(Cell.id).where(Cell.campaign_id == campaign_id)).all()
+
+
 def measured_cells(session: Session, campaign_id: int) -> Sequence[int]:
     """The cells of a campaign that have points."""
     has_points = select(Point.id).where(Point.cell_id == Cell.id).exists()
