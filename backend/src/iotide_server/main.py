@@ -90,7 +90,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     """The ASGI application; it opens its connections when it is used and closes them when it stops."""
     database_url = settings.database_url.get_secret_value()
     database = Database(
-        open_engine(database_url, pool_size=CONNECTIONS, keeps_plans=False),
+        open_engine(database_url, pool_size=CONNECTIONS),
         of_beats=open_engine(database_url, pool_size=BEAT_CONNECTIONS),
     )
     redis = Redis.from_url(

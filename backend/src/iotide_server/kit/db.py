@@ -56,8 +56,8 @@ class Identified:
 FRESH_SECONDS: Final = 30.0
 """What lay unused for longer may be dead without a word: something between here and the server has forgotten it."""
 _USED_AT: Final = "used_at"
-_PREPARED_AFTER: Final = 5
-"""So often a statement is asked before it is kept planned; psycopg's own number."""
+_PREPARED_STATEMENTS: Final = 40
+"""That PostgreSQL keeps planned for a connection, some 100 KB each; psycopg's own 100 were 13 MB."""
 
 CONNECTIONS = 3
 """Transactions of routes that one process of the API has open at once."""
@@ -66,14 +66,12 @@ BEAT_CONNECTIONS = 2
 """Beside these, those of beats, which wait for no route: one of all idle nodes together, and one of the others."""
 
 
-def open_engine(database_url: str, *, pool_size: int = CONNECTIONS, keeps_plans: bool = True) -> Engine:
+def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:
     """An engine over psycopg 3 whose sessions speak UTC and compile no statement: all are short, and compiling is not.
 
     Args:
         database_url: `postgresql://...`; the driver is added here.
         pool_size: connections at most, and kept: opening one costs as much as ten requests, and most under load.
-        keeps_plans: PostgreSQL keeps statements planned, some 100 KB each and for each connection: not where a hundred
-            different ones are asked now and then, as by pages.
     """
     url = database_url.replace("postgresql://", "postgresql+psycopg://", 1)
     engine = create_engine(
@@ -82,10 +80,7 @@ def open_engine(database_url: str, *, pool_size: int = CONNECTIONS, keeps_plans:
         max_overflow=0,
         pool_use_lifo=True,  # so that few of them know all statements: what PostgreSQL keeps of these is megabytes
         hide_parameters=True,  # an error's text goes into logs, and digests and sealed secrets are parameters
-        connect_args={
-            "options": "-c timezone=UTC -c jit=off",
-            "prepare_threshold": _PREPARED_AFTER if keeps_plans else None,
-        },
+        connect_args={"options": "-c timezone=UTC -c jit=off"},
     )
     _drop_dead_connections(engine)
     return engine
@@ -102,6 +97,10 @@ def _drop_dead_connections(engine: Engine) -> None:
     @event.listens_for(engine, "checkin")
     def note(_connection: object, record: ConnectionPoolEntry) -> None:
         record.info[_USED_AT] = time.monotonic()
+
+    @event.listens_for(engine, "connect")
+    def bound(connection: psycopg.Connection, _record: ConnectionPoolEntry) -> None:
+        connection.prepared_max = _PREPARED_STATEMENTS
 
     @event.listens_for(engine, "checkout")
     def look(connection: DBAPIConnection, record: ConnectionPoolEntry, _proxy: object) -> None:
