@@ -82,8 +82,15 @@ def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:
         hide_parameters=True,  # an error's text goes into logs, and digests and sealed secrets are parameters
         connect_args={"options": "-c timezone=UTC -c jit=off"},
     )
+    _bound_plans(engine)
     _drop_dead_connections(engine)
     return engine
+
+
+def _bound_plans(engine: Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def bound(connection: psycopg.Connection, _record: ConnectionPoolEntry) -> None:
+        connection.prepared_max = _PREPARED_STATEMENTS
 
 
 def _drop_dead_connections(engine: Engine) -> None:
@@ -97,10 +104,6 @@ def _drop_dead_connections(engine: Engine) -> None:
     @event.listens_for(engine, "checkin")
     def note(_connection: object, record: ConnectionPoolEntry) -> None:
         record.info[_USED_AT] = time.monotonic()
-
-    @event.listens_for(engine, "connect")
-    def bound(connection: psycopg.Connection, _record: ConnectionPoolEntry) -> None:
-        connection.prepared_max = _PREPARED_STATEMENTS
 
     @event.listens_for(engine, "checkout")
     def look(connection: DBAPIConnection, record: ConnectionPoolEntry, _proxy: object) -> None:
