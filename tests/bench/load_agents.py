@@ -37,7 +37,7 @@ from iotide_wire.messages import (
 )
 
 RUN_SECONDS: Final = (60.0, 120.0)
-"""A run's length is drawn from between: a beat every 3 s for 30 s, then one every 10 s."""
+"""A run's length is drawn from between: a beat each second for 10 s, every 3 s for 20 s, then one every 10 s."""
 MOST_SAMPLES: Final = 400
 """Of one result."""
 COUNTERS: Final = 40

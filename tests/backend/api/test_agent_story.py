@@ -122,7 +122,7 @@ def test_a_run_from_its_submission_to_its_result(story: Story) -> None:
     assert order["targets"][0]["path"] == "/scratch"
     assert story.beat(order_id, fence, "preflight")["orders"][0]["word"] == "continue"
     assert story.beat(order_id, fence, "ready")["orders"][0]["word"] == "go"
-    assert story.beat(order_id, fence, "running", 0.5)["beat_seconds"] == 3.0
+    assert story.beat(order_id, fence, "running", 0.5)["beat_seconds"] == 1.0
     shown = story.person("GET", f"/runs/{run_id}")
     assert (shown["state"], shown["progress"], shown["phase"]) == ("active", 0.5, "running")
     assert shown["started_at"] is not None

@@ -6,7 +6,8 @@ from typing import Final
 
 IDLE_BEAT_SECONDS = 5.0
 EARLY_BEAT_SECONDS = 1.0
-"""Until the load of a run has started: the server's word is waited for."""
+"""Until the load of a run has started, when the server's word is waited for, and in its first seconds: short ones are
+seen to run."""
 WATCHED_BEAT_SECONDS = 3.0
 """In the first half minute of a load, when people watch: as often as their pages ask."""
 RUNNING_BEAT_SECONDS = 10.0
@@ -17,6 +18,7 @@ MOST_IDLE_BEATS_PER_SECOND: Final = 200.0
 nodes speak less often, which delays nothing but that they are asked to look around: a wake-up comes by the broker.
 """
 
+BEGINNING = timedelta(seconds=10)
 WATCHED = timedelta(seconds=30)
 
 
@@ -38,7 +40,7 @@ def beat_seconds(load_starts: Iterable[datetime | None], now: datetime, idle_sec
     starts = list(load_starts)
     if not starts:
         return idle_seconds
-    if any(start is None for start in starts):
+    passed = min(timedelta() if start is None else now - start for start in starts)
+    if passed < BEGINNING:
         return EARLY_BEAT_SECONDS
-    is_watched = any(start is not None and now - start < WATCHED for start in starts)
-    return WATCHED_BEAT_SECONDS if is_watched else RUNNING_BEAT_SECONDS
+    return WATCHED_BEAT_SECONDS if passed < WATCHED else RUNNING_BEAT_SECONDS

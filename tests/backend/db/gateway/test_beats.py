@@ -161,6 +161,8 @@ def test_beats_come_often_while_a_load_begins_and_rarely_later_on(site: Site, cl
         started_at=clock(),
     )
     assert agent.beat(beat.model_copy(update={"state": OrderState.READY, "started_at": None})).beat_seconds == 1.0
+    assert agent.beat(beat).beat_seconds == 1.0
+    clock.move(11)
     assert agent.beat(beat).beat_seconds == 3.0
     clock.move(31)
     assert agent.beat(beat).beat_seconds == 10.0

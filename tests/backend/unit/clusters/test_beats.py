@@ -26,6 +26,8 @@ def test_three_of_the_longest_pauses_are_not_silence_yet() -> None:
     [
         ([], 7.0),
         ([None], 1.0),
+        ([NOW - timedelta(seconds=9)], 1.0),
+        ([NOW - timedelta(seconds=11)], 3.0),
         ([NOW - timedelta(seconds=29)], 3.0),
         ([NOW - timedelta(seconds=31)], 10.0),
         ([NOW - timedelta(seconds=31), None], 1.0),
