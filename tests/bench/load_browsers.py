@@ -23,7 +23,7 @@ from load_pages import Query, follow_ups
 CONNECTIONS: Final = 5
 GATHER_SECONDS: Final = 0.4
 RESTS: Final = 9
-LEAST_REST_SECONDS: Final = 3.0
+LEAST_REST_SECONDS: Final = 1.0
 LONGEST_REST_SECONDS: Final = 15.0
 RETRY_SECONDS: Final = 0.5
 """As the stream itself tells browsers to wait before they come back."""

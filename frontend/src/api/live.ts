@@ -10,8 +10,8 @@ const GATHER_MILLISECONDS = 400;
 const LONGEST_REFETCH_MILLISECONDS = 30_000;
 /** While news go on coming, a page rests so many times as long as its last refetch took: what costs is asked seldom. */
 const RESTS = 9;
-/** At least as long as what is asked for again and again by itself: a quick answer is no reason to ask more often. */
-const LEAST_REST_MILLISECONDS = 3000;
+/** As often as a run that begins is heard of: a quick answer is no reason to ask more often. */
+const LEAST_REST_MILLISECONDS = 1000;
 const LONGEST_REST_MILLISECONDS = 15_000;
 /** In place of a row's id: very many of the kind have changed. */
 const ANY = 0;
