@@ -18,6 +18,7 @@ import pytest
 from redis import Redis
 from services import free_port, temporary_state
 
+from iotide_server.commands.serving import usual_processes
 from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.embedded.state import StateDirectory
@@ -177,10 +178,10 @@ def test_a_killed_part_is_started_again_and_that_is_said(services: Up) -> None:
 
 def test_a_killed_process_of_the_api_is_replaced_and_none_outlives_their_parent(services: Up) -> None:
     api_pid = services.children()["api"]
-    assert len(serving(api_pid)) == 2, "this test needs two processors"
+    assert len(serving(api_pid)) == usual_processes()
     killed = min(serving(api_pid))
     os.kill(killed, signal.SIGKILL)
-    wait_until(lambda: len(serving(api_pid) - {killed}) == 2)
+    wait_until(lambda: len(serving(api_pid) - {killed}) == usual_processes())
     assert services.children()["api"] == api_pid
     orphans = serving(api_pid)
     os.kill(api_pid, signal.SIGKILL)
