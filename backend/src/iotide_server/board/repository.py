@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, bindparam, cast, func, select, text
+from sqlalchemy import Row, bindparam, func, select, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
 from sqlalchemy.types import BigInteger
@@ -14,6 +14,7 @@ from iotide_server.alerts.lifecycle import OPEN, AlertState
 from iotide_server.alerts.models import Alert
 from iotide_server.board.standing import Step
 from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.db import any_of
 from iotide_server.results.models import Series
 from iotide_server.trends.models import ChangePoint
 
@@ -104,7 +105,7 @@ def steps(session: Session, series_ids: Collection[int], since: datetime) -> Map
         )
         .outerjoin(Alert, Alert.change_point_id == ChangePoint.id)
         .where(
-            ChangePoint.series_id == func.any(cast(sorted(series_ids), ARRAY(BigInteger))),
+            ChangePoint.series_id == any_of(series_ids),
             ChangePoint.confirmed_at.is_not(None),
             ChangePoint.gone_at.is_(None),
         )

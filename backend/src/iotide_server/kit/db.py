@@ -2,7 +2,7 @@
 
 import select
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -11,8 +11,8 @@ import psycopg
 import structlog
 from psycopg import pq
 from psycopg.conninfo import make_conninfo
-from sqlalchemy import BigInteger, DateTime, MetaData, create_engine, event
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import BigInteger, ColumnElement, DateTime, MetaData, cast, create_engine, event, func
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.engine import Engine
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import InvalidatePoolError
@@ -128,6 +128,11 @@ def await_server(database_url: str, sleep: Callable[[float], None] = time.sleep)
         _log.warning("database_awaited", answer=answer.name.lower(), pause_seconds=pause_seconds)
         sleep(pause_seconds)
         pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
+
+
+def any_of(ids: Collection[int]) -> ColumnElement[int]:
+    """What a column is compared with to be any of these: one parameter, so the statement is the same for any number."""
+    return func.any(cast(sorted(ids), ARRAY(BigInteger)))
 
 
 class Database:

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ColumnElement, cast, func, select
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from iotide_server.kit.db import any_of
 from iotide_server.results.keys import Label
 from iotide_server.results.models import Sample, Series
 from iotide_server.runs.models import Attempt, Order, Run
@@ -61,7 +61,7 @@ def run_values(
     if metric is not None:
         statement = statement.join(Series, Series.id == Sample.series_id).where(Series.metric == metric)
     if series_ids is not None:
-        statement = statement.where(Sample.series_id == _any(series_ids))
+        statement = statement.where(Sample.series_id == any_of(series_ids))
     if run_id is not None:
         statement = statement.where(Run.id == run_id)
     rows = session.execute(statement).all()
@@ -86,13 +86,9 @@ def run_values(
 
 
 def _labels(session: Session, series_ids: Collection[int]) -> dict[int, Mapping[str, Label]]:
-    return dict(session.execute(select(Series.id, Series.labels).where(Series.id == _any(series_ids))).all())
+    return dict(session.execute(select(Series.id, Series.labels).where(Series.id == any_of(series_ids))).all())
 
 
 def _flags(session: Session, run_ids: Collection[int]) -> dict[int, list[Flag]]:
-    runs = session.execute(select(Run.id, Run.flags).where(Run.id == _any(run_ids)))
+    runs = session.execute(select(Run.id, Run.flags).where(Run.id == any_of(run_ids)))
     return {run_id: [Flag.model_validate(flag) for flag in flags] for run_id, flags in runs}
-
-
-def _any(ids: Collection[int]) -> ColumnElement[int]:
-    return func.any(cast(sorted(ids), ARRAY(BigInteger)))
