@@ -161,7 +161,9 @@ class SimulatedAgent:
                 return
             await asyncio.sleep(self._beat_seconds)
         began = _now()
-        await self._run(order, began, self.draw.uniform(*RUN_SECONDS))
+        seconds = self.draw.uniform(*RUN_SECONDS)
+        # A server is met amid runs: were all of them begun with the bench, none would hand in for its first minute.
+        await self._run(order, began, seconds if len(self._seen) > 1 else self.draw.uniform(0, seconds))
         await self._hand_in(order, began)
 
     async def _run(self, order: Order, began: datetime, seconds: float) -> None:

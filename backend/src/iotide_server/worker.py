@@ -14,6 +14,7 @@ from iotide_server.alerts.oversight import watch_cluster
 from iotide_server.alerts.raising import pass_over_quiet, raise_alerts
 from iotide_server.alerts.telling import tell_group
 from iotide_server.embedded.readiness import announce_ready
+from iotide_server.kit.allocation import give_memory_back
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.pulse import PULSE, pulse_handler
@@ -63,6 +64,7 @@ _TAKEN_UP_AFTER: Final = timedelta(seconds=1)
 
 def run(settings: Settings) -> None:
     """Work until a signal says to stop; what is under way is ended first."""
+    give_memory_back()
     database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=_THREADS))
     registry = registry_of(ProcessMetrics("worker", database.engine))
     serve_metrics(registry, settings.metrics_address, WORKER_OFFSET)

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 
 from iotide_server.commands.opening import settings_of_environment
 from iotide_server.embedded.privileges import die_with_parent
+from iotide_server.kit.allocation import give_memory_back
 from iotide_server.kit.connections import BoundedProtocol
 from iotide_server.kit.logs import configure_logs
 from iotide_server.kit.open_files import open_as_many_files_as_allowed
@@ -31,8 +32,6 @@ _HANGS_AFTER_SECONDS: Final = 60
 """A process that gives no sign of life for so long is replaced."""
 _SWITCH_SECONDS: Final = 0.0005
 """After so long a thread that computes lets the event loop go on, which waits for it at each of its system calls."""
-_ALLOCATION: Final = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"}
-"""Of glibc (mallopt(3)), which else keeps what each thread's largest answer took. Who has set them knows better."""
 _COLLECTED_AFTER: Final = (5_000, 10, 10)
 """Objects, not the usual 700: each request makes thousands that end with it."""
 
@@ -72,8 +71,6 @@ def serve(listen: Listen, processes: int) -> None:
     if processes == 1:
         uvicorn.run(application(), **how)
         return
-    for name, value in _ALLOCATION.items():
-        os.environ.setdefault(name, value)  # it is read when a process begins
     with counting_together():
         uvicorn.run(f"{__name__}:{application.__name__}", factory=True, workers=processes, **how)
 
@@ -84,6 +81,7 @@ def application() -> ASGIApp:
     # does not need.
     from iotide_server.main import create_app  # noqa: PLC0415
 
+    give_memory_back()
     settings = settings_of_environment()
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -17,6 +17,7 @@ from iotide_server.embedded.problems import StartError
 from iotide_server.embedded.state import StateDirectory
 from iotide_server.embedded.supervise import Part
 from iotide_server.embedded.wheels import wheel_programs
+from iotide_server.kit import allocation
 
 OLDEST_MAJOR = 15
 
@@ -88,6 +89,7 @@ class PrivatePostgres:
             command=(str(self.programs.directory / "postgres"), "-D", str(self.data), *options),
             is_ready=self._is_ready,
             account=self.state.account,
+            environment=allocation.IN_ENVIRONMENT,  # a backend keeps what its largest statement took, too
             stop_signal=signal.SIGINT,  # fast: rolls back what is open; TERM would wait for every client
             # After a power cut it goes through its log first, from the beginning again if it is stopped meanwhile.
             start_deadline_seconds=1800.0,

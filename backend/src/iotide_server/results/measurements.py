@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from statistics import median
 from typing import Annotated, Final
 
@@ -17,7 +17,7 @@ from iotide_server.results.gangs import node_totals
 from iotide_server.results.keys import Label
 from iotide_server.results.queries import AnyRow
 from iotide_server.results.schemas import CampaignMeasures, CampaignMetric, MeasuredCell, MeasuredRun, Measurement
-from iotide_server.results.values import run_values
+from iotide_server.results.values import RunValue, run_values
 from iotide_server.statistics.summary import summarize, tier
 
 _RUNS_ASKED_FOR_COUNTERS = 20
@@ -110,18 +110,17 @@ class MeasureChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class _Number:
-    """What one run says.
-
-    Attributes:
-        target_id: the one of several targets that it is about; None for all of the cell's.
-    """
+class _CurveMean:
+    """What one run says of a counter, of all of the cell's targets together."""
 
     labels: _Labels
-    target_id: int | None
     run_id: int
-    flags: frozenset[str]
     value: float
+    target_id: None = None
+    flags: frozenset[str] = frozenset()
+
+
+_Number = RunValue | _CurveMean
 
 
 def campaign_measures(session: Session, campaign_id: int) -> CampaignMeasures:
@@ -149,13 +148,13 @@ def measured_cells(
     found = paging.cut(rows, key=lambda row: int(row.id))
     cell_ids = [row.id for row in found.rows]
     if wanted.counter is None:
-        numbers = _metric_numbers(session, found.rows, wanted.metric)
+        numbers = _metric_numbers(session, cell_ids, wanted.metric)
     else:
         numbers = _curve_means(session, cell_ids, wanted.counter)
     runs: dict[int, list[MeasuredRun]] = defaultdict(list)
     for run in session.execute(_RUNS, {"cell_ids": cell_ids}):
         runs[run.cell_id].append(MeasuredRun.model_validate(run))
-    return found.page(lambda row: _measured_cell(row, runs[row.id], numbers.get(row.id, ())))
+    return found.page(lambda row: _measured_cell(row, runs[row.id], numbers.pop(row.id, ())))
 
 
 def page_of_cells(session: Session, campaign_id: int, wanted: MeasureChoice, paging: PageRequest) -> Page[MeasuredCell]:
@@ -173,13 +172,11 @@ def page_of_cells(session: Session, campaign_id: int, wanted: MeasureChoice, pag
     return measured_cells(session, campaign_id, wanted, replace(paging, limit=limit))
 
 
-def _metric_numbers(session: Session, cells: Sequence[AnyRow], metric: str | None) -> dict[int, list[_Number]]:
-    loads_several = {cell.id for cell in cells if len(cell.targets) > 1}
+def _metric_numbers(session: Session, cell_ids: Sequence[int], metric: str | None) -> dict[int, list[_Number]]:
     numbers: dict[int, list[_Number]] = defaultdict(list)
-    values = list(run_values(session, [cell.id for cell in cells], metric))
-    for value in [*values, *node_totals(session, values)]:
-        target_id = value.target_id if value.cell_id in loads_several else None
-        numbers[value.cell_id].append(_Number(value.labels, target_id, value.run_id, value.flags, value.value))
+    values = list(run_values(session, cell_ids, metric))
+    for value in chain(values, node_totals(session, values)):
+        numbers[value.cell_id].append(value)
     return numbers
 
 
@@ -187,14 +184,16 @@ def _curve_means(session: Session, cell_ids: Sequence[int], counter: str) -> dic
     numbers: dict[int, list[_Number]] = defaultdict(list)
     for row in session.execute(_CURVE_MEANS, {"cell_ids": cell_ids, "counter": counter}):
         labels = {} if row.observer is None else {OBSERVER: row.observer}
-        numbers[row.cell_id].append(_Number(labels, None, row.run_id, frozenset(), row.mean))
+        numbers[row.cell_id].append(_CurveMean(labels, row.run_id, row.mean))
     return numbers
 
 
 def _measured_cell(cell: AnyRow, runs: list[MeasuredRun], numbers: Iterable[_Number]) -> MeasuredCell:
     alike: dict[tuple[int | None, frozenset[tuple[str, Label]]], list[_Number]] = defaultdict(list)
+    loads_several = len(cell.targets) > 1
     for number in numbers:
-        alike[number.target_id, frozenset(number.labels.items())].append(number)
+        target_id = number.target_id if loads_several else None
+        alike[target_id, frozenset(number.labels.items())].append(number)
     return MeasuredCell(
         id=cell.id,
         ordinal=cell.ordinal,
@@ -205,18 +204,17 @@ def _measured_cell(cell: AnyRow, runs: list[MeasuredRun], numbers: Iterable[_Num
         workload=cell.workload,
         options=cell.options,
         runs=runs,
-        measurements=[_measurement(group, cell.targets) for group in alike.values()],
+        measurements=[_measurement(of_key[0], group, cell.targets) for of_key, group in alike.items()],
     )
 
 
-def _measurement(numbers: Sequence[_Number], target_names: Mapping[str, str]) -> Measurement:
+def _measurement(target_id: int | None, numbers: Sequence[_Number], target_names: Mapping[str, str]) -> Measurement:
     """A run counts once: several of its numbers stand for their median."""
     by_run: dict[int, list[float]] = defaultdict(list)
     for number in numbers:
         by_run[number.run_id].append(number.value)
     values = {run_id: median(own) for run_id, own in by_run.items()}
     summary = summarize(list(values.values()))
-    target_id = numbers[0].target_id
     return Measurement(
         labels=dict(numbers[0].labels),
         target_name=None if target_id is None else target_names[str(target_id)],

@@ -19,8 +19,7 @@ from iotide_server.kit.pagination import Page, PageRequest, Slice
 from iotide_server.results import queries, readings
 from iotide_server.results.curves import thin
 from iotide_server.results.errors import ArtefactNotFoundError, SeriesNotFoundError
-from iotide_server.results.models import Artefact, Point
-from iotide_server.results.models import Series as SeriesRow
+from iotide_server.results.models import Artefact
 from iotide_server.results.queries import AnyRow
 from iotide_server.results.schemas import (
     Cell,
@@ -166,20 +165,20 @@ def artefact_content(session: Session, principal: Principal, artefact_id: int) -
 def cell_results(session: Session, cell_ids: Sequence[int]) -> dict[int, list[CellResult]]:
     """What the valid runs of each cell say, metric by metric, as far as their points are computed."""
     results: dict[int, list[CellResult]] = defaultdict(list)
-    for point, of_series in queries.cell_points(session, cell_ids):
-        results[point.cell_id].append(_cell_result(point, of_series))
+    for point in queries.cell_points(session, cell_ids):
+        results[point.cell_id].append(_cell_result(point))
     return results
 
 
-def _cell_result(point: Point, of_series: SeriesRow) -> CellResult:
+def _cell_result(point: AnyRow) -> CellResult:
     ratio = point.variation_ratio
     return CellResult(
-        series_id=of_series.id,
-        metric=of_series.metric,
-        title=of_series.title,
-        unit=of_series.unit,
-        better=of_series.better,
-        labels=of_series.labels,
+        series_id=point.series_id,
+        metric=point.metric,
+        title=point.title,
+        unit=point.unit,
+        better=point.better,
+        labels=point.labels,
         n=point.run_count,
         median=point.median,
         low=point.low,

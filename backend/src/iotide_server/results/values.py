@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -12,6 +13,8 @@ from iotide_server.results.keys import Label
 from iotide_server.results.models import Sample, Series
 from iotide_server.runs.models import Attempt, Order, Run
 from iotide_wire.measured import Flag, FlagEffect
+
+_ROWS_AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +51,19 @@ def run_values(
     Those of attempts that did not finish are left out, and those that a flag rejects on their own.
     """
     started_at = func.coalesce(Run.started_at, Run.created_at).label("started_at")
-    # Columns, not rows of the mapper, and no labels with each number: a cell may have thousands.
+    # Columns, not rows of the mapper, no labels with each number, and not all rows at once: a cell may have thousands.
     of_sample = (Sample.series_id, Sample.run_id, Sample.order_id, Sample.target_id, Sample.value)
     statement = (
         select(*of_sample, Run.cell_id, started_at)
         .join(Run, Run.id == Sample.run_id)
         .join(Order, Order.id == Sample.order_id)
         .join(Attempt, Attempt.id == Order.attempt_id)
-        .where(Run.cell_id.in_(cell_ids), Run.state == "finished", Run.validity == "valid", Attempt.state == "finished")
+        .where(
+            Run.cell_id == any_of(cell_ids),
+            Run.state == "finished",
+            Run.validity == "valid",
+            Attempt.state == "finished",
+        )
         .order_by(Sample.id)
     )
     if metric is not None:
@@ -64,31 +72,38 @@ def run_values(
         statement = statement.where(Sample.series_id == any_of(series_ids))
     if run_id is not None:
         statement = statement.where(Run.id == run_id)
-    rows = session.execute(statement).all()
-    labels = _labels(session, {row.series_id for row in rows})
-    flags = _flags(session, {row.run_id for row in rows})
-    for row in rows:
-        own_labels = labels[row.series_id]
-        concerning = [flag for flag in flags[row.run_id] if flag.concerns(own_labels, row.target_id)]
-        if all(flag.effect is not FlagEffect.REJECTED for flag in concerning):
-            codes = frozenset(flag.code for flag in concerning)
-            yield RunValue(
-                cell_id=row.cell_id,
-                series_id=row.series_id,
-                labels=own_labels,
-                run_id=row.run_id,
-                order_id=row.order_id,
-                target_id=row.target_id,
-                started_at=row.started_at,
-                flags=codes,
-                value=row.value,
-            )
+    labels: dict[int, Mapping[str, Label]] = {}
+    flags: dict[int, list[Flag]] = {}
+    same: dict[frozenset[str], frozenset[str]] = {}
+    for rows in session.execute(statement).partitions(_ROWS_AT_ONCE):
+        labels |= _labels(session, {row.series_id for row in rows} - labels.keys())
+        flags |= _flags(session, {row.run_id for row in rows} - flags.keys())
+        for row in rows:
+            own_labels = labels[row.series_id]
+            concerning = [flag for flag in flags[row.run_id] if flag.concerns(own_labels, row.target_id)]
+            if all(flag.effect is not FlagEffect.REJECTED for flag in concerning):
+                codes = frozenset(flag.code for flag in concerning)
+                yield RunValue(
+                    cell_id=row.cell_id,
+                    series_id=row.series_id,
+                    labels=own_labels,
+                    run_id=row.run_id,
+                    order_id=row.order_id,
+                    target_id=row.target_id,
+                    started_at=row.started_at,
+                    flags=same.setdefault(codes, codes),
+                    value=row.value,
+                )
 
 
 def _labels(session: Session, series_ids: Collection[int]) -> dict[int, Mapping[str, Label]]:
+    if not series_ids:
+        return {}
     return dict(session.execute(select(Series.id, Series.labels).where(Series.id == any_of(series_ids))).all())
 
 
 def _flags(session: Session, run_ids: Collection[int]) -> dict[int, list[Flag]]:
+    if not run_ids:
+        return {}
     runs = session.execute(select(Run.id, Run.flags).where(Run.id == any_of(run_ids)))
     return {run_id: [Flag.model_validate(flag) for flag in flags] for run_id, flags in runs}
