@@ -54,7 +54,7 @@ TOGETHER: Final[Mapping[str, ManyHandler]] = {
 }
 """What is done for many at once, where it can be."""
 
-_THREADS: Final = 4
+_THREADS: Final = 3
 _THREADS_OUT: Final = 2
 """So many threads at most wait for receivers of messages; the others always compute."""
 

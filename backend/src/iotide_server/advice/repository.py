@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Row, select, text
+from sqlalchemy import Result, Row, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import CellTarget
@@ -74,9 +74,9 @@ def target_cells(session: Session, target_id: int) -> Sequence[AnyRow]:
     return session.execute(_OF_IDS, {"ids": list(session.scalars(newest.limit(MOST_CELLS)))}).all()
 
 
-def points(session: Session, cell_ids: Collection[int]) -> Sequence[AnyRow]:
-    """The throughputs of cells, the newest cells' first, and one more than are looked at."""
-    return session.execute(_POINTS, {"cell_ids": list(cell_ids), "limit": MOST_POINTS + 1}).all()
+def points(session: Session, cell_ids: Collection[int]) -> Result[Any]:
+    """The throughputs of cells, the newest cells' first, and one more than are looked at; read as they are wanted."""
+    return session.execute(_POINTS, {"cell_ids": list(cell_ids), "limit": MOST_POINTS + 1})
 
 
 def environments(session: Session, digests: Collection[str]) -> Mapping[str, Facts]:

@@ -129,8 +129,8 @@ def _cells(session: Session, rows: Sequence[AnyRow]) -> list[Cell]:
 def _points(session: Session, rows: Sequence[AnyRow], cells: Sequence[Cell]) -> tuple[list[Point], bool]:
     """The points of the cells, and whether there are more."""
     by_id = {row.id: cell for row, cell in zip(rows, cells, strict=True)}
-    found = repository.points(session, by_id.keys())
-    return [_point(row, by_id) for row in found[: repository.MOST_POINTS]], len(found) > repository.MOST_POINTS
+    found = [_point(row, by_id) for row in repository.points(session, by_id.keys())]
+    return found[: repository.MOST_POINTS], len(found) > repository.MOST_POINTS
 
 
 def _point(row: AnyRow, cells: dict[int, Cell]) -> Point:

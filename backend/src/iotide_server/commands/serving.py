@@ -21,8 +21,6 @@ from iotide_server.kit.open_files import open_as_many_files_as_allowed
 from iotide_server.operations.processes import counting_together
 
 MOST_PROCESSES: Final = 64
-_PROCESSES_A_CORE: Final = 2
-"""Threads of one process wait for each other's lock on the interpreter; processes share a core better than threads."""
 _ENOUGH_PROCESSES: Final = 4
 """For 2,000 nodes: `./dev bench load`. One of Python computes on one core at a time."""
 _OPEN_REQUESTS_SECONDS: Final = 5
@@ -47,8 +45,11 @@ class Listen:
 
 
 def usual_processes() -> int:
-    """Two for each processor, and four at most."""
-    return min(_ENOUGH_PROCESSES, _PROCESSES_A_CORE * len(os.sched_getaffinity(0)))
+    """One more than there are processors, and four at most.
+
+    Threads of one process wait for each other's lock on the interpreter; processes share a processor better.
+    """
+    return min(_ENOUGH_PROCESSES, len(os.sched_getaffinity(0)) + 1)
 
 
 def serve(listen: Listen, processes: int) -> None:
