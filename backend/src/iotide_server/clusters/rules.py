@@ -15,7 +15,7 @@ from iotide_server.clusters.errors import NodePendingError
 from iotide_server.clusters.identity_repository import KnownNode
 from iotide_server.clusters.models import Node, PendingNode
 from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
-from iotide_server.kit.web import Now, Tx
+from iotide_server.kit.web import NodeTx, Now
 from iotide_wire.nodes import fingerprint
 
 OLDEST_VERSION: Final = 1
@@ -26,7 +26,7 @@ OLDEST_VERSION: Final = 1
 class IsNode(Rule):
     """A node's agent; the principal's id is the node's."""
 
-    def __call__(self, request: Request, session: Tx, now: Now, bearer: Bearer) -> Principal:
+    def __call__(self, request: Request, session: NodeTx, now: Now, bearer: Bearer) -> Principal:
         """Let pass who holds the present token of a node that was let in."""
         token_sha256 = _token(bearer)
         node = identity_repository.node_by_token(session, token_sha256)
@@ -42,7 +42,7 @@ class IsNode(Rule):
 class IsNodeOrWaits(IsNode):
     """As IsNode, or the agent of a host that waits to be let in: it may ask whether it was."""
 
-    def __call__(self, request: Request, session: Tx, now: Now, bearer: Bearer) -> Principal:
+    def __call__(self, request: Request, session: NodeTx, now: Now, bearer: Bearer) -> Principal:
         """Let pass; `waiting_node` then says which host waits."""
         token_sha256 = _token(bearer)
         node = identity_repository.node_by_token(session, token_sha256)
@@ -60,7 +60,7 @@ class IsNodeOrWaits(IsNode):
 class ConfirmsToken(IsNode):
     """A node's agent that speaks with its present token or with the next one, which opens nothing else yet."""
 
-    def __call__(self, request: Request, session: Tx, now: Now, bearer: Bearer) -> Principal:
+    def __call__(self, request: Request, session: NodeTx, now: Now, bearer: Bearer) -> Principal:
         """Let pass who holds either, at any time."""
         del now
         node = identity_repository.node_by_any_token(session, _token(bearer))

@@ -19,7 +19,7 @@ from iotide_server.gateway.service import RawOutput
 from iotide_server.kit.db import after_commit
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.meters import CLAIMS, GRANTED, HEARTBEATS, REFUSED
-from iotide_server.kit.web import Id, Now, Tx, errors, refusal
+from iotide_server.kit.web import Id, NodeTx, Now, errors, refusal
 from iotide_wire.base import Fence, Message
 from iotide_wire.batch import BatchReply, BatchReport
 from iotide_wire.messages import (
@@ -62,7 +62,7 @@ def _spoken(reply: Message, version: int, status: int = 200) -> Response:
 @router.post(
     "/enroll", summary="Enroll a node", status_code=201, response_model=EnrollReply, responses=errors(401, 409, 429)
 )
-def enroll_agent(_: Anyone, session: Tx, now: Now, request: Request, body: EnrollRequest) -> Response:
+def enroll_agent(_: Anyone, session: NodeTx, now: Now, request: Request, body: EnrollRequest) -> Response:
     """Trades a join token for the node's identity: its token for this API and its own access to the broker.
 
     With a token that needs approval it opens nothing until an administrator of the cluster let the node in.
@@ -80,13 +80,13 @@ def enroll_agent(_: Anyone, session: Tx, now: Now, request: Request, body: Enrol
 
 
 @router.get("/standing", summary="Say how the server sees the node", response_model=Standing)
-def get_standing(principal: NodeOrWaiting, session: Tx, now: Now, request: Request) -> Response:
+def get_standing(principal: NodeOrWaiting, session: NodeTx, now: Now, request: Request) -> Response:
     """Changes nothing, so a person may ask beside a running agent; also of a host that waits to be let in."""
     return _spoken(standing.of(session, principal, waiting_node(request), now), spoken_version(request))
 
 
 @router.post("/hello", summary="Announce an agent", response_model=HelloReply, responses=errors(409))
-def greet_agent(principal: NodeOrWaiting, session: Tx, now: Now, request: Request, body: HelloRequest) -> Response:
+def greet_agent(principal: NodeOrWaiting, session: NodeTx, now: Now, request: Request, body: HelloRequest) -> Response:
     """Said by every agent that starts, and again when its facts changed.
 
     An order that the node has claimed and that a new agent process does not hold any more is lost: its run waits
@@ -103,13 +103,13 @@ def greet_agent(principal: NodeOrWaiting, session: Tx, now: Now, request: Reques
 
 
 @router.post("/rotation", summary="Take new credentials", responses=errors(409))
-def rotate_credentials(node_id: NodeId, session: Tx, request: Request, body: RotateRequest) -> NewCredentials:
+def rotate_credentials(node_id: NodeId, session: NodeTx, request: Request, body: RotateRequest) -> NewCredentials:
     """For an agent that was told so by its beat; asked again, it gets others. The present ones stay good."""
     return credentials.rotate(session, node_id, body, request.app.state.agent_access)
 
 
 @router.post("/rotation/confirm", summary="Keep new credentials", status_code=204)
-def confirm_credentials(principal: ConfirmingNode, session: Tx, now: Now, request: Request, bearer: Bearer) -> None:
+def confirm_credentials(principal: ConfirmingNode, session: NodeTx, now: Now, request: Request, bearer: Bearer) -> None:
     """Said with the new token, once it is on the node's disk: from then on the former credentials are void."""
     if bearer is not None:
         token_sha256 = digest(bearer.credentials)
@@ -117,7 +117,7 @@ def confirm_credentials(principal: ConfirmingNode, session: Tx, now: Now, reques
 
 
 @router.post("/orders/{order_id}/claim", summary="Claim an order", response_model=Order, responses=errors(404, 409))
-def claim_order(node_id: NodeId, session: Tx, now: Now, order_id: Id, body: ClaimRequest) -> Order | JSONResponse:
+def claim_order(node_id: NodeId, session: NodeTx, now: Now, order_id: Id, body: ClaimRequest) -> Order | JSONResponse:
     """Makes an offered order this agent process's; of all that try one succeeds, and it may ask again."""
     try:
         claimed = service.claim(session, node_id, order_id, body, now)
@@ -130,14 +130,14 @@ def claim_order(node_id: NodeId, session: Tx, now: Now, order_id: Id, body: Clai
 
 
 @router.post("/beat", summary="Send a beat", response_model=BeatReply, responses=errors(409))
-def take_beat(node_id: NodeId, session: Tx, now: Now, request: Request, body: BeatRequest) -> Response:
+def take_beat(node_id: NodeId, session: NodeTx, now: Now, request: Request, body: BeatRequest) -> Response:
     """Says where the node's orders are; the answer holds a word on each."""
     after_commit(session, HEARTBEATS.inc)
     return _spoken(beats.beat(session, node_id, body, now), spoken_version(request))
 
 
 @router.post("/batch", summary="Report what a batch system does", response_model=BatchReply, responses=errors(409))
-def take_batch_report(node_id: NodeId, session: Tx, now: Now, request: Request, body: BatchReport) -> Response:
+def take_batch_report(node_id: NodeId, session: NodeTx, now: Now, request: Request, body: BatchReport) -> Response:
     """Said by the gateway of a cluster again and again; the answer holds what it is to submit and to cancel."""
     return _spoken(batch.report(session, node_id, body, now), spoken_version(request))
 
@@ -150,7 +150,7 @@ def take_batch_report(node_id: NodeId, session: Tx, now: Now, request: Request, 
 )
 def put_artefact(
     node_id: NodeId,
-    session: Tx,
+    session: NodeTx,
     order_id: Id,
     name: Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", examples=["write.stdout"])],
     sha256: Annotated[str, Query(pattern=r"^[0-9a-f]{64}$", description="Of the body, hexadecimal")],
@@ -162,6 +162,6 @@ def put_artefact(
 
 
 @router.post("/orders/{order_id}/finish", summary="Hand in a result")
-def finish_order(node_id: NodeId, session: Tx, now: Now, order_id: Id, body: FinishRequest) -> FinishReply:
+def finish_order(node_id: NodeId, session: NodeTx, now: Now, order_id: Id, body: FinishRequest) -> FinishReply:
     """Takes the result once, however often it is sent; one that comes too late is kept as evidence alone."""
     return service.finish(session, node_id, order_id, body, now)

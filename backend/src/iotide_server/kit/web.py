@@ -110,8 +110,12 @@ async def _end(opened: AbstractContextManager[Session], error: BaseException | N
         await to_thread.run_sync(opened.__exit__, None if error is None else type(error), error, trace, limiter=limiter)
 
 
-# Without the bound, requests that wait for a connection fill the thread pool that the connections' holders need.
-Tx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=CONNECTIONS)]
+# Without a bound, requests that wait for a connection fill the thread pool that the connections' holders need.
+Tx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=CONNECTIONS - 1)]
+"""The transaction of what people ask: pages that compute long leave one connection to the nodes."""
+
+NodeTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=CONNECTIONS)]
+"""The transaction of what a node's agent asks."""
 
 
 async def moment(request: Request) -> datetime:

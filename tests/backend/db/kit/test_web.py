@@ -1,13 +1,16 @@
 from contextlib import asynccontextmanager
+from threading import Event, Semaphore
 from types import SimpleNamespace
 
 import anyio
+import httpx
 from anyio.lowlevel import checkpoint
+from fastapi import FastAPI
 from sqlalchemy import QueuePool, text
 from starlette.requests import Request
 
-from iotide_server.kit.db import Database, open_engine
-from iotide_server.kit.web import transaction
+from iotide_server.kit.db import CONNECTIONS, Database, open_engine
+from iotide_server.kit.web import NodeTx, Tx, transaction
 
 
 def test_a_request_that_is_given_up_gives_its_connection_back(database_url: str) -> None:
@@ -32,4 +35,38 @@ def test_a_request_that_is_given_up_gives_its_connection_back(database_url: str)
     assert reported
     assert isinstance(engine.pool, QueuePool)
     assert engine.pool.checkedout() == 0
+    engine.dispose()
+
+
+def test_pages_leave_a_connection_to_nodes(database_url: str) -> None:
+    engine = open_engine(database_url)
+    app = FastAPI()
+    app.state.database = Database(engine)
+    computing, may_end = Semaphore(0), Event()
+
+    @app.get("/page")
+    def page(session: Tx) -> int:
+        session.execute(text("SELECT 1"))
+        computing.release()
+        may_end.wait()
+        return 1
+
+    @app.get("/node")
+    def node(session: NodeTx) -> int:
+        return session.scalars(text("SELECT 2")).one()
+
+    async def ask() -> None:
+        transport = httpx.ASGITransport(app)
+        async with (
+            httpx.AsyncClient(transport=transport, base_url="http://x") as client,
+            anyio.create_task_group() as asking,
+        ):
+            for _ in range(CONNECTIONS + 1):
+                asking.start_soon(client.get, "/page")
+            for _ in range(CONNECTIONS - 1):
+                await anyio.to_thread.run_sync(computing.acquire)
+            assert (await client.get("/node")).json() == 2
+            may_end.set()
+
+    anyio.run(ask)
     engine.dispose()
