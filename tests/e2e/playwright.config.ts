@@ -5,13 +5,13 @@ import { given } from "./surroundings";
 
 export default defineConfig({
   testDir: ".",
-  outputDir: "../../frontend/test-results/failed",
   forbidOnly: true,
   workers: 1,
   timeout: 400_000,
   expect: { timeout: 30_000 },
   reporter: [["list"]],
   use: {
+    actionTimeout: 60_000,
     baseURL: given("IOTIDE_URL"),
     // A trace films every step of walks that succeed too, at more than the cost of the walk itself.
     screenshot: "only-on-failure",

@@ -34,6 +34,11 @@ def test_browser(rig: Rig, levelled: LevelledSite, spec: str) -> None:
         "IOTIDE_LINK": rig.stack.admin_link(),
         "IOTIDE_SESSION": rig.stack.browser_session(),
     }
-    command = [str(PACKAGES / ".bin/playwright"), "test", "--config", str(HERE), rf"/{spec}(-\w+)?\.spec\.ts$"]
+    seen = PACKAGES.parent / "test-results" / spec
+    command = [
+        *(str(PACKAGES / ".bin/playwright"), "test", "--config", str(HERE), "--output", str(seen)),
+        rf"/{spec}(-\w+)?\.spec\.ts$",
+    ]
     done = subprocess.run(command, env=environment, cwd=HERE, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    pages = [page.read_text() for page in seen.rglob("error-context.md")]
+    assert done.returncode == 0, "\n".join([done.stdout, done.stderr, *pages])
