@@ -149,7 +149,7 @@ def _feed(name: str, seconds: int, seed: int, work: Path) -> None:
 
 
 def _affordable(target: Target, seeds: Sequence[bytes], seconds: float) -> int:
-    """How many inputs like these take a fifth of the time: all that libFuzzer begins with it reads, whatever its limit."""
+    """How many like these take a fifth of the time: what libFuzzer begins with it reads, whatever its limit."""
     began = time.perf_counter()
     for data in seeds:
         try_input(target, data)

@@ -53,7 +53,7 @@ def test_pages_leave_a_connection_to_nodes(database_url: str) -> None:
 
     @app.get("/node")
     def node(session: NodeTx) -> int:
-        return session.scalars(text("SELECT 2")).one()
+        return int(session.scalars(text("SELECT 2")).one())
 
     async def ask() -> None:
         transport = httpx.ASGITransport(app)
