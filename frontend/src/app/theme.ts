@@ -43,6 +43,14 @@ export const theme = createTheme({
   defaultRadius: "md",
   cursorType: "pointer",
   respectReducedMotion: true,
+  components: {
+    // A menu with more entries than the window has room for is scrolled itself: scrolled with the page, it would go with
+    // its button.
+    Menu: {
+      defaultProps: { middlewares: { size: { padding: 8 } } },
+      styles: { dropdown: { overflowY: "auto" } },
+    },
+  },
 });
 
 export const cssVariables: CSSVariablesResolver = () => ({

@@ -74,7 +74,7 @@ function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: 
           size="xs"
         >{t`Add a workload`}</Button>
       </Menu.Target>
-      <Menu.Dropdown mah="60dvh" style={{ overflowY: "auto" }}>
+      <Menu.Dropdown>
         {workloads.map((workload) => (
           <Menu.Item key={workload.id} onClick={() => onAdd(workload.name)}>
             {workload.title}
