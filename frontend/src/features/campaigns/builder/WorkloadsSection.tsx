@@ -65,6 +65,7 @@ function NoChoice({ hasWorkloads }: { hasWorkloads: boolean }) {
 }
 
 function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: (name: string) => void }) {
+  const byTitle = workloads.toSorted((one, other) => one.title.localeCompare(other.title));
   return (
     <Menu position="bottom-end" width={320}>
       <Menu.Target>
@@ -75,7 +76,7 @@ function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: 
         >{t`Add a workload`}</Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {workloads.map((workload) => (
+        {byTitle.map((workload) => (
           <Menu.Item key={workload.id} onClick={() => onAdd(workload.name)}>
             {workload.title}
             <Text c="dimmed" size="xs">
