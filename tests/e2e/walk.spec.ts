@@ -33,7 +33,7 @@ async function build(page: Page, name: string): Promise<void> {
   await addWorkload(page, /^fio/);
   await page.getByLabel("File size", { exact: true }).fill("4 MiB");
   await page.getByLabel("Block size", { exact: true }).fill("4 KiB");
-  await page.getByLabel("Run time", { exact: true }).fill("4 s");
+  await page.getByLabel("Run time", { exact: true }).fill("10 s");
   await page.getByLabel("Repeats").fill("2");
   await expect(page.getByText("1 cell, 2 runs")).toBeVisible();
   await expect(page.getByRole("table", { name: "Run matrix" }).getByText("scratch")).toBeVisible();
