@@ -7,18 +7,25 @@ from fastapi import APIRouter, Query
 from iotide_server.accounts.rules import Viewer
 from iotide_server.advice import service
 from iotide_server.advice.schemas import AdviceReport
-from iotide_server.kit.web import Id, Tx, errors
+from iotide_server.kit.web import ONE_AT_A_TIME, Id, Tx, errors
 
 router = APIRouter(tags=["advice"])
 
 
-@router.get("/targets/{target_id}/advice", summary="Advise on a target", responses=errors(404))
+@router.get(
+    "/targets/{target_id}/advice", summary="Advise on a target", responses=errors(404), dependencies=[ONE_AT_A_TIME]
+)
 def get_target_advice(principal: Viewer, session: Tx, target_id: Id) -> AdviceReport:
     """By the last words of the agents, and by the newest campaigns that measured it."""
     return AdviceReport.of(service.target_advice(session, principal, target_id))
 
 
-@router.get("/campaigns/{campaign_id}/advice", summary="Advise on a campaign", responses=errors(404))
+@router.get(
+    "/campaigns/{campaign_id}/advice",
+    summary="Advise on a campaign",
+    responses=errors(404),
+    dependencies=[ONE_AT_A_TIME],
+)
 def get_campaign_advice(
     principal: Viewer,
     session: Tx,

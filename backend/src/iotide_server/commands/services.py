@@ -90,7 +90,7 @@ def api(
             envvar="IOTIDE_API_PROCESSES",
             min=1,
             max=MOST_PROCESSES,
-            help="That serve side by side; by default one more than there are processors, 4 at most.",
+            help="That serve side by side; by default as many as processors, 2 to 4.",
         ),
     ] = None,
 ) -> None:

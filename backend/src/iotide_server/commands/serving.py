@@ -23,6 +23,7 @@ from iotide_server.operations.processes import counting_together
 MOST_PROCESSES: Final = 64
 _ENOUGH_PROCESSES: Final = 4
 """For 2,000 nodes: `./dev bench load`. One of Python computes on one core at a time."""
+_LEAST_PROCESSES: Final = 2
 _OPEN_REQUESTS_SECONDS: Final = 5
 _IDLE_CONNECTION_SECONDS: Final = 75
 """Longer than agents and nginx (60 s each) keep a connection that they do not use, so that nobody meets its end."""
@@ -45,11 +46,8 @@ class Listen:
 
 
 def usual_processes() -> int:
-    """One more than there are processors, and four at most.
-
-    Threads of one process wait for each other's lock on the interpreter; processes share a processor better.
-    """
-    return min(_ENOUGH_PROCESSES, len(os.sched_getaffinity(0)) + 1)
+    """One for each processor, but two at least, one of which serves while the other is replaced, and four at most."""
+    return min(_ENOUGH_PROCESSES, max(_LEAST_PROCESSES, len(os.sched_getaffinity(0))))
 
 
 def serve(listen: Listen, processes: int) -> None:

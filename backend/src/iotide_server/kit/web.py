@@ -118,6 +118,14 @@ NodeTx = Annotated[Session, Depends(transaction, scope="function", max_concurren
 """The transaction of what a node's agent asks."""
 
 
+async def _turn() -> AsyncIterator[None]:
+    yield
+
+
+ONE_AT_A_TIME = Depends(_turn, scope="function", max_concurrency=1)
+"""Of a route: of the largest answers a process makes one at a time, as two would take twice the memory and as long."""
+
+
 async def moment(request: Request) -> datetime:
     """The time of the request; async, because what is not costs a way through a thread."""
     clock: Clock = request.app.state.clock

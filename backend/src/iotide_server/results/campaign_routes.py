@@ -11,7 +11,7 @@ from iotide_server.campaigns.expansion import run_count
 from iotide_server.campaigns.planning import PlannedCampaign, PlannedCell, resolve
 from iotide_server.campaigns.schemas import PlanInput
 from iotide_server.kit.pagination import Page, Paging
-from iotide_server.kit.web import Id, Tx, errors
+from iotide_server.kit.web import ONE_AT_A_TIME, Id, Tx, errors
 from iotide_server.results import measurements, reading
 from iotide_server.results.forecast import forecast
 from iotide_server.results.measurements import MeasureChoice
@@ -65,7 +65,12 @@ def _shown(cell: PlannedCell) -> PreviewCell:
     )
 
 
-@router.get("/campaigns/{campaign_id}/cells", summary="List the cells of a campaign", responses=errors(404))
+@router.get(
+    "/campaigns/{campaign_id}/cells",
+    summary="List the cells of a campaign",
+    responses=errors(404),
+    dependencies=[ONE_AT_A_TIME],
+)
 def list_campaign_cells(principal: Viewer, session: Tx, paging: Paging, campaign_id: Id) -> Page[Cell]:
     """The matrix with its results so far, in the order of the plan."""
     campaigns.visible_campaign(session, principal, campaign_id)
@@ -79,7 +84,12 @@ def list_campaign_measures(principal: Viewer, session: Tx, campaign_id: Id) -> C
     return measurements.campaign_measures(session, campaign_id)
 
 
-@router.get("/campaigns/{campaign_id}/measurements", summary="List the numbers behind a figure", responses=errors(404))
+@router.get(
+    "/campaigns/{campaign_id}/measurements",
+    summary="List the numbers behind a figure",
+    responses=errors(404),
+    dependencies=[ONE_AT_A_TIME],
+)
 def list_campaign_measurements(
     principal: Viewer, session: Tx, paging: Paging, campaign_id: Id, wanted: Annotated[MeasureChoice, Depends()]
 ) -> Page[MeasuredCell]:

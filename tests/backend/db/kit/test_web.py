@@ -10,7 +10,7 @@ from sqlalchemy import QueuePool, text
 from starlette.requests import Request
 
 from iotide_server.kit.db import CONNECTIONS, Database, open_engine
-from iotide_server.kit.web import NodeTx, Tx, transaction
+from iotide_server.kit.web import ONE_AT_A_TIME, NodeTx, Tx, transaction
 
 
 def test_a_request_that_is_given_up_gives_its_connection_back(database_url: str) -> None:
@@ -69,4 +69,42 @@ def test_pages_leave_a_connection_to_nodes(database_url: str) -> None:
             may_end.set()
 
     anyio.run(ask)
+    engine.dispose()
+
+
+def test_the_largest_answers_are_made_one_at_a_time_beside_other_pages(database_url: str) -> None:
+    engine = open_engine(database_url)
+    app = FastAPI()
+    app.state.database = Database(engine)
+    computing, may_end = Semaphore(0), Event()
+    begun: list[str] = []
+
+    @app.get("/large/{name}", dependencies=[ONE_AT_A_TIME])
+    @app.get("/large-too/{name}", dependencies=[ONE_AT_A_TIME])
+    def large(session: Tx, name: str) -> int:
+        begun.append(name)
+        session.execute(text("SELECT 1"))
+        computing.release()
+        may_end.wait()
+        return 1
+
+    @app.get("/page")
+    def page(session: Tx) -> int:
+        return int(session.scalars(text("SELECT 2")).one())
+
+    async def ask() -> None:
+        transport = httpx.ASGITransport(app)
+        async with (
+            httpx.AsyncClient(transport=transport, base_url="http://x") as client,
+            anyio.create_task_group() as asking,
+        ):
+            for path in ("/large/a", "/large-too/b", "/large/c"):
+                asking.start_soon(client.get, path)
+            await anyio.to_thread.run_sync(computing.acquire)
+            assert [(await client.get("/page")).json() for _ in range(3)] == [2, 2, 2]
+            assert len(begun) == 1
+            may_end.set()
+
+    anyio.run(ask)
+    assert sorted(begun) == ["a", "b", "c"]
     engine.dispose()
