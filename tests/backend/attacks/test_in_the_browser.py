@@ -122,7 +122,11 @@ def test_hostile_texts_and_pages_do_nothing(
             "IOTIDE_OTHER_ORIGIN": other,
             "IOTIDE_LINK_SECRET": site.ids["link"],
         }
-        command = [str(PACKAGES / ".bin/playwright"), "test", "--config", str(E2E), r"/attacks\.spec\.ts$"]
+        seen = PACKAGES.parent / "test-results/attacks"
+        command = [
+            *(str(PACKAGES / ".bin/playwright"), "test", "--config", str(E2E), "--output", str(seen)),
+            r"/attacks\.spec\.ts$",
+        ]
         done = subprocess.run(command, env=environment, cwd=E2E, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     names = {"POST /users", "POST /clusters", "POST /alert-rules", "POST /templates", "POST /schedules"}
