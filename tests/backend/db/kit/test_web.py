@@ -38,6 +38,10 @@ def test_a_request_that_is_given_up_gives_its_connection_back(database_url: str)
     engine.dispose()
 
 
+def client_of(app: FastAPI) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x")
+
+
 def test_pages_leave_a_connection_to_nodes(database_url: str) -> None:
     engine = open_engine(database_url)
     app = FastAPI()
@@ -56,11 +60,7 @@ def test_pages_leave_a_connection_to_nodes(database_url: str) -> None:
         return int(session.scalars(text("SELECT 2")).one())
 
     async def ask() -> None:
-        transport = httpx.ASGITransport(app)
-        async with (
-            httpx.AsyncClient(transport=transport, base_url="http://x") as client,
-            anyio.create_task_group() as asking,
-        ):
+        async with client_of(app) as client, anyio.create_task_group() as asking:
             for _ in range(CONNECTIONS + 1):
                 asking.start_soon(client.get, "/page")
             for _ in range(CONNECTIONS - 1):
@@ -93,11 +93,7 @@ def test_the_largest_answers_are_made_one_at_a_time_beside_other_pages(database_
         return int(session.scalars(text("SELECT 2")).one())
 
     async def ask() -> None:
-        transport = httpx.ASGITransport(app)
-        async with (
-            httpx.AsyncClient(transport=transport, base_url="http://x") as client,
-            anyio.create_task_group() as asking,
-        ):
+        async with client_of(app) as client, anyio.create_task_group() as asking:
             for path in ("/large/a", "/large-too/b", "/large/c"):
                 asking.start_soon(client.get, path)
             await anyio.to_thread.run_sync(computing.acquire)
