@@ -48,5 +48,5 @@ def give_memory_back() -> None:
 
 def _trim_for_ever(trim: Callable[[int], int]) -> None:
     while True:
-        time.sleep(_TRIMMED_EVERY_SECONDS)
+        time.sleep(_TRIMMED_EVERY_SECONDS)  # in a thread of its own, that ends with the process
         trim(0)
