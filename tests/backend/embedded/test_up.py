@@ -66,9 +66,7 @@ class Up:
     def children(self) -> dict[str, int]:
         """Name and process number of each part."""
         assert self.process is not None
-        words = {
-            pid: Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0") for pid in children_of(self.process.pid)
-        }
+        words = {pid: words_of(pid) for pid in children_of(self.process.pid)}
         return {next((word for word in command if word in PARTS), command[0]): pid for pid, command in words.items()}
 
     def runs_anew(self, part: str, old_pid: int) -> bool:
@@ -79,9 +77,17 @@ def children_of(pid: int) -> list[int]:
     return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
 
+def words_of(pid: int) -> list[str]:
+    """A process' command line; an empty word for one that has ended, also since it was listed."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return [""]
+
+
 def serving(api_pid: int) -> set[int]:
     """The processes of the API that have the application: `spawn` also starts one that keeps account of resources."""
-    return {pid for pid in children_of(api_pid) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+    return {pid for pid in children_of(api_pid) if any("spawn_main" in word for word in words_of(pid))}
 
 
 @contextmanager

@@ -76,16 +76,17 @@ def serve(listen: Listen, processes: int) -> None:
 
 def application() -> ASGIApp:
     """What this process serves."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        # Else those whose parent was killed would keep its port; before all that takes time.
+        die_with_parent(parent.pid or 0, signal.SIGKILL)
     # The routes with their forms are more than a second of processor time, which a process that only starts others
     # does not need.
     from iotide_server.main import create_app  # noqa: PLC0415
 
     give_memory_back()
     settings = settings_of_environment()
-    parent = multiprocessing.parent_process()
     if parent is not None:
-        # Else those whose parent was killed would keep its port.
-        die_with_parent(parent.pid or 0, signal.SIGKILL)
         configure_logs("api", settings.log_format)
     sys.setswitchinterval(_SWITCH_SECONDS)
     app = create_app(settings)
