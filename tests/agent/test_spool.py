@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from agent.orders import make_order
 
 from iotide_agent.reading import Verdict
 from iotide_agent.results import refusal
+from iotide_agent.runner.files import replace_file
 from iotide_agent.spool import AgentRunsError, NodeBusyError, Offer, Spool
 from iotide_wire.messages import Outcome
 
@@ -63,6 +65,36 @@ def test_a_kept_order_is_found_again_and_a_half_forgotten_one_is_not(spool: Spoo
     spool.files(1).order.unlink()
     assert list(spool.orders()) == []
     assert not spool.files(1).directory.exists()
+
+
+def test_who_still_writes_of_an_order_that_is_forgotten_finds_nowhere(
+    spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool.keep_order(make_order())
+    remove = shutil.rmtree
+
+    def write_meanwhile(directory: Path, *, ignore_errors: bool) -> None:
+        with pytest.raises(FileNotFoundError):
+            replace_file(spool.files(1).condition, "{}", durable=False)
+        remove(directory, ignore_errors=ignore_errors)
+
+    monkeypatch.setattr(shutil, "rmtree", write_meanwhile)
+    spool.forget(1)
+    assert list(spool.held.iterdir()) == []
+    spool.forget(1)
+
+
+def test_the_rest_of_an_order_that_was_being_forgotten_goes_at_the_next_start(
+    spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool.keep_order(make_order())
+    spool.files(1).card.write_text("{}")
+    with monkeypatch.context() as killed:
+        killed.setattr(shutil, "rmtree", lambda *_, **__: None)
+        spool.forget(1)
+    assert spool.used_bytes() > 0
+    assert list(spool.orders()) == []
+    assert (spool.used_bytes(), spool.leftovers(), list(spool.held.iterdir())) == (0, [], [])
 
 
 def test_an_order_of_another_version_is_still_held_by_number_and_fence(spool: Spool) -> None:

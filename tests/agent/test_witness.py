@@ -52,3 +52,12 @@ def test_storage_that_hangs_holds_a_run_up_for_a_while_and_its_loss_is_in_the_lo
     assert not files.condition.exists(), "it was seen when the load may have begun"
     assert end_witness(files, {}, NO_PLACES).before is None
     assert caplog.messages == [f"condition_before_unknown directory={files.directory}"]
+
+
+def test_a_look_at_the_storage_of_a_run_that_is_forgotten_meanwhile_is_no_fault(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    begun = threading.Event()
+    begin_witness(order_files(tmp_path / "1.is-gone"), NO_PLACES, begun.set)
+    assert begun.wait(20.0)
+    assert caplog.messages == []

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -23,6 +24,7 @@ from iotide_wire.messages import FinishRequest, HeldOrder, Order
 
 _OFFER: Final = re.compile(r"^(?P<order>[0-9]{1,19})-(?P<fence>[0-9]{1,19})\.json$")
 _MAX_ID: Final = 2**63 - 1
+_FORGOTTEN: Final = ".forgotten"
 _logger = logging.getLogger(__name__)
 
 
@@ -202,7 +204,9 @@ class Spool:
         """The orders that are held, lowest number first; what is no order any more is removed or set aside."""
         for directory in sorted(self.held.iterdir(), key=lambda path: (len(path.name), path.name)):
             files = order_files(directory)
-            if files.order.exists() and (order := _read_order(files)):
+            if directory.suffix == _FORGOTTEN:
+                shutil.rmtree(directory, ignore_errors=True)
+            elif files.order.exists() and (order := _read_order(files)):
                 yield order
             elif files.card.exists():
                 self._set_aside(directory)
@@ -239,11 +243,16 @@ class Spool:
         return FinishRequest.model_validate_json(self.files(order_id).result.read_bytes())
 
     def forget(self, order_id: int) -> None:
-        """Removes all that is kept of an order, its name first, so that a half-removed one is never taken for held."""
-        files = self.files(order_id)
+        """Removes all that is kept of an order, its name first.
+
+        So a half-removed one is never taken for held, and a thread that still looks at its storage cannot write to it.
+        """
         self._unkept.pop(order_id, None)
-        files.order.unlink(missing_ok=True)
-        shutil.rmtree(files.directory, ignore_errors=True)
+        directory = self.files(order_id).directory
+        forgotten = directory.with_suffix(_FORGOTTEN)
+        with suppress(FileNotFoundError):
+            directory.rename(forgotten)
+        shutil.rmtree(forgotten, ignore_errors=True)
 
     def set_aside(self, order_id: int) -> None:
         """Keeps what is needed to remove an order's files from its target later, and forgets the rest."""

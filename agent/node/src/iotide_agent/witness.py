@@ -32,6 +32,8 @@ def begin_witness(files: OrderFiles, plan: Plan, then: Callable[[], None]) -> No
             return
         try:
             replace_file(files.condition, json.dumps(asdict(condition)), durable=False)
+        except FileNotFoundError:
+            return  # the run was cancelled and its order forgotten meanwhile
         except OSError:
             _logger.exception("condition_not_kept directory=%s", files.directory)
 
