@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.supervisors import multiprocess as processes_of_uvicorn
 
 from iotide_server.commands.opening import settings_of_environment
 from iotide_server.embedded.privileges import die_with_parent
@@ -33,6 +34,20 @@ _SWITCH_SECONDS: Final = 0.0005
 """After so long a thread that computes lets the event loop go on, which waits for it at each of its system calls."""
 _COLLECTED_AFTER: Final = (5_000, 10, 10)
 """Objects, not the usual 700: each request makes thousands that end with it."""
+
+
+class HeardProcess(processes_of_uvicorn.Process):
+    """One of several, whose end its parent hears at once, also while it waits for a sign of life.
+
+    uvicorn 0.54 keeps the child's end of the pipe open in the parent, where nothing then tells one that hangs from one
+    that was killed with a question open, as it is while a process starts. This may go when uvicorn closes that end
+    (https://github.com/Kludex/uvicorn/blob/main/uvicorn/supervisors/multiprocess.py).
+    """
+
+    def start(self) -> None:
+        """Start it, and leave it alone with its end."""
+        super().start()
+        self.child_conn.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +85,7 @@ def serve(listen: Listen, processes: int) -> None:
     if processes == 1:
         uvicorn.run(application(), **how)
         return
+    processes_of_uvicorn.Process = HeardProcess  # type: ignore[misc] # what it starts, it names nowhere else
     with counting_together():
         uvicorn.run(f"{__name__}:{application.__name__}", factory=True, workers=processes, **how)
 
