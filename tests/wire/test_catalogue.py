@@ -47,6 +47,12 @@ def test_nodes_disagree_where_numbers_would_mean_something_else(changed: dict[st
     assert announcement(**changed).schema_sha256 != announcement().schema_sha256
 
 
+def test_nodes_agree_on_a_workload_though_only_one_names_its_primary_metric() -> None:
+    (metric,) = announcement().metrics
+    named = metric.model_copy(update={"primary": True})
+    assert announcement(metrics=(named,)).schema_sha256 == announcement().schema_sha256
+
+
 def test_order_of_keys_does_not_matter() -> None:
     schema = {"properties": {"file_size_bytes": {"type": "integer"}}, "type": "object"}
     assert announcement(options_schema=schema).schema_sha256 == announcement().schema_sha256

@@ -7,7 +7,9 @@ import pytest
 from wire_recordings import KINDS, kind_of, recordings
 
 from iotide_wire.base import Message
-from iotide_wire.versions import SPOKEN_VERSIONS, as_spoken, unknown_to
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.messages import FinishRequest, HelloRequest
+from iotide_wire.versions import SPOKEN_VERSIONS, WIRE_VERSION, as_spoken, unknown_to
 
 
 def test_every_field_of_every_kind_was_recorded() -> None:
@@ -48,3 +50,27 @@ def test_each_field_that_came_later_may_be_left_out() -> None:
         *("spool_bytes", "not_before"),
     }
     assert [name for kind, name in later if kind.model_fields[name].is_required()] == []
+
+
+def test_a_server_of_an_older_version_is_sent_no_field_inside_a_list_that_it_would_refuse() -> None:
+    hello = next(file for file in recordings() if kind_of(file) is HelloRequest)
+    said = HelloRequest.model_validate_json(hello.read_bytes())
+    metrics = {
+        version: json.loads(as_spoken(said, version))["workloads"][0]["metrics"][0].keys()
+        for version in SPOKEN_VERSIONS
+    }
+    assert metrics[WIRE_VERSION] - metrics[WIRE_VERSION - 1] == {"primary"}
+    assert metrics[WIRE_VERSION - 1] == metrics[SPOKEN_VERSIONS.start]
+
+
+def test_a_server_of_an_older_version_is_sent_no_flag_that_it_would_refuse() -> None:
+    finish = next(file for file in recordings() if kind_of(file) is FinishRequest)
+    flags = [
+        Flag(code=code, effect=FlagEffect.MARKED, measured="0 s", limit="5 s")
+        for code in (FlagCode.DURATION, FlagCode.LOAD_NOT_MEASURED)
+    ]
+    said = FinishRequest.model_validate_json(finish.read_bytes()).model_copy(update={"flags": tuple(flags)})
+    codes = {
+        version: [flag["code"] for flag in json.loads(as_spoken(said, version))["flags"]] for version in SPOKEN_VERSIONS
+    }
+    assert codes == {1: ["DURATION"], 2: ["DURATION"], 3: ["DURATION", "LOAD_NOT_MEASURED"]}

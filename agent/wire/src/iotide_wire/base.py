@@ -1,7 +1,7 @@
 """The base of every message: immutable, and an unknown field is an error rather than silently dropped."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -10,6 +10,11 @@ class Message(BaseModel):
     """A message or a part of one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def for_version(self, version: int) -> Self:
+        """Return the message without values that were added after that wire version; fields are left out elsewhere."""
+        del version
+        return self
 
 
 def _to_utc(value: datetime) -> datetime:

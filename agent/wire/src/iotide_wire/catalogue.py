@@ -9,6 +9,7 @@ from pydantic import Field
 from iotide_wire.base import Message, Text
 from iotide_wire.expressions import Expression, Number
 from iotide_wire.units import Unit
+from iotide_wire.versions import Since
 
 WorkloadName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,40}$")]
 LabelName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
@@ -20,6 +21,7 @@ class MetricSpec(Message):
     Attributes:
         title: a few words, as they stand at an axis.
         description: what exactly is measured, where the title does not say it.
+        primary: this metric may stand for a whole run. Of several primary metrics the first one that a run has counts.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
@@ -28,6 +30,7 @@ class MetricSpec(Message):
     unit: Unit
     better: Literal["higher", "lower", "neither"]
     labels: tuple[LabelName, ...]
+    primary: Annotated[bool, Since(3)] = False
 
 
 class WorkloadAnnouncement(Message):
@@ -76,4 +79,7 @@ class WorkloadAnnouncement(Message):
         }
         # Only where there are some: the digests of all other workloads stay what they were.
         described = self.model_dump(mode="json", include=parts | ({"step_roles"} if self.step_roles else set()))
+        # `primary` chooses what lists show and changes no number, so agents of before and after it agree.
+        for metric in described["metrics"]:
+            del metric["primary"]
         return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()

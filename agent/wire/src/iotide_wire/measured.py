@@ -61,7 +61,7 @@ class FlagCode(StrEnum):
     NO_DIRECT: O_DIRECT was asked for and the file system refuses it. FORK_BOUND: most of the time went into starting
     processes. ZEROES: the data can be compressed or deduped away. TOO_FAST: the tool could not measure it. PEER_ODD:
     the node, target or OST is odd among its equals, and so is this run. PUBLISHED: others measured it, and the number
-    is as they printed it.
+    is as they printed it. LOAD_NOT_MEASURED: too little was seen of the node to tell whether others used it.
     """
 
     CACHE_SIZE = "CACHE_SIZE"
@@ -86,6 +86,12 @@ class FlagCode(StrEnum):
     TOO_FAST = "TOO_FAST"
     PEER_ODD = "PEER_ODD"
     PUBLISHED = "PUBLISHED"
+    LOAD_NOT_MEASURED = "LOAD_NOT_MEASURED"
+
+    @property
+    def since_version(self) -> int:
+        """Return the first wire version that knows the code; an older server refuses a whole result for it."""
+        return 3 if self is FlagCode.LOAD_NOT_MEASURED else 1
 
 
 class FlagEffect(StrEnum):

@@ -331,6 +331,11 @@ class FinishRequest(Message):
     foreign: ForeignLoad | None = None
     not_before: Annotated[UtcTime | None, Since(2)] = None
 
+    def for_version(self, version: int) -> Self:
+        """Return the result without flags whose code is newer than that wire version."""
+        known = tuple(flag for flag in self.flags if flag.code.since_version <= version)
+        return self if known == self.flags else self.model_copy(update={"flags": known})
+
 
 class FinishReply(Message):
     """Acknowledges a result.
