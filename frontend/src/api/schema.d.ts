@@ -5243,10 +5243,10 @@ export interface components {
          *     NO_DIRECT: O_DIRECT was asked for and the file system refuses it. FORK_BOUND: most of the time went into starting
          *     processes. ZEROES: the data can be compressed or deduped away. TOO_FAST: the tool could not measure it. PEER_ODD:
          *     the node, target or OST is odd among its equals, and so is this run. PUBLISHED: others measured it, and the number
-         *     is as they printed it.
+         *     is as they printed it. LOAD_NOT_MEASURED: too little was seen of the node to tell whether others used it.
          * @enum {string}
          */
-        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "REPEATS" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED";
+        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "REPEATS" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED";
         /**
          * FlagEffect
          * @description What a flag does to the run's numbers.
@@ -5790,6 +5790,7 @@ export interface components {
          *     Attributes:
          *         title: a few words, as they stand at an axis.
          *         description: what exactly is measured, where the title does not say it.
+         *         primary: this metric may stand for a whole run. Of several primary metrics the first one that a run has counts.
          */
         MetricSpec: {
             /** Name */
@@ -5809,6 +5810,11 @@ export interface components {
             better: "higher" | "lower" | "neither";
             /** Labels */
             labels: string[];
+            /**
+             * Primary
+             * @default false
+             */
+            primary: boolean;
         };
         /**
          * MissedFirings
@@ -10274,7 +10280,8 @@ export interface operations {
                  *               "better": "higher",
                  *               "labels": [
                  *                 "text"
-                 *               ]
+                 *               ],
+                 *               "primary": false
                  *             }
                  *           ],
                  *           "bytes_needed": {
@@ -23662,7 +23669,8 @@ export interface operations {
                      *               "better": "higher",
                      *               "labels": [
                      *                 "text"
-                     *               ]
+                     *               ],
+                     *               "primary": false
                      *             }
                      *           ],
                      *           "step_roles": [

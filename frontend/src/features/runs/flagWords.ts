@@ -85,6 +85,11 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
     meaning: t`The node was not quiet just before the run, or processor time or bytes on the target's device were used that the run did not cause.`,
     remedy: t`Find the other load and run again without it, or let runs wait for a quiet node (quiet: wait); compare nothing with this run.`,
   },
+  LOAD_NOT_MEASURED: {
+    title: t`Other load not measured`,
+    meaning: t`Too little was seen of the node before or during the run to tell if others used it.`,
+    remedy: t`Use a larger size or a longer run time, or let runs wait for a quiet node (quiet: wait).`,
+  },
   WRONG_MOUNT: {
     title: t`Wrong mount`,
     meaning: t`The directory stood on another file system than the target's, before or after the run.`,
