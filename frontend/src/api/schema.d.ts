@@ -4677,10 +4677,12 @@ export interface components {
         };
         /**
          * Direction
-         * @description What a change is to those who use the system.
+         * @description The meaning of a change to the users of a system.
+         *
+         *     RECOVERED is a change for the better that only leads back towards the level before a change for the worse.
          * @enum {string}
          */
-        Direction: "worse" | "better" | "neither";
+        Direction: "worse" | "better" | "recovered" | "neither";
         /**
          * Directions
          * @description Which changes a rule alerts of.

@@ -12,8 +12,8 @@ from iotide_server.alerts.journal import Deed, close, note
 from iotide_server.alerts.lifecycle import AlertState, ClosedBecause, News, after_news
 from iotide_server.alerts.models import Alert, AlertRule
 from iotide_server.alerts.scopes import Subject
-from iotide_server.alerts.shifts import Direction, Shift, is_near
 from iotide_server.results.models import Series
+from iotide_server.statistics.shifts import Direction, Shift, is_near
 from iotide_server.trends.models import ChangePoint
 
 _TAKEN_BACK: Final = frozenset({AlertState.RECOVERED, AlertState.VERIFIED})

@@ -23,11 +23,11 @@ from iotide_server.alerts.schemas import (
     AlertSeries,
     RuleRef,
 )
-from iotide_server.alerts.shifts import Direction, Shift
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.clock import written
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Series
+from iotide_server.statistics.shifts import Direction, Shift
 from iotide_server.targets.models import Target
 from iotide_server.trends.models import ChangePoint, Event
 from iotide_server.trends.schemas import Event as ShownEvent

@@ -10,11 +10,11 @@ from pydantic import Field
 from iotide_server.alerts.lifecycle import AlertState, Move
 from iotide_server.alerts.models import AlertAction as ActionRow
 from iotide_server.alerts.scopes import Directions
-from iotide_server.alerts.shifts import Direction
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Input, Output
 from iotide_server.results.schemas import Better, Labels, Metric, OptionalId
+from iotide_server.statistics.shifts import Direction
 from iotide_server.targets.schemas import TargetRef
 from iotide_server.trends.schemas import Event, SeriesChange
 from iotide_wire.base import Name, Text, WrittenTime

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from iotide_server.alerts.shifts import Direction, Shift
+from iotide_server.statistics.shifts import Direction, Shift
 
 
 class Directions(StrEnum):

@@ -23,9 +23,9 @@ from iotide_server.alerts.lifecycle import AlertState, Move, moved, possible
 from iotide_server.alerts.models import Alert, SeriesMute
 from iotide_server.alerts.reading import direction_of
 from iotide_server.alerts.schemas import AlertActionInput
-from iotide_server.alerts.shifts import Direction
 from iotide_server.live import service as live
 from iotide_server.results.models import Series
+from iotide_server.statistics.shifts import Direction
 from iotide_server.trends.events import EventNotFoundError
 from iotide_server.trends.models import ChangePoint, Event
 

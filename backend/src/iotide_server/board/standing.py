@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from iotide_server.alerts.shifts import is_near
 from iotide_server.statistics.course import Course
+from iotide_server.statistics.shifts import is_near
 from iotide_server.trends.words import course_words, direction
 
 

@@ -2,8 +2,12 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Final
 
 Clock = Callable[[], datetime]
+
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+"""`%b` depends on the locale of the process."""
 
 
 def system_clock() -> datetime:
@@ -14,3 +18,8 @@ def system_clock() -> datetime:
 def written(moment: datetime) -> str:
     """A moment in UTC as sentences say it, to the second."""
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def day_written(moment: datetime) -> str:
+    """Return the day of a moment in UTC as sentences say it, for instance `11 Aug 2026`."""
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"

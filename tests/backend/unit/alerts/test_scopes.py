@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from iotide_server.alerts.scopes import Subject, asks_for, narrowest
-from iotide_server.alerts.shifts import Direction, Shift
+from iotide_server.statistics.shifts import Direction, Shift
 
 SUBJECT = Subject([7, 8], "fio", "write_rate")
 
