@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+from own_logging import logging_kept
 
 pytest_plugins = ["services"]
 
@@ -22,6 +23,13 @@ os.environ.setdefault("IOTIDE_API_PROCESSES", "2")
 def pytest_configure() -> None:
     """Takes SIGINT back where a shell in the background had the tests, and so their loads, ignore it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def own_logging() -> Iterator[None]:
+    """Gives back to the next test the loggers that this one was given, whatever it configures."""
+    with logging_kept():
+        yield
 
 
 @pytest.hookimpl(wrapper=True)

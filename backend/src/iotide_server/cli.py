@@ -9,6 +9,7 @@ from sqlalchemy.exc import OperationalError
 
 from iotide_server.commands import doctor, histories, joining, people, services
 from iotide_server.commands.opening import settings_of, transaction_of
+from iotide_server.embedded.privileges import leave_closed_directory
 from iotide_server.embedded.problems import StartError
 from iotide_server.keeping.commands import add_commands as add_keeping
 from iotide_server.kit.errors import IotideError
@@ -42,6 +43,7 @@ def log_plainly() -> None:
 
 def main() -> None:
     """Run the command line; what cannot be done as asked ends with status 2 and says what to do instead."""
+    leave_closed_directory()
     try:
         app()
     except StartError as error:

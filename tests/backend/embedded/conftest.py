@@ -2,9 +2,13 @@
 
 import hashlib
 import shutil
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from redis import Redis
@@ -21,6 +25,37 @@ A, B = (NodeAccess(number, hashlib.sha256(PASSWORD.encode()).hexdigest()) for nu
 
 def url_of(redis: PrivateRedis, node_id: int) -> str:
     return f"redis://{node_username(node_id)}:{PASSWORD}@127.0.0.1:{redis.port}/0"
+
+
+@dataclass(frozen=True)
+class ClosedDirectory:
+    """A directory that is closed, also to its owner, once a command runs in it; root alone may enter it."""
+
+    path: Path
+
+    def command(self, *words: str) -> list[str]:
+        """The words that start it there; with `cwd=path`."""
+        self.path.chmod(0o700)
+        return ["sh", "-c", 'chmod 0 . && exec "$@"', "sh", *words]
+
+    def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        """Run the command there."""
+        return subprocess.run(self.command(*words), cwd=self.path, capture_output=True, text=True, check=True)
+
+
+@contextmanager
+def closed_directory() -> Iterator[ClosedDirectory]:
+    path = Path(tempfile.mkdtemp(prefix="iotide-"))
+    try:
+        yield ClosedDirectory(path)
+    finally:
+        path.rmdir()
+
+
+@pytest.fixture
+def closed() -> Iterator[ClosedDirectory]:
+    with closed_directory() as directory:
+        yield directory
 
 
 @contextmanager

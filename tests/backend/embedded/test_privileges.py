@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
+import iotide_agent.cli.agent as agent_commands
+import iotide_server.cli as server_commands
 from iotide_server.embedded.launch import launch_command
 from iotide_server.embedded.privileges import Account, account_of, choose_account
 from iotide_server.embedded.state import StateDirectory
+
+from .conftest import ClosedDirectory
 
 IS_ROOT = os.geteuid() == 0
 
@@ -23,7 +27,8 @@ kept = become(choose_account(root), must_reach=[root, hidden])
 shell = ["sh", "-c", "grep -E '^(Uid|CapPrm|NoNewPrivs)' /proc/self/status; cat " + str(hidden)]
 child = subprocess.run(shell, capture_output=True, text=True)
 writable = os.access("/etc/passwd", os.W_OK)
-print(json.dumps({"kept": [str(path) for path in kept], "child": child.stdout, "writable": writable}))
+told = {"kept": [str(path) for path in kept], "child": child.stdout, "writable": writable, "directory": os.getcwd()}
+print(json.dumps(told))
 """
 
 
@@ -43,6 +48,38 @@ def test_a_bare_child_is_an_ordinary_user_without_any_right(state: StateDirector
     status = {name: value.split() for name, _, value in (line.partition(":") for line in printed.splitlines())}
     assert set(status["Uid"]) == {str(state.account.uid)} != {"0"}
     assert int(status["CapPrm"][0], 16) == int(status["CapAmb"][0], 16) == 0
+
+
+@pytest.mark.parametrize("is_bare", [True, False])
+def test_a_child_leaves_a_directory_that_its_user_may_not_enter(
+    state: StateDirectory, closed: ClosedDirectory, *, is_bare: bool
+) -> None:
+    if is_bare:
+        code = ("-m", "iotide_server.embedded.launch", "--bare", str(state.account.uid), str(os.getpid()), "9", "--")
+        command = [sys.executable, "-P", *code, "readlink", "/proc/self/cwd"]
+        assert closed.run(*command).stdout == "/\n"
+    else:
+        told = closed.run(sys.executable, "-P", "-c", BECOME, str(state.root), "/etc/hostname").stdout
+        assert json.loads(told)["directory"] == "/"
+
+
+def test_a_child_stays_in_a_directory_that_its_user_may_enter(state: StateDirectory) -> None:
+    command = launch_command(
+        ("readlink", "/proc/self/cwd"), stop_signal=signal.SIGKILL, account=state.account, is_bare=True
+    )
+    assert subprocess.run(command, capture_output=True, text=True, check=True, cwd="/usr").stdout == "/usr\n"
+
+
+def test_a_command_typed_in_a_removed_directory_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (server_commands, agent_commands):
+        removed = tmp_path / "removed"
+        removed.mkdir()
+        monkeypatch.chdir(removed)
+        removed.rmdir()
+        directories: list[Path] = []
+        monkeypatch.setattr(module, "app", lambda directories=directories: directories.append(Path.cwd()))
+        module.main()
+        assert directories == [Path("/")]
 
 
 def test_code_below_a_closed_directory_can_be_read_and_nothing_be_written(

@@ -24,7 +24,7 @@ from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.embedded.state import StateDirectory
 from iotide_server.embedded.tls import fingerprint
 
-from .conftest import wait_until
+from .conftest import ClosedDirectory, closed_directory, wait_until
 
 pytestmark = pytest.mark.timeout(300)  # starts whole servers, on a machine that may be busy
 
@@ -36,9 +36,10 @@ QUIET = {name: value for name, value in os.environ.items() if not name.startswit
 
 @dataclass
 class Up:
-    """A running `iotide-server up`."""
+    """A running `iotide-server up`, typed in a directory that its user may not enter."""
 
     state: StateDirectory
+    closed: ClosedDirectory
     port: int
     options: list[str] = field(default_factory=list)
     process: "subprocess.Popen[str] | None" = None
@@ -52,7 +53,13 @@ class Up:
         arguments = ["up", "--state", str(self.state.root), "--port", str(self.port), *self.options]
         with self.state.root.with_suffix(".said").open("w") as said:
             self.process = subprocess.Popen(
-                [*COMMAND, *arguments], stdout=said, stderr=said, text=True, env=QUIET, start_new_session=True
+                self.closed.command(*COMMAND, *arguments),
+                cwd=self.closed.path,
+                stdout=said,
+                stderr=said,
+                text=True,
+                env=QUIET,
+                start_new_session=True,
             )
         process = self.process
         wait_until(lambda: "iotide is ready" in self.said or process.poll() is not None, seconds=START_SECONDS)
@@ -92,8 +99,8 @@ def serving(api_pid: int) -> set[int]:
 
 @contextmanager
 def up(*options: str) -> Iterator[Up]:
-    with temporary_state() as state:
-        running = Up(state, free_port(), list(options))
+    with temporary_state() as state, closed_directory() as closed:
+        running = Up(state, closed, free_port(), list(options))
         try:
             running.start()
             yield running

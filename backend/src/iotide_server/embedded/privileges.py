@@ -104,6 +104,7 @@ def become(account: Account, *, must_reach: Iterable[Path]) -> list[Path]:
             remedy="Install iotide where everyone may read it, for instance below /opt, and choose a state directory"
             " that this user can enter with --state, for instance /var/lib/iotide.",
         )
+    leave_closed_directory()
     return hidden
 
 
@@ -112,6 +113,18 @@ def become_bare(account: Account) -> None:
     if not account.is_current:
         _set_ids(account)
     surrender()
+    leave_closed_directory()
+
+
+def leave_closed_directory() -> None:
+    """Change to `/` if this process may not enter its own directory, or if that was removed.
+
+    Programs that change to their starting directory fail in such a place: initdb, uvicorn's spawned processes, shells.
+    """
+    try:
+        os.chdir(Path.cwd())
+    except OSError:
+        os.chdir("/")
 
 
 def surrender() -> None:

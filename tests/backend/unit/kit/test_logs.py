@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import structlog
+import uvicorn
+from own_logging import logging_kept
 from structlog.contextvars import bound_contextvars
 
 from iotide_server.kit.logs import LogFormat, configure_logs
@@ -15,13 +17,9 @@ from iotide_server.kit.logs import LogFormat, configure_logs
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    """What is logged; the state of both logging libraries is put back afterwards."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
+    """What is logged; structlog is restored afterwards, and the standard library's logging as after each test."""
     yield io.StringIO()
     structlog.reset_defaults()
-    logging.captureWarnings(capture=False)
-    root.handlers[:], root.level = handlers, level
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:
@@ -61,6 +59,15 @@ def test_usual_lines_of_libraries_stay_out_and_warnings_come_in(stream: io.Strin
     events = [line["event"] for line in lines(stream)]
     assert events[0] == "Started server process"
     assert "old way" in events[1]
+
+
+def test_what_a_test_configures_of_logging_reaches_no_other_test(stream: io.StringIO) -> None:
+    with logging_kept():
+        uvicorn.Config("nothing:here")
+        assert not logging.getLogger("uvicorn").propagate
+    configure_logs("api", LogFormat.PLAIN, stream)
+    logging.getLogger("uvicorn.error").info("Started server process")
+    assert stream.getvalue() == 'level=info event="Started server process"\n'
 
 
 def test_people_read_one_event_and_its_fields(stream: io.StringIO) -> None:

@@ -183,5 +183,9 @@ def _exit(sentence: str, status: int) -> typer.Exit:
 
 
 def main() -> None:
-    """Entry of the command."""
+    """Entry of the command; from a directory that this user may not enter, or that was removed, it works in `/`."""
+    try:
+        os.chdir(Path.cwd())
+    except OSError:
+        os.chdir("/")  # Celery and shells of tools ask for their directory and fail there
     app()
