@@ -4760,15 +4760,32 @@ export interface components {
         };
         /**
          * Drift
-         * @description A slow change: what a straight line gained or lost over the series, of its median, with its 95 % interval.
+         * @description A slow change: a straight line from `start` to `end`, in the series' base unit.
+         *
+         *     `shift_ratio` is what the line gains or loses from `start_at` to `end_at`, as a share of `start`, with its 95 %
+         *     interval; null where the line starts at 0.
          */
         Drift: {
             /** Shift Ratio */
-            shift_ratio: number;
+            shift_ratio: number | null;
             /** Low */
-            low: number;
+            low: number | null;
             /** High */
-            high: number;
+            high: number | null;
+            /** Start */
+            start: number;
+            /** End */
+            end: number;
+            /**
+             * Start At
+             * Format: date-time
+             */
+            start_at: string;
+            /**
+             * End At
+             * Format: date-time
+             */
+            end_at: string;
         };
         /**
          * Effect
@@ -8105,6 +8122,9 @@ export interface components {
          * @description A change of a series' level, with its segments: the points from the change before to the next one.
          *
          *     It lies between `previous_at` and `at`. Until `confirmed_at` no analysis of two more points has found it still.
+         *     A change for the worse that a confirmed change took back has ended: `recovered_by` is the id of that one, and
+         *     `ended_at` its `at`. A change for the better that only leads back towards the level before one for the worse is
+         *     `recovered`, not better.
          *     `p_value` is that of Mann and Whitney, for as many points as are independent.
          */
         SeriesChange: {
@@ -8141,7 +8161,11 @@ export interface components {
              * Direction
              * @description Null where neither way is better
              */
-            direction: ("better" | "worse") | null;
+            direction: ("better" | "worse" | "recovered") | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Recovered By */
+            recovered_by: number | null;
             /** P Value */
             p_value: number;
             /**
@@ -8158,20 +8182,24 @@ export interface components {
             confirmed_at: string | null;
             /**
              * Detector
-             * @example kernel-cpd-2
+             * @example kernel-cpd-3
              */
             detector: string;
         };
         /**
          * SeriesEvent
          * @description An event and what it did to a series: up to 20 points before it (6 at least) against the first 4 or 8 after.
+         *
+         *     Where a change lies between the same two points, the event has the numbers of that change: `change_id`.
          */
         SeriesEvent: {
             event: components["schemas"]["Event"];
             effect: components["schemas"]["Effect"];
+            /** Change Id */
+            change_id: number | null;
             /**
              * Words
-             * @example 12.0 % lower, worse: 8 points against 20 before
+             * @example 12.0 % lower, worse: 8 points after it, 20 before
              */
             words: string;
             /** N Before */
@@ -36647,7 +36675,11 @@ export interface operations {
                      *       "drift": {
                      *         "shift_ratio": 1,
                      *         "low": 1,
-                     *         "high": 1
+                     *         "high": 1,
+                     *         "start": 1,
+                     *         "end": 1,
+                     *         "start_at": "2026-11-21T10:00:00Z",
+                     *         "end_at": "2026-11-21T10:00:00Z"
                      *       },
                      *       "noise": {
                      *         "at": "2026-11-21T10:00:00Z",
@@ -36681,11 +36713,13 @@ export interface operations {
                      *           "median_after": 1,
                      *           "shift_ratio": 1,
                      *           "direction": "better",
+                     *           "ended_at": "2026-11-21T10:00:00Z",
+                     *           "recovered_by": 1,
                      *           "p_value": 1,
                      *           "words": "12.0 % lower, worse: 40 points against 60 before",
                      *           "found_at": "2026-11-21T10:00:00Z",
                      *           "confirmed_at": "2026-11-21T10:00:00Z",
-                     *           "detector": "kernel-cpd-2"
+                     *           "detector": "kernel-cpd-3"
                      *         }
                      *       ],
                      *       "events": [
@@ -36707,7 +36741,8 @@ export interface operations {
                      *             "told_by": "text"
                      *           },
                      *           "effect": "too_few_before",
-                     *           "words": "12.0 % lower, worse: 8 points against 20 before",
+                     *           "change_id": 1,
+                     *           "words": "12.0 % lower, worse: 8 points after it, 20 before",
                      *           "n_before": 1,
                      *           "n_after": 1,
                      *           "shift_ratio": 1,
@@ -36858,7 +36893,7 @@ export interface operations {
                 cursor?: string | null;
                 cluster_id?: number | null;
                 workload?: string | null;
-                /** @description To the better or to the worse */
+                /** @description For the better or for the worse; a recovery belongs to the change that it took back */
                 direction?: ("better" | "worse") | null;
                 /** @description Also those that only one number of points shows yet */
                 with_unconfirmed?: boolean;
@@ -36914,11 +36949,13 @@ export interface operations {
                      *             "median_after": 1,
                      *             "shift_ratio": 1,
                      *             "direction": "better",
+                     *             "ended_at": "2026-11-21T10:00:00Z",
+                     *             "recovered_by": 1,
                      *             "p_value": 1,
                      *             "words": "12.0 % lower, worse: 40 points against 60 before",
                      *             "found_at": "2026-11-21T10:00:00Z",
                      *             "confirmed_at": "2026-11-21T10:00:00Z",
-                     *             "detector": "kernel-cpd-2"
+                     *             "detector": "kernel-cpd-3"
                      *           },
                      *           "events": [
                      *             {
@@ -38774,11 +38811,13 @@ export interface operations {
                      *             "median_after": 1,
                      *             "shift_ratio": 1,
                      *             "direction": "better",
+                     *             "ended_at": "2026-11-21T10:00:00Z",
+                     *             "recovered_by": 1,
                      *             "p_value": 1,
                      *             "words": "12.0 % lower, worse: 40 points against 60 before",
                      *             "found_at": "2026-11-21T10:00:00Z",
                      *             "confirmed_at": "2026-11-21T10:00:00Z",
-                     *             "detector": "kernel-cpd-2"
+                     *             "detector": "kernel-cpd-3"
                      *           },
                      *           "silent_since": "2026-11-21T10:00:00Z",
                      *           "schedule_id": 1,
@@ -38989,11 +39028,13 @@ export interface operations {
                      *           "median_after": 1,
                      *           "shift_ratio": 1,
                      *           "direction": "better",
+                     *           "ended_at": "2026-11-21T10:00:00Z",
+                     *           "recovered_by": 1,
                      *           "p_value": 1,
                      *           "words": "12.0 % lower, worse: 40 points against 60 before",
                      *           "found_at": "2026-11-21T10:00:00Z",
                      *           "confirmed_at": "2026-11-21T10:00:00Z",
-                     *           "detector": "kernel-cpd-2"
+                     *           "detector": "kernel-cpd-3"
                      *         },
                      *         "silent_since": "2026-11-21T10:00:00Z",
                      *         "schedule_id": 1,
@@ -39083,11 +39124,13 @@ export interface operations {
                      *             "median_after": 1,
                      *             "shift_ratio": 1,
                      *             "direction": "better",
+                     *             "ended_at": "2026-11-21T10:00:00Z",
+                     *             "recovered_by": 1,
                      *             "p_value": 1,
                      *             "words": "12.0 % lower, worse: 40 points against 60 before",
                      *             "found_at": "2026-11-21T10:00:00Z",
                      *             "confirmed_at": "2026-11-21T10:00:00Z",
-                     *             "detector": "kernel-cpd-2"
+                     *             "detector": "kernel-cpd-3"
                      *           },
                      *           "silent_since": "2026-11-21T10:00:00Z",
                      *           "schedule_id": 1,
@@ -39331,11 +39374,13 @@ export interface operations {
                      *           "median_after": 1,
                      *           "shift_ratio": 1,
                      *           "direction": "better",
+                     *           "ended_at": "2026-11-21T10:00:00Z",
+                     *           "recovered_by": 1,
                      *           "p_value": 1,
                      *           "words": "12.0 % lower, worse: 40 points against 60 before",
                      *           "found_at": "2026-11-21T10:00:00Z",
                      *           "confirmed_at": "2026-11-21T10:00:00Z",
-                     *           "detector": "kernel-cpd-2"
+                     *           "detector": "kernel-cpd-3"
                      *         },
                      *         "silent_since": "2026-11-21T10:00:00Z",
                      *         "schedule_id": 1,
@@ -39425,11 +39470,13 @@ export interface operations {
                      *             "median_after": 1,
                      *             "shift_ratio": 1,
                      *             "direction": "better",
+                     *             "ended_at": "2026-11-21T10:00:00Z",
+                     *             "recovered_by": 1,
                      *             "p_value": 1,
                      *             "words": "12.0 % lower, worse: 40 points against 60 before",
                      *             "found_at": "2026-11-21T10:00:00Z",
                      *             "confirmed_at": "2026-11-21T10:00:00Z",
-                     *             "detector": "kernel-cpd-2"
+                     *             "detector": "kernel-cpd-3"
                      *           },
                      *           "silent_since": "2026-11-21T10:00:00Z",
                      *           "schedule_id": 1,
@@ -39732,11 +39779,13 @@ export interface operations {
                      *           "median_after": 1,
                      *           "shift_ratio": 1,
                      *           "direction": "better",
+                     *           "ended_at": "2026-11-21T10:00:00Z",
+                     *           "recovered_by": 1,
                      *           "p_value": 1,
                      *           "words": "12.0 % lower, worse: 40 points against 60 before",
                      *           "found_at": "2026-11-21T10:00:00Z",
                      *           "confirmed_at": "2026-11-21T10:00:00Z",
-                     *           "detector": "kernel-cpd-2"
+                     *           "detector": "kernel-cpd-3"
                      *         },
                      *         "silent_since": "2026-11-21T10:00:00Z",
                      *         "schedule_id": 1,
@@ -39826,11 +39875,13 @@ export interface operations {
                      *             "median_after": 1,
                      *             "shift_ratio": 1,
                      *             "direction": "better",
+                     *             "ended_at": "2026-11-21T10:00:00Z",
+                     *             "recovered_by": 1,
                      *             "p_value": 1,
                      *             "words": "12.0 % lower, worse: 40 points against 60 before",
                      *             "found_at": "2026-11-21T10:00:00Z",
                      *             "confirmed_at": "2026-11-21T10:00:00Z",
-                     *             "detector": "kernel-cpd-2"
+                     *             "detector": "kernel-cpd-3"
                      *           },
                      *           "silent_since": "2026-11-21T10:00:00Z",
                      *           "schedule_id": 1,

@@ -103,7 +103,7 @@ def test_quiet_series_are_all_counted_and_the_newest_of_them_speaks(
     with database.transaction() as session:
         session.execute(text("DELETE FROM point WHERE series_id = ANY(:ids)"), {"ids": [made["c"].id, made["d"].id]})
     (cell,) = shown(client, admin)["cells"]
-    assert (cell["state"], cell["words"]) == ("no_baseline", "5 points: 9 more are needed to tell whether it changed")
+    assert (cell["state"], cell["words"]) == ("no_baseline", "not judged: 5 points, 14 needed")
 
 
 def test_of_more_series_than_are_looked_at_the_newest_are_and_it_says_so(

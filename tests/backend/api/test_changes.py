@@ -83,11 +83,76 @@ def test_changes_are_listed_by_direction_with_the_events_within_three_points_of_
     assert listed(workload="fio") == []
 
 
+def test_an_event_has_the_number_of_the_change_at_the_same_points_and_else_names_its_own_points(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    with database.transaction() as session:
+        series = history(Measured(session, NOW), [*levels((40, 100.0), (10, 80.0)), *levels((10, 76.0))])
+        for day in (40, 39):
+            at = NOW + timedelta(days=day, hours=-1)
+            event = Event(cluster_id=series.cluster_id, kind="manual", since=at, at=at, text=str(day))
+            event.node_ids, event.target_ids = [], []
+            session.add(event)
+        session.flush()
+        analyse_series(session, series.id)
+        found = series.id
+    answer = client.get(f"/api/v1/series/{found}/analysis", headers=admin.headers).json()
+    change = answer["changes"][0]
+    effects = {effect["event"]["text"]: effect for effect in answer["events"]}
+    same, near = effects["40"], effects["39"]
+    assert change["n_after"] > 8
+    assert (same["change_id"], same["shift_ratio"], same["p_value"], same["n_after"]) == (
+        change["id"],
+        change["shift_ratio"],
+        change["p_value"],
+        change["n_after"],
+    )
+    assert (near["change_id"], near["n_after"], near["n_before"]) == (None, 8, 20)
+    assert near["words"].endswith("worse: 8 points after it, 20 before")
+
+
+def test_a_drop_that_recovered_is_one_line_with_its_start_and_end_and_nothing_is_called_better(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    found = series_id(database, levels((30, 100.0), (20, 80.0), (10, 100.0)), levels((2, 100.0)))
+    answer = client.get(f"/api/v1/series/{found}/analysis", headers=admin.headers).json()
+    drop, rise = answer["changes"]
+    assert answer["words"] == "1 change in 62 points"
+    assert (drop["direction"], drop["ended_at"], drop["recovered_by"]) == ("worse", rise["at"], rise["id"])
+    words = "20.0 % lower from 21 Dec 2026 to 10 Jan 2027, recovered: 20 points against 30 before"
+    assert drop["words"] == words
+    assert rise["direction"] == "recovered"
+    assert "back at the level before 21 Dec 2026" in rise["words"]
+
+    def listed(**wanted: str | bool) -> list[int]:
+        items = client.get("/api/v1/changes", params=wanted, headers=admin.headers).json()["items"]
+        return [named["change"]["id"] for named in items]
+
+    assert listed() == [drop["id"]]
+    assert listed(direction="worse") == [drop["id"]]
+    assert listed(direction="better") == []
+    assert listed(with_unconfirmed=True) == [drop["id"]]
+
+
+def test_a_drift_is_a_line_from_its_start_to_its_end(client: TestClient, admin: Person, database: Database) -> None:
+    falling = [13_127 - (13_127 - 9_101) * number / 178 for number in range(179)]
+    found = series_id(
+        database, [value * wiggle / 100 for value, wiggle in zip(falling, levels((179, 100.0)), strict=True)]
+    )
+    answer = client.get(f"/api/v1/series/{found}/analysis", headers=admin.headers).json()
+    drift = answer["drift"]
+    assert (drift["start"], drift["end"]) == pytest.approx((13_127, 9_101), rel=0.01)
+    assert drift["shift_ratio"] == pytest.approx(drift["end"] / drift["start"] - 1)
+    assert drift["low"] < -0.3067 < drift["high"]
+    assert answer["words"] == "gradual decline, \u221231 % since 21 Nov 2026 (179 points), no single start date"
+    assert (drift["start_at"], drift["end_at"]) == ("2026-11-21T10:00:00Z", "2027-05-18T10:00:00Z")
+
+
 @pytest.mark.parametrize(
     ("medians", "course", "words"),
     [
         (levels((20, 100.0)), "steady", "no change shown in 20 points"),
-        (levels((10, 100.0)), "too_short", "10 points: 4 more are needed to tell whether it changed"),
+        (levels((10, 100.0)), "too_short", "not judged: 10 points, 14 needed"),
     ],
 )
 def test_a_series_without_a_change_says_no_more_than_is_known(
@@ -147,7 +212,9 @@ def test_what_a_person_tells_is_listed_judged_by_the_series_it_concerns_and_can_
     (effect,) = answer["events"]
     assert effect["event"] == event
     assert (effect["effect"], effect["n_before"], effect["n_after"]) == ("shifted", 20, 8)
-    assert effect["words"] == "20.0 % lower, worse: 8 points against 20 before"
+    assert effect["words"] == "20.0 % lower; see the change of 1 Nov 2026"
+    (change,) = answer["changes"]
+    assert (effect["change_id"], effect["shift_ratio"]) == (change["id"], change["shift_ratio"])
 
     path = f"/api/v1/trend-events/{event['id']}"
     assert client.delete(path, headers=admin.headers).status_code == 204

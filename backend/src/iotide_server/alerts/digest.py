@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import select, text
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, select, text
+from sqlalchemy.orm import Session, aliased
 
 from iotide_server.alerts import reading, repository
 from iotide_server.alerts.lifecycle import OPEN
@@ -14,7 +14,8 @@ from iotide_server.notifications.digests import DueDigest, tell_digests
 from iotide_server.notifications.service import Message
 from iotide_server.results.models import Series
 from iotide_server.trends.models import ChangePoint
-from iotide_server.trends.words import change_words
+from iotide_server.trends.recoveries import described
+from iotide_server.trends.repository import has_own_line
 
 _NOISIEST: Final = text(
     """
@@ -53,14 +54,18 @@ def compose(session: Session, due: DueDigest) -> Message | None:
 
 
 def _changes(session: Session, due: DueDigest) -> list[ToldChange]:
+    """Those confirmed in the week, and those whose recovery was."""
+    end = aliased(ChangePoint)
     statement = (
         select(ChangePoint, Series)
         .join(Series, Series.id == ChangePoint.series_id)
+        .outerjoin(end, end.id == ChangePoint.recovered_by_id)
         .where(
             Series.cluster_id == due.cluster_id,
-            ChangePoint.confirmed_at >= due.since,
+            _is_of_week(ChangePoint, due) | _is_of_week(end, due),
             ChangePoint.confirmed_at < due.until,
             ChangePoint.gone_at.is_(None),
+            has_own_line(),
         )
         .order_by(ChangePoint.confirmed_at, ChangePoint.id)
     )
@@ -72,7 +77,11 @@ def _changes(session: Session, due: DueDigest) -> list[ToldChange]:
             workload=series.workload,
             labels=series.labels,
             at=change.at,
-            words=change_words(change.shift_ratio, change.points_before, change.points_after, series.better),
+            words=described(change, series.better),
         )
         for change, series in session.execute(statement)
     ]
+
+
+def _is_of_week(change: type[ChangePoint], due: DueDigest) -> ColumnElement[bool]:
+    return (change.confirmed_at >= due.since) & (change.confirmed_at < due.until)

@@ -27,12 +27,13 @@ from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.clock import written
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Series
-from iotide_server.statistics.shifts import Direction, Shift
+from iotide_server.statistics.shifts import IMPROVEMENTS, Direction
 from iotide_server.targets.models import Target
 from iotide_server.trends.models import ChangePoint, Event
+from iotide_server.trends.recoveries import described
+from iotide_server.trends.recoveries import direction_of as direction_of_change
 from iotide_server.trends.schemas import Event as ShownEvent
 from iotide_server.trends.schemas import SeriesChange
-from iotide_server.trends.words import change_words
 
 AnyRow = Row[*tuple[Any, ...]]
 
@@ -167,13 +168,13 @@ def _shown(row: AnyRow, names: _Names) -> Alert:
         closed_because=found.closed_because,
         baseline_at=found.baseline_at,
         confirmation_id=found.confirmation_id,
-        moves=list(possible(state, is_improvement=direction is Direction.BETTER)),
+        moves=list(possible(state, is_improvement=direction in IMPROVEMENTS)),
     )
 
 
 def direction_of(series: Series, change: ChangePoint | None) -> Direction | None:
     """What the change of an alert is to those who use the system."""
-    return None if change is None else Shift(change.median_before, change.median_after).direction(series.better)
+    return None if change is None else direction_of_change(change, series.better)
 
 
 def _series(series: Series, names: _Names) -> AlertSeries:
@@ -193,7 +194,7 @@ def _series(series: Series, names: _Names) -> AlertSeries:
 
 def _words(found: models.Alert, series: Series, change: ChangePoint | None) -> str:
     if change is not None:
-        return change_words(change.shift_ratio, change.points_before, change.points_after, series.better)
+        return described(change, series.better)
     if found.silent_since is not None:
         return f"no point since {written(found.silent_since)}, and its schedule goes on"
     return "its newest points look as if it had changed; nothing is shown yet"

@@ -25,7 +25,7 @@ from iotide_server.alerts.reading import direction_of
 from iotide_server.alerts.schemas import AlertActionInput
 from iotide_server.live import service as live
 from iotide_server.results.models import Series
-from iotide_server.statistics.shifts import Direction
+from iotide_server.statistics.shifts import IMPROVEMENTS
 from iotide_server.trends.events import EventNotFoundError
 from iotide_server.trends.models import ChangePoint, Event
 
@@ -43,7 +43,7 @@ def act(session: Session, principal: Principal, alert_id: int, wanted: AlertActi
     alert = _own(session, principal, alert_id)
     series = session.get_one(Series, alert.series_id)
     change = session.get(ChangePoint, alert.change_point_id) if alert.change_point_id is not None else None
-    is_improvement = direction_of(series, change) is Direction.BETTER
+    is_improvement = direction_of(series, change) in IMPROVEMENTS
     state = AlertState(alert.state)
     after = moved(state, wanted.action, is_improvement=is_improvement)
     if after is None:

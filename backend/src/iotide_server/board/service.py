@@ -14,6 +14,7 @@ from iotide_server.board.schemas import Board, BoardCell, BoardCluster, BoardNod
 from iotide_server.board.standing import Gone, Judged, Spread, Step, Summed, judge, sum_up
 from iotide_server.results import reading as results
 from iotide_server.statistics.course import Course
+from iotide_server.trends.drift import StoredDrift
 from iotide_server.trends.lateness import late_series
 from iotide_server.trends.noise import NoiseChange
 from iotide_server.trends.words import noise_words
@@ -46,7 +47,6 @@ def board(session: Session, principal: Principal, since: datetime, now: datetime
 
 
 def _gone(row: AnyRow, since: datetime, steps: Sequence[Step], late_words: str | None) -> Gone:
-    drift = None if row.drift is None else (row.drift["shift_ratio"], row.drift["low"], row.drift["high"])
     return Gone(
         course=None if row.course is None else Course(row.course),
         better=row.better,
@@ -54,7 +54,7 @@ def _gone(row: AnyRow, since: datetime, steps: Sequence[Step], late_words: str |
         missing_points=row.missing_points or 0,
         last_at=row.last_at,
         steps=steps,
-        drift=drift,
+        drift=StoredDrift.read(row.drift),
         noisy=_noisy(row, since),
         late_words=late_words,
     )

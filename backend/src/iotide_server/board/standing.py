@@ -8,7 +8,8 @@ from enum import StrEnum
 
 from iotide_server.statistics.course import Course
 from iotide_server.statistics.shifts import is_near
-from iotide_server.trends.words import course_words, direction
+from iotide_server.trends.drift import StoredDrift
+from iotide_server.trends.words import course_words, direction, drift_words
 
 
 class Standing(StrEnum):
@@ -57,7 +58,7 @@ class Gone:
     Attributes:
         course: None before the first analysis.
         steps: of the period, in time order.
-        drift: shift_ratio, low and high of a slow change.
+        drift: the line of a slow change.
         noisy: where it became noisier in the period.
         late_words: of a scheduled series that stopped.
     """
@@ -68,7 +69,7 @@ class Gone:
     missing_points: int
     last_at: datetime
     steps: Sequence[Step] = ()
-    drift: tuple[float, float, float] | None = None
+    drift: StoredDrift | None = None
     noisy: Spread | None = None
     late_words: str | None = None
 
@@ -139,10 +140,9 @@ def _shift_words(ratio: float | None) -> str:
 def _drifted(gone: Gone) -> Judged | None:
     if gone.course is not Course.DRIFT or gone.drift is None:
         return None
-    ratio, low, high = gone.drift
-    words = course_words(Course.DRIFT, gone.point_count, missing_points=0, changes=0, drift=(low, high))
-    state = Standing.SLOWER if direction(ratio, gone.better) == "worse" else Standing.FASTER
-    return Judged(state, None, None, ratio, words)
+    is_worse = direction(gone.drift.end - gone.drift.start, gone.better) == "worse"
+    state = Standing.SLOWER if is_worse else Standing.FASTER
+    return Judged(state, None, None, gone.drift.shift_ratio, drift_words(gone.drift, gone.point_count))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,14 @@ def written(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
+def days_written(first: datetime, last: datetime) -> str:
+    """Return the days from one moment to another, for instance `from 11 Aug to 20 Sep 2026`."""
+    start, end = day_written(first), day_written(last)
+    if start == end:
+        return f"on {end}"
+    return f"from {start.removesuffix(f' {last.year}')} to {end}"
+
+
 def day_written(moment: datetime) -> str:
     """Return the day of a moment in UTC as sentences say it, for instance `11 Aug 2026`."""
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"

@@ -14,7 +14,7 @@ from iotide_server.statistics.course import LEAST_SHIFT, MOST_P, SEGMENT_RUNS, A
 from iotide_server.statistics.noise import spread_change
 from iotide_server.statistics.ranks import Values, independent_ratio, memory, p_value
 
-DETECTOR: Final = "kernel-cpd-2"
+DETECTOR: Final = "kernel-cpd-3"
 """Name and version, stored with what it found; it goes up whenever it could find something else."""
 MOST_RUNS: Final = 2000
 FEWEST_RUNS: Final = 14
@@ -109,5 +109,13 @@ def _drift(series: Values, indices: Sequence[int], recalled: float) -> Drift | N
     if np.abs(left).mean() > np.abs(of_steps).mean() * allowance:
         return None
     ends = theilslopes(series, numbers, alpha=CONFIDENCE)[2:]
-    shown = (slope, *(slope + (end - slope) / sqrt(independent) for end in ends))
-    return Drift(*(float(of) * runs / centre for of in shown))
+    lowest, highest = (_gained(series, float(slope + (end - slope) / sqrt(independent))) for end in ends)
+    start = float(intercept)
+    return Drift(_gained(series, float(slope)), lowest, highest, start=start, end=start + float(slope) * (runs - 1))
+
+
+def _gained(series: Values, slope: float) -> float | None:
+    """What a line of this slope through the medians gains from the first run to the last, of its own value there."""
+    last = len(series) - 1
+    start = float(np.median(series)) - slope * last / 2
+    return slope * last / abs(start) if start * float(np.median(series)) > 0 else None

@@ -16,6 +16,10 @@ SAME_RUNS: Final = 6
 """A change that another analysis finds so far away is the same."""
 CONFIRMING_RUNS: Final = 2
 """So many runs after it was found must a change still be found, to be told."""
+FEWEST_BEFORE: Final = 6
+"""Runs before an event; fewer do not judge it."""
+LOOKS_AFTER: Final = (4, 8)
+"""An event is judged after so many runs, and once more."""
 
 
 class Course(StrEnum):
@@ -68,13 +72,17 @@ class Drift:
     """A slow change without a moment.
 
     Attributes:
-        shift_ratio: what the line gained or lost from the first run to the last, of the absolute median.
-        low, high: the same at the ends of the slope's 95 % interval, wider by the memory of the runs.
+        shift_ratio: what the line gains or loses from the first run to the last, as a share of its value at the first.
+        low, high: the same for the lines at the ends of the slope's 95 % interval, which the memory of the runs widens;
+            each line has its own value at the first run. None of the three where its line begins at 0 or beyond.
+        start, end: the values of the line at the first run and at the last, in the unit of the values.
     """
 
-    shift_ratio: float
-    low: float
-    high: float
+    shift_ratio: float | None
+    low: float | None
+    high: float | None
+    start: float
+    end: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from iotide_server.statistics.course import LEAST_SHIFT, Effect
+from iotide_server.statistics.course import FEWEST_BEFORE, LEAST_SHIFT, Effect
 from iotide_server.statistics.ranks import p_value
 
 MOST_BEFORE: Final = 20
-FEWEST_BEFORE: Final = 6
-LOOKS_AFTER: Final = (4, 8)
-"""After so many runs an event is judged, and once more."""
 MOST_P: Final = 0.01
 
 

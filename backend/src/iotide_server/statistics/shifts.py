@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
 
 from iotide_server.statistics.course import LEAST_SHIFT
 
@@ -17,6 +18,9 @@ class Direction(StrEnum):
     BETTER = "better"
     RECOVERED = "recovered"
     NEITHER = "neither"
+
+
+IMPROVEMENTS: Final = frozenset({Direction.BETTER, Direction.RECOVERED})
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,16 @@ from iotide_server.kit.work import want_all, want_work
 from iotide_server.live import service as live
 from iotide_server.results.models import Point, Series
 from iotide_server.statistics.changepoints import DETECTOR, FEWEST_RUNS, MOST_RUNS, analyse
-from iotide_server.statistics.course import CONFIRMING_RUNS, Analysis, Change, Course
-from iotide_server.statistics.events import LOOKS_AFTER, event_effect
+from iotide_server.statistics.course import CONFIRMING_RUNS, LOOKS_AFTER, Analysis, Change, Course
+from iotide_server.statistics.events import event_effect
 from iotide_server.statistics.suspects import FEWEST_RUNS as FEWEST_SUSPECTED
 from iotide_server.statistics.suspects import suspect
 from iotide_server.trends import event_repository, repository
 from iotide_server.trends.changes import match_changes
+from iotide_server.trends.drift import StoredDrift
 from iotide_server.trends.models import ChangePoint, SeriesCourse
 from iotide_server.trends.noise import NoiseChange, noise_change
+from iotide_server.trends.recoveries import write_recoveries
 from iotide_server.trends.service import ALERTS
 
 _QUIET: Final = frozenset({Course.STEADY, Course.TOO_SHORT})
@@ -51,7 +53,7 @@ def analyse_series(session: Session, series_id: int) -> None:
         point_count=point_count,
         missing_points=found.missing_runs,
         memory=found.memory,
-        drift=None if found.drift is None else asdict(found.drift),
+        drift=_drift(found, points),
         noise=_noise(session.get(SeriesCourse, series_id), found, points, point_count, now),
         suspect=None if suspected is None else asdict(suspected),
         detector=DETECTOR,
@@ -59,7 +61,7 @@ def analyse_series(session: Session, series_id: int) -> None:
     )
     was_quiet = _is_quiet(session.get(SeriesCourse, series_id))
     session.merge(course)
-    _keep_changes(session, course, found.changes, points)
+    _keep_changes(session, series, course, found.changes, points)
     if points:
         _judge_events(session, series, points)
     want_work(session, ALERTS, series_id, course.analysed_at)
@@ -88,6 +90,13 @@ def analyse_young(session: Session, series_ids: Sequence[int]) -> list[int]:
     return [row.id for row in looked_at if not row.is_young]
 
 
+def _drift(found: Analysis, points: Sequence[Point]) -> Json | None:
+    if found.drift is None:
+        return None
+    times = [point.at for point in points]
+    return StoredDrift.of(found.drift, times).model_dump(mode="json")
+
+
 def _noise(
     before: SeriesCourse | None, found: Analysis, points: Sequence[Point], point_count: int, now: datetime
 ) -> Json | None:
@@ -98,7 +107,9 @@ def _noise(
     return made.model_dump(mode="json")
 
 
-def _keep_changes(session: Session, course: SeriesCourse, changes: Sequence[Change], points: Sequence[Point]) -> None:
+def _keep_changes(
+    session: Session, series: Series, course: SeriesCourse, changes: Sequence[Change], points: Sequence[Point]
+) -> None:
     rows = repository.change_points(session, course.series_id)
     # What changed before the newest points begin is not looked at any more, and stays as it was.
     seen = [row for row in rows if points and row.at >= points[0].at]
@@ -116,6 +127,8 @@ def _keep_changes(session: Session, course: SeriesCourse, changes: Sequence[Chan
         session.add(row)
     for index in matched.gone:
         seen[index].gone_at = seen[index].gone_at or course.analysed_at
+    session.flush()  # new rows need their ids
+    write_recoveries(repository.change_points(session, series.id), series.better)
 
 
 def _write(row: ChangePoint, change: Change, points: Sequence[Point]) -> None:

@@ -17,7 +17,7 @@ class SeriesCourse(Base):
         point_count: points in the series then; of very many the newest were looked at.
         missing_points: so many more allow an answer.
         memory: lag-1 autocorrelation of the points within segments, from 0.
-        drift: shift_ratio, low and high, where that is its course.
+        drift: as `iotide_server.trends.drift.StoredDrift`, where that is its course.
         noise: the last change of the spread around the level, as `iotide_server.trends.noise.NoiseChange`.
         suspect: centre, low, high and is_higher, while the newest points look as if it had changed.
         detector: name and version of what looked.
@@ -55,6 +55,10 @@ class ChangePoint(Identified, Base):
         found_points: how many points had the first of those analyses that found it without a break.
         confirmed_at: when one of CONFIRMING_RUNS more points still found it; None: not yet.
         gone_at: since when analyses do not find it any more; it comes back as itself.
+        recovered_by_id, recovered_at: of a change for the worse, the confirmed change that took it back, and its `at`.
+        healthy_level, healthy_until: of a change for the better while the level was away from the healthy one, the
+            `median_before` and the `at` of the change for the worse that led away from it.
+        is_recovery: it only leads back towards `healthy_level`.
         detector: name and version of what found it last.
     """
 
@@ -74,10 +78,23 @@ class ChangePoint(Identified, Base):
     found_points: Mapped[int]
     confirmed_at: Mapped[datetime | None]
     gone_at: Mapped[datetime | None]
+    recovered_by_id: Mapped[int | None] = mapped_column(ForeignKey("change_point.id"))
+    recovered_at: Mapped[datetime | None]
+    healthy_level: Mapped[float | None]
+    healthy_until: Mapped[datetime | None]
+    is_recovery: Mapped[bool] = mapped_column(server_default="false")
     detector: Mapped[str]
 
     __table_args__ = (
         Index("ix_change_point_series_id_at", "series_id", "at"),
+        CheckConstraint("(recovered_by_id IS NULL) = (recovered_at IS NULL)", name="recovered"),
+        CheckConstraint("(healthy_level IS NULL) = (healthy_until IS NULL)", name="healthy"),
+        CheckConstraint("NOT is_recovery OR healthy_level IS NOT NULL", name="is_recovery"),
+        Index(
+            "ix_change_point_recovered_by_id",
+            "recovered_by_id",
+            postgresql_where=text("recovered_by_id IS NOT NULL"),
+        ),
         Index("ix_change_point_told", "id", postgresql_where=text("confirmed_at IS NOT NULL AND gone_at IS NULL")),
     )
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, delete, func, select, text
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode
 from iotide_server.kit.db import Json
@@ -224,8 +224,8 @@ def told_changes(session: Session, series_id: int) -> Sequence[ChangePoint]:
 def changes_page(
     session: Session, visible: frozenset[int] | None, wanted: ChangeFilter, paging: PageRequest
 ) -> Slice[ChangePoint]:
-    """Changes that are still found, the newest found first."""
-    told = [ChangePoint.gone_at.is_(None), ChangePoint.id < paging.before_id]
+    """Changes that are still found, the newest found first, without those that only took listed ones back."""
+    told = [ChangePoint.gone_at.is_(None), ChangePoint.id < paging.before_id, has_own_line()]
     if not wanted.with_unconfirmed:
         told.append(ChangePoint.confirmed_at.is_not(None))
     if visible is not None:
@@ -240,9 +240,18 @@ def changes_page(
         way = "higher" if wanted.direction == "better" else "lower"
         told.append(Series.better != "neither")
         told.append(is_higher == (Series.better == way))
+        if wanted.direction == "better":
+            told.append(~ChangePoint.is_recovery)
     statement = select(ChangePoint).join(Series, Series.id == ChangePoint.series_id).where(*told)
     rows = session.scalars(statement.order_by(ChangePoint.id.desc()).limit(paging.limit + 1)).all()
     return paging.cut(rows, key=lambda row: row.id)
+
+
+def has_own_line() -> ColumnElement[bool]:
+    """Return the condition for a line in a list of changes: a recovery is part of the line of what it took back."""
+    ended = aliased(ChangePoint)
+    takes_back = select(ended.id).where(ended.recovered_by_id == ChangePoint.id).exists()
+    return ~(ChangePoint.is_recovery & takes_back)
 
 
 def newest_points(

@@ -14,11 +14,16 @@ from iotide_server.kit.web import Input, Output
 from iotide_server.results.models import Point
 from iotide_server.results.schemas import OptionalId, Series
 from iotide_server.statistics.course import Course, Effect
+from iotide_server.statistics.shifts import Direction
 from iotide_server.trends import models
+from iotide_server.trends.drift import StoredDrift
 from iotide_server.trends.models import ChangePoint, EventEffect, SeriesCourse
 from iotide_server.trends.noise import NoiseChange
-from iotide_server.trends.words import Direction, change_words, course_words, direction, event_words, noise_words
+from iotide_server.trends.recoveries import described, direction_of
+from iotide_server.trends.words import course_words, event_words, noise_words, seen_change_words, shift_words
 from iotide_wire.base import Name, WrittenTime
+
+ChangeDirection = Literal["better", "worse", "recovered"]
 
 
 class Points(Output):
@@ -63,6 +68,9 @@ class SeriesChange(Output):
     """A change of a series' level, with its segments: the points from the change before to the next one.
 
     It lies between `previous_at` and `at`. Until `confirmed_at` no analysis of two more points has found it still.
+    A change for the worse that a confirmed change took back has ended: `recovered_by` is the id of that one, and
+    `ended_at` its `at`. A change for the better that only leads back towards the level before one for the worse is
+    `recovered`, not better.
     `p_value` is that of Mann and Whitney, for as many points as are independent.
     """
 
@@ -76,12 +84,14 @@ class SeriesChange(Output):
     median_before: float
     median_after: float
     shift_ratio: Annotated[float | None, Field(description="Of the median before; null where that is 0")]
-    direction: Annotated[Direction | None, Field(description="Null where neither way is better")]
+    direction: Annotated[ChangeDirection | None, Field(description="Null where neither way is better")]
+    ended_at: datetime | None
+    recovered_by: int | None
     p_value: float
     words: Annotated[str, Field(examples=["12.0 % lower, worse: 40 points against 60 before"])]
     found_at: datetime
     confirmed_at: datetime | None
-    detector: Annotated[str, Field(examples=["kernel-cpd-2"])]
+    detector: Annotated[str, Field(examples=["kernel-cpd-3"])]
 
     @classmethod
     def of(cls, row: ChangePoint, better: str) -> "SeriesChange":
@@ -97,21 +107,43 @@ class SeriesChange(Output):
             median_before=row.median_before,
             median_after=row.median_after,
             shift_ratio=row.shift_ratio,
-            direction=direction(row.shift_ratio, better),
+            direction=_shown_direction(row, better),
+            ended_at=row.recovered_at,
+            recovered_by=row.recovered_by_id,
             p_value=row.p_value,
-            words=change_words(row.shift_ratio, row.points_before, row.points_after, better),
+            words=described(row, better),
             found_at=row.found_at,
             confirmed_at=row.confirmed_at,
             detector=row.detector,
         )
 
 
-class Drift(Output):
-    """A slow change: what a straight line gained or lost over the series, of its median, with its 95 % interval."""
+def _shown_direction(row: ChangePoint, better: str) -> ChangeDirection | None:
+    match direction_of(row, better):
+        case Direction.NEITHER:
+            return None
+        case Direction.RECOVERED:
+            return "recovered"
+        case Direction.BETTER:
+            return "better"
+        case Direction.WORSE:
+            return "worse"
 
-    shift_ratio: float
-    low: float
-    high: float
+
+class Drift(Output):
+    """A slow change: a straight line from `start` to `end`, in the series' base unit.
+
+    `shift_ratio` is what the line gains or loses from `start_at` to `end_at`, as a share of `start`, with its 95 %
+    interval; null where the line starts at 0.
+    """
+
+    shift_ratio: float | None
+    low: float | None
+    high: float | None
+    start: float
+    end: float
+    start_at: datetime
+    end_at: datetime
 
 
 class Noise(Output):
@@ -189,7 +221,10 @@ class ChangeFilter:
 
     cluster_id: OptionalId = None
     workload: Annotated[str | None, Query(max_length=100, examples=["dd"])] = None
-    direction: Annotated[Direction | None, Query(description="To the better or to the worse")] = None
+    direction: Annotated[
+        Literal["better", "worse"] | None,
+        Query(description="For the better or for the worse; a recovery belongs to the change that it took back"),
+    ] = None
     with_unconfirmed: Annotated[bool, Query(description="Also those that only one number of points shows yet")] = False
 
 
@@ -213,23 +248,42 @@ class EventInput(Input):
 
 
 class SeriesEvent(Output):
-    """An event and what it did to a series: up to 20 points before it (6 at least) against the first 4 or 8 after."""
+    """An event and what it did to a series: up to 20 points before it (6 at least) against the first 4 or 8 after.
+
+    Where a change lies between the same two points, the event has the numbers of that change: `change_id`.
+    """
 
     event: Event
     effect: Effect
-    words: Annotated[str, Field(examples=["12.0 % lower, worse: 8 points against 20 before"])]
+    change_id: int | None
+    words: Annotated[str, Field(examples=["12.0 % lower, worse: 8 points after it, 20 before"])]
     n_before: int
     n_after: int
     shift_ratio: float | None
     p_value: float | None
 
     @classmethod
-    def of(cls, found: Row[models.Event, EventEffect], better: str) -> "SeriesEvent":
-        """As the API shows the rows."""
+    def of(
+        cls, found: Row[models.Event, EventEffect], better: str, changes: Sequence[ChangePoint] = ()
+    ) -> "SeriesEvent":
+        """As the API shows the rows, with the changes of the series."""
         event, row = found
+        change = next((one for one in changes if one.previous_at < event.at <= one.at), None)
+        if change is not None:
+            return cls(
+                event=Event.model_validate(event),
+                effect=Effect.SHIFTED,
+                change_id=change.id,
+                words=seen_change_words(shift_words(change.shift_ratio), change.at),
+                n_before=change.points_before,
+                n_after=change.points_after,
+                shift_ratio=change.shift_ratio,
+                p_value=change.p_value,
+            )
         return cls(
             event=Event.model_validate(event),
             effect=Effect(row.effect),
+            change_id=None,
             words=event_words(Effect(row.effect), row.shift_ratio, row.points_before, row.points_after, better),
             n_before=row.points_before,
             n_after=row.points_after,
@@ -284,8 +338,8 @@ class SeriesAnalysis(Output):
                 analysed_at=None,
             )
         course = Course(row.course)
-        drift = None if row.drift is None else Drift.model_validate(row.drift)
-        interval = None if drift is None else (drift.low, drift.high)
+        drift = StoredDrift.read(row.drift)
+        recoveries = {change.id for change in changes if change.is_recovery}
         return cls(
             series_id=series.id,
             course=course,
@@ -293,17 +347,17 @@ class SeriesAnalysis(Output):
                 course,
                 row.point_count,
                 missing_points=row.missing_points,
-                changes=len(changes),
-                drift=interval,
+                changes=len(changes) - len({change.recovered_by_id for change in changes} & recoveries),
+                drift=drift,
             ),
             n=row.point_count,
             missing_points=row.missing_points,
             memory=row.memory,
-            drift=drift,
+            drift=None if drift is None else Drift.model_validate(drift),
             noise=None if row.noise is None else Noise.of(NoiseChange.model_validate(row.noise)),
             suspect=None if row.suspect is None else Suspect.model_validate(row.suspect),
             changes=[SeriesChange.of(change, series.better) for change in changes],
-            events=[SeriesEvent.of(found, series.better) for found in events],
+            events=[SeriesEvent.of(found, series.better, changes) for found in events],
             detector=row.detector,
             analysed_at=row.analysed_at,
         )

@@ -1,23 +1,79 @@
 """What was found in a series, as sentences that say no more than was shown; pure."""
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
-from iotide_server.kit.clock import written
-from iotide_server.statistics.course import Course, Effect
+from iotide_server.kit.clock import day_written, days_written, written
+from iotide_server.statistics.course import FEWEST_BEFORE, LOOKS_AFTER, Course, Effect
+from iotide_server.statistics.shifts import is_near
+from iotide_server.trends.drift import StoredDrift
 
 Direction = Literal["better", "worse"]
+_LEAST_WHOLE_RATIO: Final = 0.1
+"""A smaller drift gets a decimal."""
 
 
-def change_words(shift_ratio: float | None, points_before: int, points_after: int, better: str) -> str:
-    """A change of level, for instance `12.0 % lower, worse: 40 points against 60 before`."""
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A change for the worse that a later change took back: its first point, and the first one after its end."""
+
+    at: datetime
+    recovered_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Regained:
+    """A change for the better while the level was away from the healthy one.
+
+    Attributes:
+        level, healthy_level: after the change, and before the change for the worse that led away from the healthy one.
+        healthy_until: the first point after that change for the worse.
+        is_recovery: the level only leads back; False: it is better than the healthy one.
+    """
+
+    level: float
+    healthy_level: float
+    healthy_until: datetime
+    is_recovery: bool
+
+
+def change_words(
+    shift_ratio: float | None,
+    points_before: int,
+    points_after: int,
+    better: str,
+    past: Ended | Regained | None = None,
+) -> str:
+    """Return a change of level as a sentence.
+
+    For instance `12.0 % lower, worse: 40 points against 60 before`, or, of one that ended,
+    `12.0 % lower from 11 Aug to 20 Sep 2026, recovered: 40 points against 60 before`.
+    """
     counts = f"{points_after} points against {points_before} before"
+    shift = shift_words(shift_ratio)
+    if isinstance(past, Ended):
+        return f"{shift} {days_written(past.at, past.recovered_at)}, recovered: {counts}"
+    if isinstance(past, Regained):
+        return f"{shift}, {_regained_words(past)}: {counts}"
+    found = None if shift_ratio is None else direction(shift_ratio, better)
+    return f"{shift}: {counts}" if found is None else f"{shift}, {found}: {counts}"
+
+
+def shift_words(shift_ratio: float | None) -> str:
+    """Return a change of level without its reasons, for instance `12.0 % lower`."""
     if shift_ratio is None:
-        return f"no longer 0: {counts}"
-    side = "higher" if shift_ratio > 0 else "lower"
-    found = direction(shift_ratio, better)
-    judged = "" if found is None else f", {found}"
-    return f"{abs(shift_ratio):.1%} {side}{judged}: {counts}".replace("%", " %")
+        return "no longer 0"
+    return f"{100 * abs(shift_ratio):.1f} % {'higher' if shift_ratio > 0 else 'lower'}"
+
+
+def _regained_words(past: Regained) -> str:
+    day = day_written(past.healthy_until)
+    if past.is_recovery and is_near(past.level, past.healthy_level):
+        return f"back at the level before {day}"
+    difference = past.level - past.healthy_level
+    away = shift_words(difference / abs(past.healthy_level) if past.healthy_level else None)
+    return f"still {away} than before {day}" if past.is_recovery else f"{away} than before {day}, better"
 
 
 def direction(shift_ratio: float | None, better: str) -> Direction | None:
@@ -32,36 +88,49 @@ def direction(shift_ratio: float | None, better: str) -> Direction | None:
 
 
 def course_words(
-    course: Course, point_count: int, *, missing_points: int, changes: int, drift: tuple[float, float] | None
+    course: Course, point_count: int, *, missing_points: int, changes: int, drift: StoredDrift | None
 ) -> str:
-    """How a series went.
-
-    Args:
-        drift: the ends of its interval, where that is the course.
-    """
+    """Return how a series went, as a sentence; `drift` is given where that is the course."""
     match course:
         case Course.TOO_SHORT:
-            return f"{point_count} points: {missing_points} more are needed to tell whether it changed"
+            return f"not judged: {point_count} points, {point_count + missing_points} needed"
         case Course.STEADY:
             return f"no change shown in {point_count} points"
         case Course.CHANGED:
             return f"{changes} {'change' if changes == 1 else 'changes'} in {point_count} points"
         case Course.DRIFT:
-            low, high = drift or (0.0, 0.0)
-            return f"a slow drift of {100 * low:+.1f}..{100 * high:+.1f} % over {point_count} points, without a moment"
+            return "gradual change, not measured again yet" if drift is None else drift_words(drift, point_count)
+
+
+def drift_words(drift: StoredDrift, point_count: int) -> str:
+    """Return a drift: `gradual decline, \u221231 % since 31 May 2026 (179 points), no single start date`."""
+    side = "rise" if drift.is_up else "decline"
+    shift = ""
+    if drift.shift_ratio is not None:
+        digits = 0 if abs(drift.shift_ratio) >= _LEAST_WHOLE_RATIO else 1
+        shift = f" {100 * drift.shift_ratio:+.{digits}f} %".replace("-", "\u2212")
+    since = day_written(drift.start_at)
+    return f"gradual {side},{shift} since {since} ({point_count} points), no single start date"
 
 
 def event_words(effect: Effect, shift_ratio: float | None, points_before: int, points_after: int, better: str) -> str:
-    """What an event did to a series."""
+    """Return what an event did to a series, with the points that this is known from."""
     match effect:
         case Effect.SHIFTED:
-            return change_words(shift_ratio, points_before, points_after, better)
+            found = None if shift_ratio is None else direction(shift_ratio, better)
+            judged = "" if found is None else f", {found}"
+            return f"{shift_words(shift_ratio)}{judged}: {points_after} points after it, {points_before} before"
         case Effect.NONE_SHOWN:
-            return f"no effect shown: {points_after} points against {points_before} before"
+            return f"no effect shown: {points_after} points after it, {points_before} before"
         case Effect.TOO_FEW_BEFORE:
-            return f"{points_before} points before it are too few to judge it by"
+            return f"not judged: {points_before} points before it, {FEWEST_BEFORE} needed"
         case Effect.PENDING:
-            return f"{points_after} points since then, and 4 are needed"
+            return f"not judged yet: {points_after} points after it, {LOOKS_AFTER[0]} needed"
+
+
+def seen_change_words(words: str, at: datetime) -> str:
+    """Return the effect of an event that coincides with a change: the change has the number."""
+    return f"{words}; see the change of {day_written(at)}"
 
 
 def noise_words(spread_before: float, spread_after: float, points_before: int, points_after: int) -> str:

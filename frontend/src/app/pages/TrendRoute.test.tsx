@@ -155,7 +155,7 @@ it("says of each series what changed since when, and shows the runs of the first
 
 it("says what another kernel did to each series that met it", async () => {
   const event = { id: 7, at: "2026-11-21T10:00:00Z", text: "kernel: 6.1.0-30 -> 6.1.0-35", told_by: null };
-  const words = "no effect shown: 8 points against 20 before";
+  const words = "no effect shown: 8 points after it, 20 before";
   server.use(
     http.get("*/api/v1/series/2/analysis", () =>
       HttpResponse.json({ ...analysis(2), events: [{ event, words, p_value: 0.4321 }] }),
@@ -165,7 +165,7 @@ it("says what another kernel did to each series that met it", async () => {
   const table = within(await screen.findByRole("table", { name: "Events" }));
   const [, row] = table.getAllByRole("row");
   expect(row).toHaveTextContent(/kernel: 6\.1\.0-30 -> 6\.1\.0-35runs/);
-  expect(row).toHaveTextContent(/no effect shown: 8 points against 20 before0\.4321/);
+  expect(row).toHaveTextContent(/no effect shown: 8 points after it, 20 before0\.4321/);
 });
 
 it("asks again for the span that the address names, says it, and leads back to all of it", async () => {

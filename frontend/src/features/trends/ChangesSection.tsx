@@ -9,7 +9,7 @@ import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { formatP, type Unit } from "@/lib/units";
-import type { ChosenPoint, NamedPoints } from "./lines";
+import { type ChosenPoint, listedChanges, type NamedPoints } from "./lines";
 
 interface ChangesSectionProps {
   readonly lines: readonly NamedPoints[];
@@ -63,9 +63,11 @@ function SeriesRows({ name, unit, analysis, onChoose }: SeriesRowsProps) {
         </tr>
       )}
       {analysis.noise && <NoiseRow name={name} noise={analysis.noise} />}
-      {analysis.changes.toReversed().map((change) => (
-        <ChangeRow change={change} key={change.id} name={name} onChoose={onChoose} unit={unit} />
-      ))}
+      {listedChanges(analysis.changes)
+        .toReversed()
+        .map((change) => (
+          <ChangeRow change={change} key={change.id} name={name} onChoose={onChoose} unit={unit} />
+        ))}
     </>
   );
 }

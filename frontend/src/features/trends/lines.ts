@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { keepPreviousData, type UseQueryResult, useQueries } from "@tanstack/react-query";
 import { useCallback } from "react";
-import type { Points, Series, SeriesAnalysis } from "@/api/types";
+import type { Points, Series, SeriesAnalysis, SeriesChange } from "@/api/types";
 import { type LaneMark, laneOf } from "@/plots/happenings";
 import type { TrendLine } from "@/plots/trend";
 import { analysisQuery, pointsQuery, type Span } from "./queries";
@@ -75,6 +75,17 @@ export interface Happening extends LaneMark {
   readonly cellId: number | null;
 }
 
+/** Whether a change was for the better; a recovery is neither better nor worse. */
+function goodness(direction: SeriesChange["direction"]): boolean | null {
+  return direction === "better" || direction === "worse" ? direction === "better" : null;
+}
+
+/** The changes of a list: a recovery is part of the line of the change that it took back. */
+export function listedChanges(changes: readonly SeriesChange[]): readonly SeriesChange[] {
+  const recoveries = new Set(changes.map(({ recovered_by }) => recovered_by));
+  return changes.filter(({ id, direction }) => direction !== "recovered" || !recoveries.has(id));
+}
+
 /** Changes of the drawn series and events around them, each event once, in time order. */
 export function happenings(
   lines: readonly NamedPoints[],
@@ -91,7 +102,7 @@ export function happenings(
         lane: "Changes",
         at: change.at,
         words: `${told}${change.words}`,
-        isBetter: change.direction === null ? null : change.direction === "better",
+        isBetter: goodness(change.direction),
         isChosen: false,
         eventId: null,
         cellId: change.cell_id,

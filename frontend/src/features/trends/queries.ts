@@ -3,7 +3,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 import { everyItem, LARGEST_PAGE } from "@/api/pages";
-import type { Points, SeriesChange } from "@/api/types";
+import type { Points } from "@/api/types";
 
 /** The server looks at so many of the newest points, and chooses so many of them that look as all do. */
 const POINTS_LOOKED_AT = 10_000;
@@ -14,7 +14,7 @@ const CHANGES_PER_PAGE = 50;
 export interface ChangeFilter {
   readonly clusterId?: number | undefined;
   readonly workload?: string | undefined;
-  readonly direction?: SeriesChange["direction"] | undefined;
+  readonly direction?: "better" | "worse" | undefined;
   readonly withUnconfirmed?: boolean | undefined;
 }
 

@@ -17,6 +17,7 @@ from iotide_server.notifications.digests import DueDigest
 from iotide_server.notifications.models import Channel, Delivery
 from iotide_server.results.models import Series
 from iotide_server.schedules.models import Firing, Schedule
+from iotide_server.trends.recoveries import write_recoveries
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
@@ -215,3 +216,22 @@ def test_a_digest_tells_of_its_week_what_changed_and_what_waits(
     session.expire_all()
     before = DueDigest(1, measured.cluster.id, NOW - timedelta(days=9), NOW - timedelta(days=2), "key")
     assert compose(session, before) is None
+
+
+def test_a_digest_tells_a_drop_and_its_recovery_in_the_week_of_either_as_one_line(
+    session: Session, measured: Measured, series: Series
+) -> None:
+    drop = confirmed_change(session, series, NOW + timedelta(days=1), 100.0, 80.0)
+    rise = confirmed_change(session, series, NOW + timedelta(days=20), 80.0, 100.0)
+    write_recoveries([drop, rise], series.better)
+    session.flush()
+    for first_day in (10, 29):
+        since = NOW + timedelta(days=first_day - 1)
+        message = compose(session, DueDigest(1, measured.cluster.id, since, since + timedelta(days=7), "key"))
+        assert message is not None
+        assert message.text.startswith(
+            "Changes confirmed:\nWrite rate of dd (operation write): "
+            "20.0 % lower from 22 Nov to 11 Dec 2026, recovered: 8 points against 20 before"
+        )
+        assert message.subject.endswith("1 changes, 0 open alerts, 0 stopped")
+        assert "higher" not in message.text

@@ -9,7 +9,9 @@ from sqlalchemy.orm import Session
 from iotide_server.results.models import Series
 from iotide_server.statistics.changepoints import DETECTOR
 from iotide_server.trends.analysis import analyse_series, analyse_young
+from iotide_server.trends.drift import StoredDrift
 from iotide_server.trends.models import ChangePoint, Event, SeriesCourse
+from iotide_server.trends.recoveries import described
 from iotide_server.trends.service import ALERTS, ANALYSED_AFTER, ANALYSIS, recompute_points
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -229,15 +231,48 @@ def test_a_series_with_enough_points_a_change_or_an_event_is_left_to_its_own_ana
     assert long.id not in told(session)
 
 
-def test_a_drift_is_stored_with_its_interval(session: Session, measured: Measured) -> None:
+def test_a_drift_is_stored_as_a_line_with_its_interval(session: Session, measured: Measured) -> None:
     falling = [value * (1 - 0.002 * number) for number, value in enumerate(levels((100, 100.0)))]
     series = history(measured, falling)
     analyse_series(session, series.id)
     found = course(session, series)
     assert found.course == "drift"
     assert found.drift is not None
-    assert found.drift["low"] < -0.2 < found.drift["high"] + 0.05
+    drift = StoredDrift.read(found.drift)
+    assert drift is not None
+    assert drift.low is not None
+    assert drift.high is not None
+    assert drift.low < -0.198 < drift.high
+    assert (drift.start, drift.end) == pytest.approx((100, 80.2), abs=0.5)
+    assert (drift.start_at, drift.end_at) == (NOW, NOW + timedelta(days=99))
     assert changes(session) == []
+
+
+def test_a_drop_ends_with_the_confirmed_change_that_took_it_back(session: Session, measured: Measured) -> None:
+    series = history(measured, levels((30, 100.0), (20, 80.0), (10, 100.0)))
+    analyse_series(session, series.id)
+    drop, rise = changes(session)
+    assert (drop.recovered_by_id, rise.is_recovery) == (None, True)
+    history(measured, levels((2, 100.0)), first_day=60)
+    analyse_series(session, series.id)
+    assert (drop.recovered_by_id, drop.recovered_at) == (rise.id, rise.at)
+    assert (rise.healthy_level, rise.healthy_until) == (drop.median_before, drop.at)
+    assert described(drop, "higher").startswith("20.0 % lower from ")
+
+
+def test_a_drop_has_not_ended_any_more_where_its_recovery_is_no_longer_found(
+    session: Session, measured: Measured
+) -> None:
+    series = history(measured, levels((30, 100.0), (20, 80.0), (10, 100.0)))
+    analyse_series(session, series.id)
+    history(measured, levels((2, 100.0)), first_day=60)
+    analyse_series(session, series.id)
+    session.execute(text("DELETE FROM point WHERE at >= :at"), {"at": NOW + timedelta(days=50)})
+    session.expire_all()
+    analyse_series(session, series.id)
+    drop, rise = changes(session)
+    assert rise.gone_at is not None
+    assert (drop.recovered_by_id, drop.recovered_at, rise.is_recovery) == (None, None, False)
 
 
 def test_a_series_that_became_noisier_is_told_and_confirmed_two_points_later(

@@ -8,8 +8,18 @@ from hypothesis import strategies as st
 
 from iotide_server.board.standing import ORDER, Gone, Judged, Spread, Standing, Step, judge, sum_up
 from iotide_server.statistics.course import Course
+from iotide_server.trends.drift import StoredDrift
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
+DRIFT = StoredDrift(
+    shift_ratio=-0.1,
+    low=-0.12,
+    high=-0.08,
+    start=100.0,
+    end=90.0,
+    start_at=datetime(2026, 1, 1, tzinfo=UTC),
+    end_at=NOW,
+)
 
 
 def gone(*levels: float, better: str = "higher", expected: tuple[int, ...] = (), **details: object) -> Gone:
@@ -57,9 +67,9 @@ def test_the_words_and_the_ratio_are_of_now_beside_the_normal_level() -> None:
 
 
 def test_a_drift_has_a_direction_and_no_moment() -> None:
-    judged = judge(gone(100.0, course=Course.DRIFT, drift=(-0.1, -0.12, -0.08)))
+    judged = judge(gone(100.0, course=Course.DRIFT, drift=DRIFT))
     assert (judged.state, judged.since, judged.shift_ratio) == (Standing.SLOWER, None, -0.1)
-    assert judged.words == "a slow drift of -12.0..-8.0 % over 60 points, without a moment"
+    assert judged.words == "gradual decline, \u221210 % since 1 Jan 2026 (60 points), no single start date"
 
 
 def test_a_noisier_series_says_so_unless_it_is_slower_and_one_that_stopped_says_that_first() -> None:
@@ -75,7 +85,7 @@ def test_a_noisier_series_says_so_unless_it_is_slower_and_one_that_stopped_says_
 def test_without_an_analysis_or_enough_points_there_is_no_baseline(course: Course | None) -> None:
     judged = judge(gone(100.0, course=course, point_count=10, missing_points=4))
     assert judged.state is Standing.NO_BASELINE
-    assert judged.words in {"not analysed yet", "10 points: 4 more are needed to tell whether it changed"}
+    assert judged.words in {"not analysed yet", "not judged: 10 points, 14 needed"}
 
 
 states = st.sampled_from(Standing)

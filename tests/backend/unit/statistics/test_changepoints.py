@@ -71,8 +71,53 @@ def test_a_slow_change_is_a_drift_and_no_row_of_steps() -> None:
     found = analyse(falling)
     assert (found.course, found.changes) == (Course.DRIFT, ())
     assert found.drift is not None
+    assert found.drift.low is not None
+    assert found.drift.shift_ratio is not None
+    assert found.drift.high is not None
     assert found.drift.low < found.drift.shift_ratio < found.drift.high < 0
-    assert found.drift.shift_ratio == pytest.approx(-0.2 / 0.9, abs=0.02)
+    assert found.drift.shift_ratio == pytest.approx(-0.2, abs=0.02)
+
+
+def test_a_drift_is_told_as_a_share_of_its_value_at_the_start() -> None:
+    line = np.linspace(13_127, 9_101, 179)
+    drift = analyse(list(line)).drift
+    assert drift is not None
+    assert (drift.start, drift.end) == pytest.approx((13_127, 9_101))
+    assert drift.shift_ratio == pytest.approx(-0.307, abs=0.001)
+    noisy = line * (1 + 0.02 * np.random.default_rng(4).standard_normal(len(line)))
+    around = analyse(list(noisy)).drift
+    assert around is not None
+    assert around.low is not None
+    assert around.high is not None
+    assert around.low < -0.307 < around.high
+    assert (around.low, around.high) == pytest.approx((-0.307, -0.307), abs=0.02)
+
+
+@given(st.integers(FEWEST_RUNS, 400), st.floats(1.0, 1e12), st.floats(0.1, 10.0).filter(lambda of: abs(of - 1) > 0.1))
+def test_of_a_straight_line_the_drift_is_what_it_gains_of_its_start_whatever_its_length(
+    count: int, start: float, factor: float
+) -> None:
+    drift = analyse(list(np.linspace(start, start * factor, count))).drift
+    assert drift is not None
+    for ratio in (drift.low, drift.shift_ratio, drift.high):
+        assert ratio == pytest.approx(factor - 1, rel=1e-6)
+
+
+def test_the_interval_of_a_drift_holds_the_true_one_about_as_often_as_it_says() -> None:
+    random = np.random.default_rng(11)
+    line = np.linspace(100.0, 70.0, 80)
+    analyses = [analyse(list(line * (1 + 0.03 * random.standard_normal(len(line))))) for _ in range(200)]
+    drifts = [found.drift for found in analyses if found.drift is not None]
+    held = sum(drift.low <= -0.3 <= drift.high for drift in drifts if drift.low and drift.high)
+    assert len(drifts) >= 180
+    assert 0.9 <= held / len(drifts) <= 0.99
+
+
+def test_a_drift_that_begins_at_nothing_has_no_ratio() -> None:
+    drift = analyse(list(np.linspace(0.0, 100.0, 40))).drift
+    assert drift is not None
+    assert (drift.shift_ratio, drift.low, drift.high) == (None, None, None)
+    assert (drift.start, drift.end) == pytest.approx((0.0, 100.0), abs=1e-9)
 
 
 @pytest.mark.parametrize("memory", [0.3, 0.6])
