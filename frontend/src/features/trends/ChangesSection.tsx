@@ -9,7 +9,7 @@ import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { formatP, type Unit } from "@/lib/units";
-import { type ChosenPoint, listedChanges, type NamedPoints } from "./lines";
+import { type ChosenPoint, listedChanges, type NamedPoints } from "./drawn";
 
 interface ChangesSectionProps {
   readonly lines: readonly NamedPoints[];

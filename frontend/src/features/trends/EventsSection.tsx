@@ -7,7 +7,7 @@ import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { formatP } from "@/lib/units";
-import type { Analyses, NamedPoints } from "./lines";
+import type { Analyses, NamedPoints } from "./drawn";
 
 interface EventsSectionProps {
   readonly lines: readonly NamedPoints[];

@@ -7,8 +7,8 @@ import { fromLocalTime } from "@/lib/time";
 import { usedLanes } from "@/plots/happenings";
 import { Plot } from "@/plots/Plot";
 import { trendFigure } from "@/plots/trend";
+import { type Analyses, type ChosenPoint, type Happening, type NamedPoints, toLine } from "./drawn";
 import { pointsExport } from "./exports";
-import { type Analyses, type ChosenPoint, type Happening, type NamedPoints, toLine } from "./lines";
 import type { Span } from "./queries";
 
 const NO_SPAN: Span = {};

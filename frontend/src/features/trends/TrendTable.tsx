@@ -9,8 +9,8 @@ import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { type Scale, scaleFor } from "@/lib/units";
+import type { ChosenPoint, NamedPoints } from "./drawn";
 import { pointsExport } from "./exports";
-import type { ChosenPoint, NamedPoints } from "./lines";
 import type { Span } from "./queries";
 
 interface TrendTableProps {

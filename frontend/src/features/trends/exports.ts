@@ -2,7 +2,7 @@
 
 import type { ExportSource } from "@/components/export/ExportButton";
 import type { ExportTable } from "@/lib/exported";
-import type { NamedPoints } from "./lines";
+import type { NamedPoints } from "./drawn";
 import { pointsPath, type Span } from "./queries";
 
 /** What the export menu of a trend knows, drawn or as a table. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { SeriesChange } from "@/api/types";
-import { listedChanges } from "./lines";
+import { listedChanges } from "./drawn";
 
 const drop: SeriesChange = {
   id: 1,

@@ -1,0 +1,92 @@
+/** What is known of the drawn series, as the figure and the lists take it; pure. */
+
+import { t } from "@lingui/core/macro";
+import type { Points, SeriesAnalysis, SeriesChange } from "@/api/types";
+import { type LaneMark, laneOf } from "@/plots/happenings";
+import type { TrendLine } from "@/plots/trend";
+
+export interface NamedPoints {
+  readonly name: string;
+  readonly points: Points;
+}
+
+/** A point that the reader chose, in a chart or in a table. */
+export interface ChosenPoint {
+  readonly seriesId: number;
+  readonly cellId: number;
+}
+
+export type Analyses = ReadonlyMap<number, SeriesAnalysis>;
+
+export function toLine({ name, points }: NamedPoints, analyses: Analyses): TrendLine {
+  const { at, median, low, high, n, flags } = points;
+  const analysis = analyses.get(points.series.id);
+  const changes = (analysis?.changes ?? []).flatMap((change) =>
+    change.confirmed_at === null
+      ? []
+      : [
+          {
+            at: change.at,
+            previousAt: change.previous_at,
+            words: change.words,
+            before: change.median_before,
+            after: change.median_after,
+          },
+        ],
+  );
+  const band = analysis?.suspect ?? null;
+  return { name, at, median, low, high, n, cellId: points.cell_id, flags, changes, band };
+}
+
+/** A mark with what a click on it leads to. */
+export interface Happening extends LaneMark {
+  readonly eventId: number | null;
+  readonly cellId: number | null;
+}
+
+/** Whether a change was for the better; a recovery is neither better nor worse. */
+function goodness(direction: SeriesChange["direction"]): boolean | null {
+  return direction === "better" || direction === "worse" ? direction === "better" : null;
+}
+
+/** The changes of a list: a recovery is part of the line of the change that it took back. */
+export function listedChanges(changes: readonly SeriesChange[]): readonly SeriesChange[] {
+  const recoveries = new Set(changes.map(({ recovered_by }) => recovered_by));
+  return changes.filter(({ id, direction }) => direction !== "recovered" || !recoveries.has(id));
+}
+
+/** Changes of the drawn series and events around them, each event once, in time order. */
+export function happenings(
+  lines: readonly NamedPoints[],
+  analyses: Analyses,
+  chosenEventId: number | undefined,
+): Happening[] {
+  const found = new Map<string, Happening>();
+  for (const { name, points } of lines) {
+    const analysis = analyses.get(points.series.id);
+    const told = lines.length > 1 ? `${name}: ` : "";
+    for (const change of analysis?.changes ?? []) {
+      if (change.confirmed_at === null) continue;
+      found.set(t`change ${change.id}`, {
+        lane: "Changes",
+        at: change.at,
+        words: `${told}${change.words}`,
+        isBetter: goodness(change.direction),
+        isChosen: false,
+        eventId: null,
+        cellId: change.cell_id,
+      });
+    }
+    for (const { event } of analysis?.events ?? [])
+      found.set(t`event ${event.id}`, {
+        lane: laneOf(event),
+        at: event.at,
+        words: event.told_by === null ? event.text : t`${event.text}, told by ${event.told_by}`,
+        isBetter: null,
+        isChosen: event.id === chosenEventId,
+        eventId: event.id,
+        cellId: null,
+      });
+  }
+  return [...found.values()].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}
