@@ -26,6 +26,9 @@ function deepened(palette: MantineColorsTuple | undefined, filled: string, text:
   return [a, b, c, d, e, f, g, h, filled, text];
 }
 
+/** How far menus stay from the edges of the window; at the top stands the header. */
+const MENU_ROOM = { top: 64, right: 8, bottom: 8, left: 8 };
+
 const { red, orange, green } = DEFAULT_THEME.colors;
 
 export const theme = createTheme({
@@ -45,9 +48,11 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     // A menu with more entries than the window has room for is scrolled itself: scrolled with the page, it would go with
-    // its button.
+    // its button. It opens on the side of its button that has more room, and never over the header.
     Menu: {
-      defaultProps: { middlewares: { size: { padding: 8 } } },
+      defaultProps: {
+        middlewares: { flip: { fallbackStrategy: "bestFit", padding: MENU_ROOM }, size: { padding: MENU_ROOM } },
+      },
       styles: { dropdown: { overflowY: "auto" } },
     },
   },

@@ -16,6 +16,7 @@ import { useMay, useMayRun } from "@/components/session";
 import { When } from "@/components/When";
 import { planAsYaml } from "./builder/export";
 import { CampaignProgress, isOpen } from "./CampaignProgress";
+import { comparisonOf } from "./comparisonOf";
 import type { FigureView } from "./figure/choice";
 import { FigureSection } from "./figure/FigureSection";
 import { PausePanel } from "./PausePanel";
@@ -179,7 +180,7 @@ function Actions({ campaign, onRepeats }: ActionsProps) {
           variant="default"
         >{t`Duplicate`}</ButtonLink>
       )}
-      <ButtonLink search={{ b: campaign.id }} to="/compare" variant="default">{t`Compare`}</ButtonLink>
+      <ButtonLink search={comparisonOf(campaign)} to="/compare" variant="default">{t`Compare`}</ButtonLink>
       <ButtonLink
         params={{ campaignId: campaign.id }}
         to="/campaigns/$campaignId/report"

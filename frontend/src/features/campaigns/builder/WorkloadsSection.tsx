@@ -67,7 +67,7 @@ function NoChoice({ hasWorkloads }: { hasWorkloads: boolean }) {
 function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: (name: string) => void }) {
   const byTitle = workloads.toSorted((one, other) => one.title.localeCompare(other.title));
   return (
-    <Menu position="bottom-end" width={320}>
+    <Menu position="bottom-start" width={320}>
       <Menu.Target>
         <Button
           disabled={workloads.length === 0}
