@@ -1,3 +1,7 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +10,10 @@ from iotide_wire.units import (
     Unit,
     UnitError,
     format_bytes,
-    format_rate,
+    format_duration,
+    format_factor,
+    format_p,
+    format_shift,
     format_value,
     parse_bytes,
     parse_rate,
@@ -87,38 +94,29 @@ def test_whole_numbers_of_bytes_are_exact_whatever_their_size(size_bytes: int) -
     assert parse_bytes(f"{size_bytes} KiB") == size_bytes * 1024
 
 
-@pytest.mark.parametrize(
-    ("size_bytes", "expected"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1,000 B"), (1023.9, "1 KiB"), (1048575, "1 MiB"), (64 * 1024**2, "64 MiB")],
-)
-def test_size_for_a_person_changes_unit_before_it_rounds_up_to_it(size_bytes: float, expected: str) -> None:
-    assert format_bytes(size_bytes) == expected
+CASES = json.loads((Path(__file__).parents[1] / "data/units.json").read_text())
+
+
+@pytest.mark.parametrize(("value", "unit", "expected"), CASES["values"])
+def test_value_for_a_person_is_what_the_browser_shows(value: float, unit: str, expected: str) -> None:
+    assert format_value(value, Unit(unit)) == expected
 
 
 @pytest.mark.parametrize(
-    ("rate", "expected"), [(117.9e6, "118 MB/s"), (999_999, "1 MB/s"), (1_250_000_000, "1.25 GB/s")]
-)
-def test_rate_for_a_person_counts_in_thousands(rate: float, expected: str) -> None:
-    assert format_rate(rate) == expected
-
-
-@pytest.mark.parametrize(
-    ("value", "unit", "expected"),
+    ("kind", "shown"),
     [
-        (0.000248832, Unit.SECONDS, "249 us"),
-        (0.5, Unit.SECONDS, "500 ms"),
-        (0.0, Unit.SECONDS, "0 s"),
-        (1234.4, Unit.SECONDS, "1,234 s"),
-        (26423.43, Unit.OPERATIONS_PER_SECOND, "26,423 op/s"),
-        (9.5, Unit.OPERATIONS_PER_SECOND, "9.5 op/s"),
-        (2048.0, Unit.BYTES, "2 KiB"),
-        (1e6, Unit.BYTES_PER_SECOND, "1 MB/s"),
-        (0.25, Unit.RATIO, "0.25"),
-        (12.0, Unit.COUNT, "12"),
+        ("durations", format_duration),
+        ("shifts", format_shift),
+        ("factors", format_factor),
+        ("probabilities", format_p),
     ],
 )
-def test_every_unit_has_a_form_for_people(value: float, unit: Unit, expected: str) -> None:
-    assert format_value(value, unit) == expected
+def test_other_numbers_for_a_person_are_what_the_browser_shows(kind: str, shown: Callable[[float], str]) -> None:
+    assert [[value, shown(value)] for value, _ in CASES[kind]] == CASES[kind]
+
+
+def test_every_unit_has_a_case() -> None:
+    assert {unit for _, unit, _ in CASES["values"]} == set(Unit)
 
 
 @given(st.floats(min_value=1, max_value=2**59))

@@ -8812,6 +8812,11 @@ export interface components {
              * @description Null where nothing was measured
              */
             cells: (components["schemas"]["SurfaceCell"] | null)[][];
+            /**
+             * Unmeasured
+             * @description Of the places without a number, those with a reason
+             */
+            unmeasured: components["schemas"]["Unmeasured"][];
             /** Cliffs */
             cliffs: components["schemas"]["SurfaceCliff"][];
         };
@@ -9439,6 +9444,23 @@ export interface components {
             a: unknown;
             /** B */
             b: unknown;
+        };
+        /**
+         * Unmeasured
+         * @description A place without a number that counts, and the flag that says why.
+         */
+        Unmeasured: {
+            /** File Size Bytes */
+            file_size_bytes: number;
+            /** Record Size Bytes */
+            record_size_bytes: number;
+            /**
+             * Flag
+             * @description Code of the flag
+             * @example TOO_FAST
+             * @example DURATION
+             */
+            flag: string;
         };
         /**
          * User
@@ -35946,6 +35968,13 @@ export interface operations {
                      *             }
                      *           ]
                      *         ],
+                     *         "unmeasured": [
+                     *           {
+                     *             "file_size_bytes": 1,
+                     *             "record_size_bytes": 1,
+                     *             "flag": "TOO_FAST"
+                     *           }
+                     *         ],
                      *         "cliffs": [
                      *           {
                      *             "axis": "file_size",
@@ -36015,6 +36044,13 @@ export interface operations {
                      *               ]
                      *             }
                      *           ]
+                     *         ],
+                     *         "unmeasured": [
+                     *           {
+                     *             "file_size_bytes": 1,
+                     *             "record_size_bytes": 1,
+                     *             "flag": "TOO_FAST"
+                     *           }
                      *         ],
                      *         "cliffs": [
                      *           {

@@ -12,6 +12,7 @@ import { OriginProvider } from "@/components/Origin";
 import { usePreferences } from "@/components/preferences";
 import { useScheme } from "@/components/scheme";
 import { SessionProvider, useIsLoggedIn, usePrincipal } from "@/components/session";
+import { UnitsNote } from "@/components/UnitsNote";
 import { sessionQuery } from "@/features/accounts/queries";
 import { clustersQuery } from "@/features/clusters/queries";
 import { useKeys } from "./useKeys";
@@ -65,6 +66,7 @@ export function Shell() {
           <OriginProvider clusters={clusters}>
             {/* Figures and tables are made anew in other units, whatever they remember. */}
             <Outlet key={`${rates} ${zone}`} />
+            <UnitsNote />
           </OriginProvider>
         </main>
       </div>

@@ -51,7 +51,10 @@ export const theme = createTheme({
     // its button. It opens on the side of its button that has more room, and never over the header.
     Menu: {
       defaultProps: {
-        middlewares: { flip: { fallbackStrategy: "bestFit", padding: MENU_ROOM }, size: { padding: MENU_ROOM } },
+        middlewares: {
+          flip: { fallbackStrategy: "bestFit", padding: MENU_ROOM },
+          size: { padding: MENU_ROOM },
+        },
       },
       styles: { dropdown: { overflowY: "auto" } },
     },

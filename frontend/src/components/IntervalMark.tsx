@@ -1,7 +1,7 @@
 /** A ratio with its interval beside the line of no difference, small enough to stand in a table; the numbers stand beside it. */
 
 import { t } from "@lingui/core/macro";
-import { formatShift } from "@/lib/units";
+import { formatFactor, formatShift } from "@/lib/units";
 import { type Interval, markOf } from "./interval";
 
 const WIDTH = 96;
@@ -43,6 +43,6 @@ export function IntervalMark({ of, reach, isFaint = false }: IntervalMarkProps) 
 }
 
 function inWords({ ratio, low, high }: Interval): string {
-  if (low === null || high === null) return t`ratio ${ratio.toFixed(2)}, without an interval`;
+  if (low === null || high === null) return t`ratio ${formatFactor(ratio)}, without an interval`;
   return t`${formatShift(ratio)}, interval from ${formatShift(low)} to ${formatShift(high)}`;
 }

@@ -2,6 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
+import { formatFactor } from "@/lib/units";
 
 export function MedianRatio({ ratio }: { ratio: number }) {
   return (
@@ -12,7 +13,7 @@ export function MedianRatio({ ratio }: { ratio: number }) {
       inherit
       title={t`ratio of the medians, without an interval`}
     >
-      {t`ratio ${ratio.toFixed(2)}`}
+      {t`ratio ${formatFactor(ratio)}`}
     </Text>
   );
 }

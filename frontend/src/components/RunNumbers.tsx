@@ -6,7 +6,6 @@ import { Badge, Text } from "@mantine/core";
 import { Fragment } from "react";
 import type { SidesMetric, TwoModes } from "@/api/types";
 import { percentile } from "@/lib/percentile";
-import type { Scale } from "@/lib/units";
 import { Quantity } from "./Quantity";
 
 /** From here on a spread means something. */
@@ -19,29 +18,28 @@ interface RunNumbersProps {
   readonly median: number;
   readonly modes: TwoModes | null;
   readonly unit: SidesMetric["unit"];
-  readonly scale: Scale;
 }
 
-export function RunNumbers({ values, median, modes, unit, scale }: RunNumbersProps) {
+export function RunNumbers({ values, median, modes, unit }: RunNumbersProps) {
   if (modes)
     return (
       <Trans>
-        <Quantity scale={scale} unit={unit} value={modes.low} /> ({modes.low_runs} runs)
+        <Quantity unit={unit} value={modes.low} /> ({modes.low_runs} runs)
         <br />
-        <Quantity scale={scale} unit={unit} value={modes.high} /> ({modes.high_runs} runs)
+        <Quantity unit={unit} value={modes.high} /> ({modes.high_runs} runs)
       </Trans>
     );
   return (
     <>
       <span className="iotide-strong">
-        <Quantity scale={scale} unit={unit} value={median} />
+        <Quantity unit={unit} value={median} />
       </span>{" "}
       {values.length === 1 ? (
         <Badge color="orange" tt="none" variant="light">{t`1 run`}</Badge>
       ) : (
         <Text c="dimmed" size="xs">
           <Trans>
-            {values.length} runs, <Spread scale={scale} unit={unit} values={values} />
+            {values.length} runs, <Spread unit={unit} values={values} />
           </Trans>
         </Text>
       )}
@@ -49,9 +47,9 @@ export function RunNumbers({ values, median, modes, unit, scale }: RunNumbersPro
   );
 }
 
-function Spread({ values, unit, scale }: Pick<RunNumbersProps, "values" | "unit" | "scale">) {
+function Spread({ values, unit }: Pick<RunNumbersProps, "values" | "unit">) {
   const ordered = [...values].sort((a, b) => a - b);
-  const number = (value: number) => <Quantity scale={scale} unit={unit} value={value} />;
+  const number = (value: number) => <Quantity unit={unit} value={value} />;
   if (values.length < ENOUGH_RUNS)
     return ordered.map((value, place) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: equal runs are told apart by nothing else

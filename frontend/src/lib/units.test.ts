@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
   exactBytes,
@@ -5,14 +6,28 @@ import {
   exactSeconds,
   exactValue,
   formatDuration,
-  formatScaled,
+  formatFactor,
+  formatP,
+  formatShift,
   formatValue,
   parseBytes,
   parseRate,
   parseSeconds,
   scaleFor,
+  type Unit,
   UnitError,
 } from "./units";
+
+type Numbers = readonly (readonly [number, string])[];
+
+/** The table that the server's tests read, too. */
+const CASES = JSON.parse(
+  readFileSync(new URL("../../../tests/data/units.json", import.meta.url), "utf-8"),
+) as Readonly<
+  Record<"durations" | "shifts" | "factors" | "probabilities", Numbers> & {
+    values: (readonly [number, Unit, string])[];
+  }
+>;
 
 describe("parseBytes", () => {
   it.each([
@@ -86,41 +101,23 @@ it("writes a duration so that reading it gives the same duration", () => {
   expect(exactSeconds(3600)).toBe("1 h");
 });
 
-it("puts the numbers of a column on one scale", () => {
-  const scale = scaleFor("bytes_per_second", 2e9);
-  expect([2e9, 5e6].map((value) => formatScaled(value, scale))).toEqual(["2.00 GB/s", "0.00500 GB/s"]);
+it.each(CASES.values)("shows %d %s as %s, as the server does", (value, unit, expected) => {
+  expect(formatValue(value, unit)).toBe(expected);
 });
 
-describe("formatValue", () => {
-  it.each([
-    [118_234_112, "bytes_per_second", "118 MB/s"],
-    [1024 ** 3, "bytes", "1 GiB"],
-    [1000 * 1024 ** 2, "bytes", "1,000 MiB"],
-    [0.0123, "seconds", "12.3 ms"],
-    [0, "seconds", "0 s"],
-    [22_345.6, "operations_per_second", "22,346 op/s"],
-    [0.0567, "ratio", "5.67 %"],
-    [12, "count", "12"],
-  ] as const)("shows %d %s as %s", (value, unit, expected) => {
-    expect(formatValue(value, unit)).toBe(expected);
-  });
+it("shows durations, shifts, factors and probabilities as the server does", () => {
+  for (const [value, expected] of CASES.durations) expect(formatDuration(value)).toBe(expected);
+  for (const [value, expected] of CASES.shifts) expect(formatShift(value)).toBe(expected);
+  for (const [value, expected] of CASES.factors) expect(formatFactor(value)).toBe(expected);
+  for (const [value, expected] of CASES.probabilities) expect(formatP(value)).toBe(expected);
 });
 
 it("keeps the exact value for the hover", () => {
   expect(exactValue(118_234_112, "bytes_per_second")).toBe("118,234,112 bytes per second");
+  expect(exactValue(1_388_428_613.9892085, "bytes_per_second")).toBe("1,388,428,614 bytes per second");
 });
 
 it("scales an axis by its largest value, rates by 1000 and sizes by 1024", () => {
   expect(scaleFor("bytes_per_second", 2.5e9)).toEqual({ divisor: 1e9, name: "GB/s" });
   expect(scaleFor("bytes", 1536)).toEqual({ divisor: 1024, name: "KiB" });
-});
-
-it.each([
-  [4.2, "4.2 s"],
-  [200, "3 min 20 s"],
-  [59.7, "59.7 s"],
-  [30_960, "8 h 36 min"],
-  [86_400, "1 d"],
-])("shows %d seconds as %s", (seconds, expected) => {
-  expect(formatDuration(seconds)).toBe(expected);
 });

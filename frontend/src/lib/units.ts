@@ -11,6 +11,9 @@ export interface Scale {
   readonly name: string;
 }
 
+/** From here on a number has four digits before its point. */
+const FOUR_DIGITS = 999.5;
+const OPERATION_NAMES = ["op/s", "k op/s", "M op/s", "G op/s"];
 const BINARY_NAMES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 /** Names of rates, how far each is from the one before, and how many of the smallest a byte per second is. */
 const RATES: Readonly<Record<RateUnits, { names: readonly string[]; step: number; perByte: number }>> = {
@@ -124,7 +127,7 @@ export function exactSeconds(seconds: number): string {
   return unit ? `${seconds / unit.factor} ${unit.name}` : `${seconds} s`;
 }
 
-/** The scale that keeps `largest` readable; every value of one axis or table shares it. */
+/** The scale that keeps `largest` readable, for values that share an axis. */
 export function scaleFor(unit: Unit, largest: number): Scale {
   switch (unit) {
     case "bytes_per_second":
@@ -134,7 +137,7 @@ export function scaleFor(unit: Unit, largest: number): Scale {
     case "seconds":
       return secondsScale(largest);
     case "operations_per_second":
-      return { divisor: 1, name: "op/s" };
+      return stepScale(OPERATION_NAMES, 1000, largest);
     case "ratio":
       return { divisor: 0.01, name: "%" };
     case "count":
@@ -148,45 +151,40 @@ function rateScale(largest: number): Scale {
   return { divisor: divisor / perByte, name };
 }
 
+/** What would be rounded up to a whole step is shown in the next unit: 1 MB/s rather than 1,000 kB/s. */
 function stepScale(names: readonly string[], step: number, largest: number): Scale {
   let power = 0;
-  while (power < names.length - 1 && Math.abs(largest) >= step ** (power + 1)) power += 1;
+  while (power < names.length - 1 && Math.abs(largest) / step ** power >= step - 0.5) power += 1;
   return { divisor: step ** power, name: names[power] ?? "" };
 }
 
 function secondsScale(largest: number): Scale {
-  if (largest !== 0 && Math.abs(largest) < 0.001) return { divisor: 0.000_001, name: "µs" };
-  if (largest !== 0 && Math.abs(largest) < 1) return { divisor: 0.001, name: "ms" };
+  const size = Math.abs(largest);
+  if (size > 0 && size / 1e-6 < FOUR_DIGITS) return { divisor: 1e-6, name: "us" };
+  if (size > 0 && size / 1e-3 < FOUR_DIGITS) return { divisor: 1e-3, name: "ms" };
   return { divisor: 1, name: "s" };
 }
 
-/** A number with three significant digits, and never fewer digits than its whole part has. */
+/** Three significant digits, or all digits before the point where there are more: `0.0125`, `1,250`. */
 export function formatNumber(value: number): string {
-  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en-US");
-  return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
+  const size = Math.abs(value);
+  const sign = value < 0 ? "-" : "";
+  if (size >= FOUR_DIGITS) return sign + Math.round(size).toLocaleString("en-US");
+  // toPrecision rounds the exact value, as Python does; toLocaleString would round what it prints.
+  return sign + Number(size.toPrecision(3)).toLocaleString("en-US", { maximumFractionDigits: 20 });
 }
 
-/** A stored value for a person: `118 MB/s`, `64 MiB`, `2.1 s`. */
+/** A stored value for a person, in the unit that its own size suggests: `118 MB/s`, `64 MiB`, `8.18 us`. */
 export function formatValue(value: number, unit: Unit): string {
+  if (unit === "seconds" && value >= FOUR_DIGITS) return formatDuration(value);
   const scale = scaleFor(unit, value);
-  return withUnit(formatNumber(value / scale.divisor), scale);
-}
-
-/** A stored value on the scale that it shares with others, with as many digits as they have: `0.460 GB/s`. */
-export function formatScaled(value: number, scale: Scale): string {
-  const scaled = value / scale.divisor;
-  if (!scale.name || Math.abs(scaled) >= 1000) return withUnit(formatNumber(scaled), scale);
-  const digits = { minimumSignificantDigits: 3, maximumSignificantDigits: 3 };
-  return withUnit(scaled.toLocaleString("en-US", digits), scale);
-}
-
-function withUnit(number: string, scale: Scale): string {
+  const number = formatNumber(unit === "ratio" ? value * 100 : value / scale.divisor);
   return scale.name ? `${number} ${scale.name}` : number;
 }
 
-/** The stored value in full, for a hover: `118,234,112 bytes per second`. */
+/** A stored value as the hover over its short form: as many digits as it means anything to, and no noise of sums. */
 export function exactValue(value: number, unit: Unit): string {
-  const number = value.toLocaleString("en-US", { maximumFractionDigits: 9 });
+  const number = value.toLocaleString("en-US", { maximumSignificantDigits: 10 });
   return unit === "count" || unit === "ratio" ? number : `${number} ${unit.replaceAll("_", " ")}`;
 }
 
@@ -195,10 +193,39 @@ export function formatP(p: number): string {
   return p < 0.0001 ? "< 0.0001" : p.toFixed(4);
 }
 
-/** A ratio of two numbers as how far the one is from the other: `+12.0 %`. */
+/** A ratio of two numbers as how far the one is from the other: `+12.0 %`, `+380 %`. */
 export function formatShift(ratio: number): string {
   const percent = (ratio - 1) * 100;
-  return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(1)} %`;
+  const size = Math.abs(percent);
+  const shown = size >= 99.95 ? Math.round(size).toLocaleString("en-US") : size.toFixed(1);
+  if (shown === "0.0") return "0.0 %";
+  return `${percent < 0 ? "−" : "+"}${shown} %`;
+}
+
+/** How many times something is as large: `4.80`, `0.955`, `48.0`. */
+export function formatFactor(factor: number): string {
+  if (Math.abs(factor) >= FOUR_DIGITS) return formatNumber(factor);
+  return factor === 0 ? "0" : factor.toPrecision(3);
+}
+
+/** The same of numbers without an interval, which bear no more digits: `4.2`, `0.58`. */
+export function formatRoughFactor(factor: number): string {
+  return factor >= 1 ? factor.toFixed(1) : factor.toPrecision(2);
+}
+
+/** A part of a whole: `5.67 %`. */
+export function formatPercent(ratio: number): string {
+  return formatValue(ratio, "ratio");
+}
+
+/** How many there are: `12,400`. */
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** A coordinate of a drawing, short enough for an attribute: `12.3`. */
+export function coordinate(pixels: number): string {
+  return pixels.toFixed(1);
 }
 
 /** A duration for a person: `4.2 s`, `3 min 20 s`, `8 h 36 min`, `2 d 3 h`. */

@@ -105,7 +105,7 @@ function bars(group: ComparedGroup, index: number, count: number, options: Compa
     marker: { color: `${colour}40`, line: { color: colour, width: 1.5 } },
     text: group.runs.map(({ values }) => describeCount(values.length)),
     textposition: "none",
-    hovertemplate: `%{y:,.4~r} ${options.scale.name}, %{text}<extra>${group.name}</extra>`,
+    hovertemplate: `%{y:,.3~r} ${options.scale.name}, %{text}<extra>${group.name}</extra>`,
   };
 }
 
@@ -118,7 +118,7 @@ function line(group: ComparedGroup, index: number, options: ComparisonOptions): 
     y: runs.map(({ median }) => median / options.scale.divisor),
     line: { color: traceColour(options.scheme, index), width: 1.5 },
     text: runs.map(({ values }) => describeCount(values.length)),
-    hovertemplate: `%{y:,.4~r} ${options.scale.name}, %{text}<extra>${group.name}</extra>`,
+    hovertemplate: `%{y:,.3~r} ${options.scale.name}, %{text}<extra>${group.name}</extra>`,
   };
 }
 
@@ -153,7 +153,7 @@ function dotsOf(
     line: { color: colour, width: 1, dash: "dot" },
     marker: { color: colour, size: 7, symbol: dots.map(({ symbol }) => symbol) },
     text: dots.map(({ text }) => text),
-    hovertemplate: `%{y:,.4~r} ${scale.name}, %{text}<extra>${group.name}</extra>`,
+    hovertemplate: `%{y:,.3~r} ${scale.name}, %{text}<extra>${group.name}</extra>`,
   };
 }
 

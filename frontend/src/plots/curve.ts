@@ -175,7 +175,7 @@ function curveTrace(line: CurveLine, colour: string, scale: Scale): Partial<Data
     y: scaled(line.values, scale),
     line: { color: colour, width: 1.5 },
     marker: { color: colour, size: isDot.map((shown) => (shown ? 5 : 0)) },
-    hovertemplate: `%{y:,.4~r} ${scale.name} after %{x:.0f} s<extra>${line.name}</extra>`,
+    hovertemplate: `%{y:,.3~r} ${scale.name} after %{x:.0f} s<extra>${line.name}</extra>`,
   };
 }
 

@@ -1,17 +1,19 @@
 /** Maps over two sizes: a surface seen from above, and the ratio of two of them. */
 
 import { t } from "@lingui/core/macro";
-import type { ColorScale } from "plotly.js";
-import type { Scale } from "@/lib/units";
+import type { ColorScale, Data, Shape } from "plotly.js";
+import { formatFactor, formatNumber, type Scale } from "@/lib/units";
 import { baseLayout, type Figure, type Scheme } from "./figure";
 
-/** One number a field, row by row from below; null where nothing was measured. */
+/** One number a field, row by row from below; null where there is none. */
 export interface SizeMap {
   readonly xNames: readonly string[];
   readonly yNames: readonly string[];
   readonly values: readonly (readonly (number | null)[])[];
   /** Runs behind each field, in words. */
   readonly runs: readonly (readonly string[])[];
+  /** Why a field has no number, in words; empty where there is one, and where none can be. */
+  readonly gaps: readonly (readonly string[])[];
 }
 
 interface MapOptions {
@@ -66,7 +68,7 @@ export function surfaceFigure(map: SizeMap, options: SurfaceOptions): Figure {
     zmax: options.highest / divisor,
     colorscale: HUE[options.scheme],
     colorbar: { title: { text: name } },
-    text: scaled.map((row) => row.map((value) => (value === null ? "" : value.toPrecision(3)))),
+    text: scaled.map((row) => row.map((value) => (value === null ? "" : formatNumber(value)))),
     unit: ` ${name}`,
   });
 }
@@ -84,9 +86,9 @@ export function ratioFigure(map: SizeMap, options: MapOptions & { readonly span:
     colorbar: {
       title: { text: t`ratio` },
       tickvals: ends,
-      ticktext: ends.map((end) => `${(2 ** end).toPrecision(2)}×`),
+      ticktext: ends.map((end) => `${formatFactor(2 ** end)}×`),
     },
-    text: map.values.map((row) => row.map((value) => (value === null ? "" : value.toFixed(2)))),
+    text: map.values.map((row) => row.map((value) => (value === null ? "" : formatFactor(value)))),
     unit: "×",
   });
 }
@@ -114,6 +116,7 @@ export function mapFigure(
 ): Figure {
   const layout = baseLayout(scheme);
   const { text, unit, ...trace } = colouring;
+  const hatched = hatches(map, scheme);
   const isWritten = map.xNames.length * map.yNames.length <= MOST_WRITTEN_FIELDS;
   return {
     data: [
@@ -126,15 +129,62 @@ export function mapFigure(
         ygap: 1,
         // plotly takes rows of texts, which its types do not know.
         text: text as unknown as string[],
-        customdata: map.runs.map((row) => [...row]),
+        customdata: hovers(map, text, unit),
         ...(isWritten && { texttemplate: "%{text}", textfont: { size: 11 } }),
-        hovertemplate: `%{text}${unit}, %{customdata}<br>${yTitle} %{y}, ${xTitle} %{x}<extra></extra>`,
+        hovertemplate: `%{customdata}<br>${yTitle} %{y}, ${xTitle} %{x}<extra></extra>`,
       },
+      ...(hatched.length > 0 ? [gapLegend(scheme)] : []),
     ],
     layout: {
       ...layout,
+      shapes: hatched,
+      showlegend: hatched.length > 0,
       xaxis: { ...layout.xaxis, type: "category", title: { text: xTitle }, showgrid: false },
       yaxis: { ...layout.yaxis, type: "category", title: { text: yTitle }, showgrid: false },
     },
   };
+}
+
+/** What the hover says of each field: its number and runs, or why there is none. */
+function hovers({ values, runs, gaps }: SizeMap, text: string[][], unit: string): string[][] {
+  return values.map((row, line) =>
+    row.map((value, column) => {
+      if (value === null) return gaps[line]?.[column] || t`no such field`;
+      return `${text[line]?.[column] ?? ""}${unit}, ${runs[line]?.[column] ?? ""}`;
+    }),
+  );
+}
+
+const HATCH: Readonly<Record<Scheme, string>> = { light: "#868e96", dark: "#868e96" };
+/** Beside a whole number, which would be taken for the name of a column called so. */
+const ASIDE = 0.0001;
+
+/** Lines across every field that has no number for a reason: a map leaves it in the colour of its ground. */
+function hatches({ gaps }: SizeMap, scheme: Scheme): Partial<Shape>[] {
+  const lines = gaps.flatMap((row, y) =>
+    row.flatMap((why, x) => (why ? acrossField(x + ASIDE, y + ASIDE) : [])),
+  );
+  if (lines.length === 0) return [];
+  return [{ type: "path", path: lines.join(" "), line: { color: HATCH[scheme], width: 1 } }];
+}
+
+function acrossField(x: number, y: number): string[] {
+  const [left, right, below, above] = [x - 0.49, x + 0.49, y - 0.49, y + 0.49];
+  return [
+    `M${left},${y} L${x},${above}`,
+    `M${left},${below} L${right},${above}`,
+    `M${x},${below} L${right},${y}`,
+  ];
+}
+
+/** A heatmap has no entry in the legend: a bar of no height stands for the hatched fields. */
+function gapLegend(scheme: Scheme): Data {
+  return {
+    type: "bar",
+    name: t`not measured`,
+    x: [null],
+    y: [null],
+    hoverinfo: "skip",
+    marker: { color: "rgba(0,0,0,0)", pattern: { shape: "/", fgcolor: HATCH[scheme], size: 6 } },
+  } as Data;
 }

@@ -46,7 +46,7 @@ export function partsFigure(bars: readonly PartedBar[], options: PartsOptions): 
         x: namesOf(bars),
         y: bars.map((bar) => (bar.parts[part] ?? 0) / divisor),
         marker: { color: traceColour(options.scheme, index), opacity: 0.75 },
-        hovertemplate: `%{y:,.4~r} ${name}<extra>${part}, median</extra>`,
+        hovertemplate: `%{y:,.3~r} ${name}<extra>${part}, median</extra>`,
       })),
       {
         type: "scatter",
@@ -60,7 +60,7 @@ export function partsFigure(bars: readonly PartedBar[], options: PartsOptions): 
           symbol: "circle-open",
           line: { width: 1.5 },
         },
-        hovertemplate: `%{y:,.4~r} ${name}<extra>${options.whole}</extra>`,
+        hovertemplate: `%{y:,.3~r} ${name}<extra>${options.whole}</extra>`,
       },
     ],
     layout: {

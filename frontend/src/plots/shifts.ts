@@ -1,6 +1,7 @@
 /** How far B is from A, with 95 % intervals: one line a comparison, beside the line of no difference. */
 
 import type { Data, Shape } from "plotly.js";
+import { formatShift } from "@/lib/units";
 import { baseLayout, type Figure, type Scheme, traceColour } from "./figure";
 
 const ROW_PIXELS = 34;
@@ -93,8 +94,8 @@ function trace(shifts: readonly Shift[], colour: string): Data {
       size: 9,
       symbol: drawn.map(({ low }) => (low === null ? "circle-open" : "circle")),
     },
-    text: drawn.map(({ words }) => words),
-    hovertemplate: "%{y}: %{x:+.1f} %<br>%{text}<extra></extra>",
+    text: drawn.map(({ ratio, words }) => `${formatShift(ratio)}<br>${words}`),
+    hovertemplate: "%{y}: %{text}<extra></extra>",
   };
 }
 

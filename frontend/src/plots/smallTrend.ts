@@ -35,7 +35,7 @@ export function smallTrendFigure(lines: readonly SmallLine[], options: SmallOpti
       y: line.median.map((value) => value / divisor),
       line: { color: traceColour(options.scheme, index), width: 1.3 },
       marker: { size: 4, symbol: traceSymbol(index) },
-      hovertemplate: `%{y:,.4~r} ${unit}<br>%{x|%d %b %Y %H:%M}<extra>${line.name}</extra>`,
+      hovertemplate: `%{y:,.3~r} ${unit}<br>%{x|%d %b %Y %H:%M}<extra>${line.name}</extra>`,
     })),
     layout: {
       ...layout,

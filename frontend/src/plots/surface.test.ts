@@ -19,6 +19,10 @@ const MAP = {
     ["1 run", "1 run"],
     ["", "1 run"],
   ],
+  gaps: [
+    ["", ""],
+    ["not measured: too short", ""],
+  ],
 };
 const PLACE = { fileSize: 64 * MIB, recordSize: 4 * MIB };
 
@@ -62,7 +66,7 @@ describe("a difference from above", () => {
     expect(trace).toMatchObject({
       zmin: -2,
       zmax: 2,
-      text: [["−2.0", "+0.50"], expect.arrayContaining([""])],
+      text: [["−2", "+0.5"], expect.arrayContaining([""])],
     });
   });
 

@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import type { Data, Layout } from "plotly.js";
-import { exactBytes, formatShift, type Scale } from "@/lib/units";
+import { exactBytes, formatNumber, formatShift, type Scale } from "@/lib/units";
 import { axisTitle, baseLayout, type Figure, type Scheme, traceColour, traceSymbol } from "./figure";
 import { DIVERGING, HUE, mapFigure, type SizeMap } from "./map";
 
@@ -149,7 +149,7 @@ export function percentFigure(map: SizeMap, scheme: Scheme): Figure {
 }
 
 function signed(value: number): string {
-  const text = Math.abs(value) >= 100 ? Math.round(value).toString() : value.toPrecision(2);
+  const text = formatNumber(value);
   return value > 0 ? `+${text}` : text.replace("-", "−");
 }
 
@@ -184,7 +184,8 @@ export function withMarks(
     y1: row + 0.5,
     line: { color: colour, width: 3 },
   };
-  const shapes = column >= 0 && row >= 0 ? [...lines, frame] : lines;
+  const hatched = figure.layout.shapes ?? [];
+  const shapes = [...hatched, ...lines, ...(column >= 0 && row >= 0 ? [frame] : [])];
   return { data: figure.data, layout: { ...figure.layout, shapes } };
 }
 
@@ -220,7 +221,7 @@ export function sliceFigure(
       line: { color: traceColour(options.scheme, index) },
       marker: { symbol: traceSymbol(index), size: 7 },
       connectgaps: false,
-      hovertemplate: `%{y:,.4~r} ${name}, %{x}<extra>${line.name}</extra>`,
+      hovertemplate: `%{y:,.3~r} ${name}, %{x}<extra>${line.name}</extra>`,
     })),
     layout: {
       ...layout,

@@ -189,7 +189,7 @@ function trendTrace(
       size: line.cellId.map((cell) => (cell === options.chosenCellId ? 14 : 8)),
     },
     text: line.n.map((runs, point) => describePoint(runs, line.flags[point] ?? [])),
-    hovertemplate: `%{y:,.4~r} ${unitName}, %{text}<br>%{x|%d %b %Y %H:%M}<extra>${line.name}</extra>`,
+    hovertemplate: `%{y:,.3~r} ${unitName}, %{text}<br>%{x|%d %b %Y %H:%M}<extra>${line.name}</extra>`,
   };
 }
 

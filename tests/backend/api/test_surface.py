@@ -230,3 +230,36 @@ def test_absent_cells_of_a_captured_iozone_are_null_and_none_is_zero(
 def _is_row(line: str) -> bool:
     parts = line.split()
     return len(parts) > 2 and all(part.isdigit() for part in parts)
+
+
+def test_a_size_that_no_run_could_measure_stays_with_the_reason(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    tiny = 2 * MIB
+    short = Flag(
+        code=FlagCode.DURATION,
+        effect=FlagEffect.REJECTED,
+        measured="64 MiB took 2 us",
+        limit="1000 ticks of a clock",
+        labels={"file_size_bytes": FILES[0], "record_size_bytes": RECORDS[0]},
+    )
+    untimed = Flag(
+        code=FlagCode.TOO_FAST,
+        effect=FlagEffect.MARKED,
+        measured="iozone shows 0 in 2 cells",
+        limit="more than 1 KiB/s",
+        labels={"operation": "read", "file_size_bytes": tiny},
+    )
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        cell = measured.cell()
+        measured.deliver(cell, finish(NOW, *matrix(), flags=(short, untimed)))
+    found = shown(client, admin, a=f"campaign-{cell.campaign_id}")
+    assert found["file_sizes_bytes"] == [tiny, *FILES]
+    assert found["a"]["cells"][0] == [None, None]
+    assert found["a"]["cells"][1][0] is None
+    assert [(one["file_size_bytes"], one["record_size_bytes"], one["flag"]) for one in found["a"]["unmeasured"]] == [
+        (tiny, RECORDS[0], "TOO_FAST"),
+        (tiny, RECORDS[1], "TOO_FAST"),
+        (FILES[0], RECORDS[0], "DURATION"),
+    ]

@@ -1,6 +1,7 @@
 """The one place where numbers with units are read and written: everything stored is in a base unit."""
 
 import re
+from decimal import ROUND_HALF_UP, Context, Decimal
 from enum import StrEnum
 from typing import Final
 
@@ -48,6 +49,16 @@ _NUMBER: Final = r"(?P<number>-?\d{1,30}(?:\.\d{1,30})?)"
 _QUANTITY: Final = re.compile(rf"^\s*{_NUMBER}\s*(?P<unit>[A-Za-z]*)\s*$")
 _RATE: Final = re.compile(rf"^\s*{_NUMBER}\s*(?:(?P<unit>[A-Za-z]+)/s)?\s*$")
 _FOUR_DIGITS: Final = 999.5
+_TWO_DIGITS_AND_TENTH: Final = 99.95
+_THREE_DIGITS: Final = Context(prec=3, rounding=ROUND_HALF_UP)
+_WHOLE: Final = Decimal(1)
+_TENTH: Final = Decimal("0.1")
+_FOUR_PLACES: Final = Decimal("0.0001")
+_MINUS: Final = "\N{MINUS SIGN}"
+_LEAST_P: Final = 0.0001
+_MINUTE: Final = 60
+_DURATIONS: Final = ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s"))
+"""Each unit with the smaller one that stands after it."""
 _MEBIBYTE_HINT: Final = "write a whole number of bytes or one with KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)"
 
 
@@ -111,7 +122,10 @@ def format_rate(rate_bytes_per_second: float) -> str:
 
 
 def format_value(value: float, unit: Unit) -> str:
-    """A stored value for a person, in the unit that its size suggests."""
+    """A stored value for a person, in the unit that its own size suggests: `8.18 us`, `22.3 k op/s`, `5.67 %`.
+
+    The browser shows the same (`lib/units.ts`); tests/data/units.json holds both to one table of cases.
+    """
     match unit:
         case Unit.BYTES_PER_SECOND:
             return format_rate(value)
@@ -120,16 +134,67 @@ def format_value(value: float, unit: Unit) -> str:
         case Unit.SECONDS:
             return _format_seconds(value)
         case Unit.OPERATIONS_PER_SECOND:
-            return f"{_three_digits(value)} op/s"
-        case Unit.COUNT | Unit.RATIO:
-            return f"{value:g}"
+            return _scaled(value, 1000, ("op/s", "k op/s", "M op/s", "G op/s"))
+        case Unit.RATIO:
+            return format_percent(value)
+        case Unit.COUNT:
+            return format_number(value)
+
+
+def format_number(value: float) -> str:
+    """Three significant digits, or all digits before the point where there are more: `0.0125`, `1,250`."""
+    if abs(value) >= _FOUR_DIGITS:
+        return f"{Decimal(value).quantize(_WHOLE, ROUND_HALF_UP):,}"
+    rounded = _THREE_DIGITS.create_decimal_from_float(float(value))
+    return f"{rounded.normalize():f}" if rounded else "0"
+
+
+def format_percent(ratio: float) -> str:
+    """A part of a whole: `5.67 %`."""
+    return f"{format_number(ratio * 100)} %"
+
+
+def format_shift(ratio: float) -> str:
+    """The distance of a ratio from 1, with the minus sign that pages show: `+12.0 %`, `+380 %`."""
+    percent = (ratio - 1) * 100
+    step = _WHOLE if abs(percent) >= _TWO_DIGITS_AND_TENTH else _TENTH
+    shown = Decimal(abs(percent)).quantize(step, ROUND_HALF_UP)
+    sign = "" if not shown else _MINUS if percent < 0 else "+"
+    return f"{sign}{shown:,} %"
+
+
+def format_factor(factor: float) -> str:
+    """How many times something is as large: `4.80`, `0.955`, `48.0`."""
+    if abs(factor) >= _FOUR_DIGITS:
+        return format_number(factor)
+    rounded = _THREE_DIGITS.create_decimal_from_float(float(factor))
+    if not rounded:
+        return "0"
+    return f"{rounded.quantize(Decimal(1).scaleb(rounded.adjusted() - 2)):f}"
+
+
+def format_p(p_value: float) -> str:
+    """A probability of a test: `0.0123`, `< 0.0001`."""
+    return "< 0.0001" if p_value < _LEAST_P else f"{Decimal(p_value).quantize(_FOUR_PLACES, ROUND_HALF_UP)}"
+
+
+def format_duration(seconds: float) -> str:
+    """A duration for a person: `4.2 s`, `3 min 20 s`, `8 h 36 min`, `2 d 3 h`."""
+    if seconds < _MINUTE:
+        return format_value(seconds, Unit.SECONDS)
+    whole = int(Decimal(seconds).quantize(_WHOLE, ROUND_HALF_UP))
+    for factor, name, part, part_name in _DURATIONS:
+        if whole >= factor:
+            rest = whole % factor // part
+            return f"{whole // factor} {name}" + (f" {rest} {part_name}" if rest else "")
+    return format_value(seconds, Unit.SECONDS)
 
 
 def _format_seconds(seconds: float) -> str:
-    for factor, name in ((1e6, "us"), (1e3, "ms")):
-        if 0 < abs(seconds) * factor < _FOUR_DIGITS:
-            return f"{_three_digits(seconds * factor)} {name}"
-    return f"{_three_digits(seconds)} s"
+    for divisor, name in ((1e-6, "us"), (1e-3, "ms")):
+        if 0 < abs(seconds) / divisor < _FOUR_DIGITS:
+            return f"{format_number(seconds / divisor)} {name}"
+    return format_duration(seconds) if seconds >= _FOUR_DIGITS else f"{format_number(seconds)} s"
 
 
 def _whole_product(digits: str, factor: int, divisor: int = 1) -> int | None:
@@ -143,12 +208,6 @@ def _whole_product(digits: str, factor: int, divisor: int = 1) -> int | None:
 def _scaled(value: float, step: int, names: tuple[str, ...]) -> str:
     power = 0
     # What would be rounded up to a whole step is shown in the next unit: 1 MB/s rather than 1000 kB/s.
-    while abs(value) >= step - 0.5 and power < len(names) - 1:
-        value /= step
+    while abs(value) / step**power >= step - 0.5 and power < len(names) - 1:
         power += 1
-    return f"{_three_digits(value)} {names[power]}"
-
-
-def _three_digits(value: float) -> str:
-    """Three significant digits, or all digits before the point where there are more: `0.0125`, `1,250`."""
-    return f"{value:,.0f}" if abs(value) >= _FOUR_DIGITS else f"{value:.3g}"
+    return f"{format_number(value / step**power)} {names[power]}"

@@ -21,6 +21,7 @@ from iotide_server.results.errors import (
 )
 from iotide_server.results.gangs import NODES, node_totals
 from iotide_server.results.surface_caches import SizeAxis, caches_of, cliffs_of, limits_of
+from iotide_server.results.surface_gaps import Gap, gap_at, gaps_of, sizes_of
 from iotide_server.results.surface_grid import Grid, PartKey, Place
 from iotide_server.results.surface_queries import AnyRow
 from iotide_server.results.surface_schemas import (
@@ -31,9 +32,10 @@ from iotide_server.results.surface_schemas import (
     SurfaceSide,
     SurfaceSource,
     Unlike,
+    Unmeasured,
 )
 from iotide_server.results.surface_sources import Source, SourceName, campaign_source, source_of
-from iotide_server.results.values import RunValue, run_values
+from iotide_server.results.values import RunValue, all_values, flags_of
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.models import Run
 
@@ -64,14 +66,29 @@ class _Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class _Axes:
+    """What all sides of an answer are laid out over."""
+
+    operation: str
+    files: Sequence[int]
+    records: Sequence[int]
+    is_rate: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Side:
-    """One part of a source, with its numbers by operation; `parts` are all of them."""
+    """One part of a source, with its numbers by operation; `parts` are all of them.
+
+    Attributes:
+        gaps: what a flag says of numbers that are not there, or do not count.
+    """
 
     origin: _Origin
     key: PartKey
     cells: Sequence[AnyRow]
     grids: Mapping[str, Grid]
     parts: Mapping[PartKey, Sequence[AnyRow]]
+    gaps: Sequence[Gap]
 
 
 def sources(session: Session, principal: Principal) -> list[SurfaceSource]:
@@ -148,7 +165,8 @@ def _origin(session: Session, principal: Principal, source: Source) -> _Origin:
 def _side(session: Session, origin: _Origin, metric: str) -> _Side:
     """The first part of a source that has a surface of the metric."""
     by_id = {row.id: row for row in origin.cells}
-    values = list(run_values(session, list(by_id), metric, run_id=origin.source.run_id))
+    everything = list(all_values(session, list(by_id), metric, run_id=origin.source.run_id))
+    values = [value for value in everything if value.rejected_by is None]
     totals = node_totals(session, values)
     together = {total.cell_id for total in totals}
     values = [*totals, *(value for value in values if value.cell_id not in together)]
@@ -160,7 +178,12 @@ def _side(session: Session, origin: _Origin, metric: str) -> _Side:
     if not found:
         raise NoSurfaceError(origin.source.side, origin.source.name)
     key = next(iter(found))
-    return _Side(origin, key, members[key], found[key], {one: members[one] for one in found})
+    flags = flags_of(
+        session, {value.run_id for value in everything if value.cell_id in {row.id for row in members[key]}}
+    )
+    rejected = [value for value in everything if value.rejected_by is not None]
+    gaps = gaps_of(_placed(rejected, members[key]), flags.values())
+    return _Side(origin, key, members[key], found[key], {one: members[one] for one in found}, gaps)
 
 
 def _placed(values: Iterable[RunValue], rows: Sequence[AnyRow]) -> Iterable[tuple[str, Place, RunValue]]:
@@ -183,12 +206,13 @@ def _surface(
 ) -> Surface:
     operations, operation = told
     grids = [side.grids.get(operation, {}) for side in sides]
-    places = {place for grid in grids for place in grid}
-    files, records = (sorted({place[axis] for place in places}) for axis in (0, 1))
-    shown = [
-        _shown_side(session, side, grid, (files, records), is_rate=metric.better == "higher")
-        for side, grid in zip(sides, grids, strict=True)
-    ]
+    told_sizes = [sizes_of(side.gaps, operation) for side in sides]
+    files, records = (
+        sorted({place[axis] for grid in grids for place in grid}.union(*(sizes[axis] for sizes in told_sizes)))
+        for axis in (0, 1)
+    )
+    axes = _Axes(operation, files, records, is_rate=metric.better == "higher")
+    shown = [_shown_side(session, side, grid, axes) for side, grid in zip(sides, grids, strict=True)]
     has_both = len(sides) > 1
     return Surface(
         metrics=[SurfaceMetric.model_validate(row) for row in metrics],
@@ -206,10 +230,7 @@ def _surface(
     )
 
 
-def _shown_side(
-    session: Session, side: _Side, grid: Grid, sizes: tuple[Sequence[int], Sequence[int]], *, is_rate: bool
-) -> SurfaceSide:
-    files, records = sizes
+def _shown_side(session: Session, side: _Side, grid: Grid, axes: _Axes) -> SurfaceSide:
     values = [value for own in grid.values() for of_run in own.values() for value in of_run]
     run_ids = {value.run_id for value in values}
     newest = queries.newest_run(session, list(run_ids)) if run_ids else None
@@ -218,8 +239,8 @@ def _shown_side(
     is_direct = any(value.labels.get("direct") is True for value in values[:1])
     part = _part(side.origin, side.key, side.cells)
     caches = caches_of(facts, part.node_names, is_write=is_write, is_direct=is_direct)
-    cells = [[layout.cell_of(grid, (file, record)) for record in records] for file in files]
-    by_axis: Mapping[SizeAxis, Sequence[int]] = {"file_size": files, "record_size": records}
+    cells = [[layout.cell_of(grid, (file, record)) for record in axes.records] for file in axes.files]
+    by_axis: Mapping[SizeAxis, Sequence[int]] = {"file_size": axes.files, "record_size": axes.records}
     suiting: Mapping[SizeAxis, Sequence[CacheSize]] = {"file_size": caches, "record_size": limits_of(facts)}
     return SurfaceSide(
         **part.model_dump(),
@@ -234,8 +255,17 @@ def _shown_side(
         parts=[_part(side.origin, key, rows) for key, rows in side.parts.items()],
         caches=caches,
         cells=cells,
-        cliffs=cliffs_of(cells, by_axis, suiting) if is_rate and cells else [],
+        unmeasured=_unmeasured(side, grid, axes),
+        cliffs=cliffs_of(cells, by_axis, suiting) if axes.is_rate and cells else [],
     )
+
+
+def _unmeasured(side: _Side, grid: Grid, axes: _Axes) -> list[Unmeasured]:
+    empty = ((file, record) for file in axes.files for record in axes.records if (file, record) not in grid)
+    reasons = ((place, gap_at(side.gaps, axes.operation, place)) for place in empty)
+    return [
+        Unmeasured(file_size_bytes=place[0], record_size_bytes=place[1], flag=flag) for place, flag in reasons if flag
+    ]
 
 
 def _part(origin: _Origin, key: PartKey, rows: Sequence[AnyRow]) -> SurfacePart:

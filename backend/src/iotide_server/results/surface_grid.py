@@ -38,12 +38,13 @@ def part_key(cell: Row[Any]) -> PartKey:
 
 def place_of(labels: Mapping[str, Label], options: Mapping[str, Any]) -> Place | None:
     """Where a number stands; None where a size is not told."""
-    file_size = _size(labels.get(FILE_SIZE), options.get(FILE_SIZE))
-    record_size = _size(labels.get(RECORD_SIZE), *(options.get(name) for name in _RECORD_OPTIONS))
+    file_size = size_of(labels.get(FILE_SIZE), options.get(FILE_SIZE))
+    record_size = size_of(labels.get(RECORD_SIZE), *(options.get(name) for name in _RECORD_OPTIONS))
     return None if file_size is None or record_size is None else (file_size, record_size)
 
 
-def _size(*told: object) -> int | None:
+def size_of(*told: object) -> int | None:
+    """The first of these that is a size."""
     sizes = (one for one in told if isinstance(one, int) and not isinstance(one, bool) and one > 0)
     return next(sizes, None)
 

@@ -44,6 +44,14 @@ class SurfaceCell(Output):
     flags: Annotated[list[str], Field(description="Codes of the flags that concern it", examples=[["CACHE_SIZE"]])]
 
 
+class Unmeasured(Output):
+    """A place without a number that counts, and the flag that says why."""
+
+    file_size_bytes: int
+    record_size_bytes: int
+    flag: Annotated[str, Field(description="Code of the flag", examples=["TOO_FAST", "DURATION"])]
+
+
 class SurfaceCliff(Output):
     """Where the number falls along one size and stays low, at several of the other size.
 
@@ -86,6 +94,7 @@ class SurfaceSide(SurfacePart):
     parts: list[SurfacePart]
     caches: list[CacheSize]
     cells: Annotated[list[list[SurfaceCell | None]], Field(description="Null where nothing was measured")]
+    unmeasured: Annotated[list[Unmeasured], Field(description="Of the places without a number, those with a reason")]
     cliffs: list[SurfaceCliff]
 
 

@@ -22,6 +22,7 @@ class RunValue:
     """One number of a valid finished run.
 
     Attributes:
+        rejected_by: code of the flag that rejects it on its own; None for a number that counts.
         order_id: of the node that gave it.
         target_id: which of the run's targets it is about; None for all of them together.
         flags: codes of the run's flags that concern it.
@@ -36,6 +37,7 @@ class RunValue:
     started_at: datetime
     flags: frozenset[str]
     value: float
+    rejected_by: str | None = None
 
 
 def run_values(
@@ -50,6 +52,19 @@ def run_values(
 
     Those of attempts that did not finish are left out, and those that a flag rejects on their own.
     """
+    found = all_values(session, cell_ids, metric, run_id=run_id, series_ids=series_ids)
+    return (value for value in found if value.rejected_by is None)
+
+
+def all_values(
+    session: Session,
+    cell_ids: Sequence[int],
+    metric: str | None = None,
+    *,
+    run_id: int | None = None,
+    series_ids: Collection[int] | None = None,
+) -> Iterator[RunValue]:
+    """As `run_values`, with those that a flag rejects on their own."""
     started_at = func.coalesce(Run.started_at, Run.created_at).label("started_at")
     # Columns, not rows of the mapper, no labels with each number, and not all rows at once: a cell may have thousands.
     of_sample = (Sample.series_id, Sample.run_id, Sample.order_id, Sample.target_id, Sample.value)
@@ -77,23 +92,23 @@ def run_values(
     same: dict[frozenset[str], frozenset[str]] = {}
     for rows in session.execute(statement).partitions(_ROWS_AT_ONCE):
         labels |= _labels(session, {row.series_id for row in rows} - labels.keys())
-        flags |= _flags(session, {row.run_id for row in rows} - flags.keys())
+        flags |= flags_of(session, {row.run_id for row in rows} - flags.keys())
         for row in rows:
             own_labels = labels[row.series_id]
             concerning = [flag for flag in flags[row.run_id] if flag.concerns(own_labels, row.target_id)]
-            if all(flag.effect is not FlagEffect.REJECTED for flag in concerning):
-                codes = frozenset(flag.code for flag in concerning)
-                yield RunValue(
-                    cell_id=row.cell_id,
-                    series_id=row.series_id,
-                    labels=own_labels,
-                    run_id=row.run_id,
-                    order_id=row.order_id,
-                    target_id=row.target_id,
-                    started_at=row.started_at,
-                    flags=same.setdefault(codes, codes),
-                    value=row.value,
-                )
+            codes = frozenset(flag.code for flag in concerning)
+            yield RunValue(
+                cell_id=row.cell_id,
+                series_id=row.series_id,
+                labels=own_labels,
+                run_id=row.run_id,
+                order_id=row.order_id,
+                target_id=row.target_id,
+                started_at=row.started_at,
+                flags=same.setdefault(codes, codes),
+                value=row.value,
+                rejected_by=next((flag.code for flag in concerning if flag.effect is FlagEffect.REJECTED), None),
+            )
 
 
 def _labels(session: Session, series_ids: Collection[int]) -> dict[int, Mapping[str, Label]]:
@@ -102,7 +117,8 @@ def _labels(session: Session, series_ids: Collection[int]) -> dict[int, Mapping[
     return dict(session.execute(select(Series.id, Series.labels).where(Series.id == any_of(series_ids))).all())
 
 
-def _flags(session: Session, run_ids: Collection[int]) -> dict[int, list[Flag]]:
+def flags_of(session: Session, run_ids: Collection[int]) -> dict[int, list[Flag]]:
+    """The flags of each of these runs."""
     if not run_ids:
         return {}
     runs = session.execute(select(Run.id, Run.flags).where(Run.id == any_of(run_ids)))

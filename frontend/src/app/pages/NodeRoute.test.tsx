@@ -91,7 +91,7 @@ it("says of a node that nobody may see why it is not shown", async () => {
 it("says what is wrong with agent and clock, and what to do", async () => {
   server.use(http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)));
   openDashboard("/nodes/4");
-  expect(await screen.findByText(/2,500 ms behind the server, ± 0.4 ms/)).toBeInTheDocument();
+  expect(await screen.findByText(/2.5 s behind the server, ± 400 us/)).toBeInTheDocument();
   expect(screen.getByText(/More than a second off/)).toBeInTheDocument();
   expect(screen.getByText("behind")).toBeInTheDocument();
   expect(screen.getByText(/Upgrade its agent/)).toBeInTheDocument();

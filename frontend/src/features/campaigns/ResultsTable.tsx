@@ -13,7 +13,7 @@ import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { ShowMore } from "@/components/ShowMore";
 import { useMayRun } from "@/components/session";
-import { formatValue, type Scale } from "@/lib/units";
+import { formatValue } from "@/lib/units";
 import { describeCounts, isOpen } from "./CampaignProgress";
 import { cellsQuery } from "./queries";
 import { ENOUGH_RUNS } from "./repeats";
@@ -100,7 +100,6 @@ function GroupTable({ group, clusterId, onRepeats }: GroupTableProps) {
             key={`${row.cell.id} ${row.result.series_id}`}
             onRepeats={onRepeats}
             row={row}
-            scale={group.scale}
           />
         ))}
       </ScrollTable>
@@ -110,10 +109,9 @@ function GroupTable({ group, clusterId, onRepeats }: GroupTableProps) {
 
 interface RowProps extends Pick<GroupTableProps, "clusterId" | "onRepeats"> {
   readonly row: ResultRow;
-  readonly scale: Scale;
 }
 
-function Row({ row, scale, clusterId, onRepeats }: RowProps) {
+function Row({ row, clusterId, onRepeats }: RowProps) {
   const { cell, result, what } = row;
   const { unit, n } = result;
   return (
@@ -124,7 +122,7 @@ function Row({ row, scale, clusterId, onRepeats }: RowProps) {
         </Text>
       </td>
       <td className="iotide-strong">
-        <Quantity scale={scale} unit={unit} value={result.median} />
+        <Quantity unit={unit} value={result.median} />
       </td>
       <td>
         <RunCount result={result} />
@@ -138,8 +136,8 @@ function Row({ row, scale, clusterId, onRepeats }: RowProps) {
           >{t`Add`}</Button>
         )}
       </td>
-      <td>{n > 1 && <Quantity scale={scale} unit={unit} value={result.low} />}</td>
-      <td>{n > 1 && <Quantity scale={scale} unit={unit} value={result.high} />}</td>
+      <td>{n > 1 && <Quantity unit={unit} value={result.low} />}</td>
+      <td>{n > 1 && <Quantity unit={unit} value={result.high} />}</td>
       <td className="iotide-name">
         <Place of={cell} />
       </td>

@@ -38,14 +38,6 @@ it("tells rows apart by the options and labels that differ, in the order of the 
   ]);
 });
 
-it("takes the scale of a table from its largest value", () => {
-  const [group] = groupResults([
-    cell(0, 1, [result("rate", "higher", 5e6)]),
-    cell(1, 2, [result("rate", "higher", 3e9)]),
-  ]);
-  expect(group?.scale.name).toBe("GB/s");
-});
-
 it("leaves out cells without results", () => {
   expect(groupResults([cell(0, 1, [])])).toEqual([]);
 });

@@ -2,7 +2,6 @@
 
 import type { Cell, CellResult } from "@/api/types";
 import { describerAmong, type TitleOf } from "@/lib/options";
-import { type Scale, scaleFor } from "@/lib/units";
 
 /** One metric of one cell. */
 export interface ResultRow {
@@ -16,7 +15,6 @@ export interface ResultGroup {
   readonly key: string;
   readonly workload: string;
   readonly title: string;
-  readonly scale: Scale;
   readonly rows: readonly ResultRow[];
 }
 
@@ -51,12 +49,10 @@ function toGroup(
   const [first] = members;
   const describeMember = describerAmong(values, titlesOf(first?.cell.workload ?? ""));
   const rows = members.map((member, index) => ({ ...member, what: describeMember(values[index] ?? {}) }));
-  const largest = members.reduce((most, { result }) => Math.max(most, Math.abs(result.high)), 0);
   return {
     key,
     workload: first?.cell.workload ?? "",
     title: first?.result.title ?? "",
-    scale: scaleFor(first?.result.unit ?? "count", largest),
     rows: rows.sort((a, b) => a.cell.ordinal - b.cell.ordinal || a.what.localeCompare(b.what)),
   };
 }

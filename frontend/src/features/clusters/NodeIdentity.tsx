@@ -12,20 +12,21 @@ import { Dialog } from "@/components/Dialog";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
+import { formatValue } from "@/lib/units";
 import { createReenrolmentToken, rotateNode } from "./identityQueries";
 
 const RevokeModal = lazy(() => import("./RevokeModal"));
 
 export function ClockOffset({ clock }: { clock: Node["clock"] }) {
   if (clock === null) return <>{t`unknown: its agent does not say`}</>;
-  const offset = milliseconds(clock.offset_seconds);
-  const uncertainty = milliseconds(clock.uncertainty_seconds);
+  const offset = formatValue(Math.abs(clock.offset_seconds), "seconds");
+  const uncertainty = formatValue(clock.uncertainty_seconds, "seconds");
   const isAhead = clock.offset_seconds >= 0;
   return (
     <>
       {isAhead
-        ? t`${offset} ms ahead of the server, ± ${uncertainty} ms`
-        : t`${offset} ms behind the server, ± ${uncertainty} ms`}
+        ? t`${offset} ahead of the server, ± ${uncertainty}`
+        : t`${offset} behind the server, ± ${uncertainty}`}
       {clock.is_off && (
         <Text c="var(--mantine-color-error)" size="sm">
           <Trans>More than a second off: synchronise it and the server, for instance with chrony.</Trans>
@@ -33,11 +34,6 @@ export function ClockOffset({ clock }: { clock: Node["clock"] }) {
       )}
     </>
   );
-}
-
-function milliseconds(seconds: number): string {
-  const value = Math.abs(seconds) * 1000;
-  return value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en");
 }
 
 export function CredentialsAge({ node }: { node: Node }) {

@@ -14,7 +14,7 @@ import { Section } from "@/components/Page";
 import { RunNumbers } from "@/components/RunNumbers";
 import { ScrollTable } from "@/components/ScrollTable";
 import { optionValue, type TitleOf } from "@/lib/options";
-import { formatP, formatShift, formatValue, scaleFor } from "@/lib/units";
+import { formatP, formatShift, formatValue } from "@/lib/units";
 import { metricKey, titleOfMetric } from "./figures";
 import { ENOUGH_RUNS, type RenderRepeats } from "./repeats";
 
@@ -126,7 +126,6 @@ interface MetricRowProps {
 
 function MetricRow({ metric, isAlike, reach, titleOf }: MetricRowProps) {
   const { values_a, values_b, median_a, median_b, modes_a, modes_b, p_value, unit } = metric;
-  const scale = scaleFor(unit, Math.max(...values_a, ...values_b));
   return (
     <tr>
       <td className="iotide-name">
@@ -138,10 +137,10 @@ function MetricRow({ metric, isAlike, reach, titleOf }: MetricRowProps) {
         )}
       </td>
       <td>
-        <RunNumbers median={median_a} modes={modes_a} scale={scale} unit={unit} values={values_a} />
+        <RunNumbers median={median_a} modes={modes_a} unit={unit} values={values_a} />
       </td>
       <td>
-        <RunNumbers median={median_b} modes={modes_b} scale={scale} unit={unit} values={values_b} />
+        <RunNumbers median={median_b} modes={modes_b} unit={unit} values={values_b} />
       </td>
       <td>
         <Ratio isAlike={isAlike} metric={metric} reach={reach} />

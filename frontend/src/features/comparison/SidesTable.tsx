@@ -8,7 +8,7 @@ import { DirectionBadge } from "@/components/DirectionBadge";
 import { MedianRatio } from "@/components/MedianRatio";
 import { RunNumbers } from "@/components/RunNumbers";
 import { ScrollTable } from "@/components/ScrollTable";
-import { formatP, formatShift, formatValue, type Scale, scaleFor } from "@/lib/units";
+import { formatP, formatShift, formatValue } from "@/lib/units";
 import { ENOUGH_RUNS, type RenderRepeats } from "./repeats";
 import type { DrawnRow } from "./sidesFigures";
 
@@ -61,22 +61,21 @@ const GREY = { c: "dimmed" } as const;
 
 function SideCell({ cell, isBaseline, metric, numbers, verdict, renderRepeats }: SideCellProps) {
   if (!numbers) return <Text c="dimmed">{t`not measured`}</Text>;
-  const largest = metric.numbers.reduce((most, side) => Math.max(most, ...(side?.values ?? [])), 0);
   const missing = ENOUGH_RUNS - numbers.n;
   return (
     <>
-      <Numbers numbers={numbers} scale={scaleFor(metric.unit, largest)} unit={metric.unit} />
+      <Numbers numbers={numbers} unit={metric.unit} />
       {!isBaseline && verdict && <Verdict isAlike={cell.is_alike} metric={metric} verdict={verdict} />}
       {missing > 0 && renderRepeats(cell, missing)}
     </>
   );
 }
 
-function Numbers({ numbers, unit, scale }: NumbersProps) {
+function Numbers({ numbers, unit }: NumbersProps) {
   const { median, values, flags, modes } = numbers;
   return (
     <>
-      <RunNumbers median={median} modes={modes} scale={scale} unit={unit} values={values} />
+      <RunNumbers median={median} modes={modes} unit={unit} values={values} />
       {flags.length > 0 && (
         <Text c="dimmed" size="xs">
           {flags.join(", ")}
@@ -89,7 +88,6 @@ function Numbers({ numbers, unit, scale }: NumbersProps) {
 interface NumbersProps {
   readonly numbers: SideNumbers;
   readonly unit: SidesMetric["unit"];
-  readonly scale: Scale;
 }
 
 interface VerdictProps {

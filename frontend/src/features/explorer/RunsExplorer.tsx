@@ -10,6 +10,7 @@ import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
 import { Section } from "@/components/Page";
 import { LoggedIn } from "@/components/session";
+import { formatCount } from "@/lib/units";
 import { type Choices, Filters } from "./Filters";
 import { PinnedRuns } from "./PinnedRuns";
 import { countQuery, exploredQuery, PAGE_SIZE, pinnedQuery, sparklinesQuery } from "./queries";
@@ -118,8 +119,8 @@ function describeCount(
   loaded: number,
 ): string {
   if (!counted) return "Counting …";
-  const count = `${counted.count.toLocaleString("en-US")}${counted.is_at_least ? t` or more` : ""}`;
-  return t`${count} ${counted.count === 1 ? "run" : "runs"}, ${loaded.toLocaleString("en-US")} loaded; more come as you scroll.`;
+  const count = `${formatCount(counted.count)}${counted.is_at_least ? t` or more` : ""}`;
+  return t`${count} ${counted.count === 1 ? "run" : "runs"}, ${formatCount(loaded)} loaded; more come as you scroll.`;
 }
 
 function NoRuns({ isFiltered }: { isFiltered: boolean }) {

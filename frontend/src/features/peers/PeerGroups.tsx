@@ -12,7 +12,7 @@ import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { describeValues } from "@/lib/options";
-import { formatP, formatShift, scaleFor } from "@/lib/units";
+import { formatNumber, formatP, formatShift } from "@/lib/units";
 import { peersQuery } from "./queries";
 
 const HEAD = [t`Name`, t`Median`, t`Runs`, t`Against the others`, t`Robust z`, "p", t`In words`];
@@ -59,7 +59,6 @@ function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGrou
   const titleOf = useTitlesOf()(group.workload);
   const { workload, title, options, labels, kind, alike, members, too_few: tooFew } = group;
   const told = describeValues({ ...options, ...labels }, titleOf);
-  const scale = scaleFor(group.unit, Math.max(0, ...members.map(({ median }) => median)));
   const name = `${workload}: ${title}${told && `, ${told}`}`;
   return (
     <Section
@@ -81,7 +80,7 @@ function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGrou
               </TextLink>
             </td>
             <td className="iotide-strong">
-              <Quantity scale={scale} unit={group.unit} value={peer.median} />
+              <Quantity unit={group.unit} value={peer.median} />
             </td>
             <Against peer={peer} />
           </tr>
@@ -100,7 +99,7 @@ function Against({ peer: { n, difference_ratio, robust_z, p_value, is_odd, words
     <>
       <td>{n}</td>
       <td className="iotide-number">{formatShift(1 + difference_ratio)}</td>
-      <td className="iotide-number">{robust_z === null ? "" : robust_z.toFixed(1)}</td>
+      <td className="iotide-number">{robust_z === null ? "" : formatNumber(robust_z)}</td>
       <td>{formatP(p_value)}</td>
       <td className={is_odd ? "iotide-wrap iotide-strong" : "iotide-wrap"}>{words}</td>
     </>

@@ -6,6 +6,7 @@ import { Alert, Stack, Text } from "@mantine/core";
 import type { PublishedSource } from "@/api/types";
 import { ScrollTable } from "@/components/ScrollTable";
 import { describeValues, plainTitle } from "@/lib/options";
+import { formatRoughFactor } from "@/lib/units";
 
 export function ClaimSection({ claim }: { claim: NonNullable<PublishedSource["claim"]> }) {
   return (
@@ -25,7 +26,7 @@ export function ClaimSection({ claim }: { claim: NonNullable<PublishedSource["cl
           {claim.ratios.map(({ options, ratio }) => (
             <tr key={JSON.stringify(options)}>
               <td>{describeValues(options, plainTitle)}</td>
-              <td className="iotide-strong">{ratio.toFixed(1)}</td>
+              <td className="iotide-strong">{formatRoughFactor(ratio)}</td>
             </tr>
           ))}
         </ScrollTable>

@@ -4,11 +4,11 @@ import { t } from "@lingui/core/macro";
 import { DataList, Text } from "@mantine/core";
 import type { RunDetail } from "@/api/types";
 import { Definition } from "@/components/Definition";
+import { FLAG_WORDS } from "@/components/flagWords";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { describeValues } from "@/lib/options";
-import { FLAG_WORDS } from "./flagWords";
 
 export function FlagsSection({ run }: { run: RunDetail }) {
   const titleOf = useTitlesOf()(run.workload);

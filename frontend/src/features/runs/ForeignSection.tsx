@@ -6,7 +6,7 @@ import { Text } from "@mantine/core";
 import type { ForeignBefore, ForeignDuring, RunDetail } from "@/api/types";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
-import { formatDuration, formatValue } from "@/lib/units";
+import { formatDuration, formatNumber, formatValue } from "@/lib/units";
 
 export function ForeignSection({ run }: { run: RunDetail }) {
   const attempt = run.attempts.findLast(({ orders }) => orders.some(({ foreign_load }) => foreign_load));
@@ -50,7 +50,7 @@ export function ForeignSection({ run }: { run: RunDetail }) {
 function BeforeRow({ before, node }: { before: ForeignBefore; node: string }) {
   const besides = [
     before.running_tasks !== null &&
-      t`${before.running_tasks.toFixed(1)} tasks on ${before.processors} processors`,
+      t`${formatNumber(before.running_tasks)} tasks on ${before.processors} processors`,
     before.sessions !== null && before.sessions > 0 && t`${before.sessions} logged in`,
     before.jobs !== null && before.jobs.length > 0 && t`batch jobs ${before.jobs.join(", ")}`,
     before.waited_seconds >= 1 && t`held back for ${formatDuration(before.waited_seconds)}`,

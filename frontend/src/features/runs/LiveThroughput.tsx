@@ -4,7 +4,6 @@ import { t } from "@lingui/core/macro";
 import { Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Quantity } from "@/components/Quantity";
-import { axisScale } from "@/plots/figure";
 import { type LiveLine, liveLines, sparkline } from "./live";
 import { liveQuery } from "./queries";
 
@@ -20,10 +19,6 @@ export function LiveThroughput({ runId }: { runId: number }) {
 
 function Line({ line, runId }: { line: LiveLine; runId: number }) {
   const { direction, values, latest } = line;
-  const scale = axisScale(
-    "bytes_per_second",
-    values.filter((value) => value !== null),
-  );
   const label = t`${direction} throughput of run ${runId} over ${values.length} s`;
   return (
     <Group gap={6} wrap="nowrap">
@@ -36,7 +31,7 @@ function Line({ line, runId }: { line: LiveLine; runId: number }) {
         />
       </svg>
       <Text c="dimmed" miw="max-content" size="xs">
-        {direction} <Quantity scale={scale} unit="bytes_per_second" value={latest} />
+        {direction} <Quantity unit="bytes_per_second" value={latest} />
       </Text>
     </Group>
   );

@@ -4,11 +4,11 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import type { Flag, Run } from "@/api/types";
+import { FLAG_WORDS } from "@/components/flagWords";
 import { Loaded } from "@/components/Loaded";
 import { PaperTable } from "@/components/PaperTable";
 import { RunLinks } from "@/components/RunLinks";
 import { optionValue } from "@/lib/options";
-import { FLAG_WORDS } from "./flagWords";
 import { MOST_REPORTED_RUNS, reportedRunsQuery, runQuery } from "./queries";
 
 export function ReportRuns({ campaignId }: { campaignId: number }) {

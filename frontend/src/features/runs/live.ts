@@ -1,6 +1,7 @@
 /** The last minutes of a running load as small lines; pure. */
 
 import type { Curve } from "@/api/types";
+import { coordinate } from "@/lib/units";
 
 export interface LiveLine {
   readonly direction: "write" | "read";
@@ -57,7 +58,7 @@ export function sparkline(values: readonly (number | null)[], { width, height }:
       const word = isPen ? "L" : "M";
       isPen = true;
       const y = height - 1 - (value / largest) * (height - 2);
-      return `${word}${(index * step).toFixed(1)},${y.toFixed(1)}`;
+      return `${word}${coordinate(index * step)},${coordinate(y)}`;
     })
     .join("");
 }

@@ -18,7 +18,17 @@ import {
   spatialFigure,
   withMarks,
 } from "@/plots/surface";
-import { differenceMap, differences, extent, fieldsOf, medians, type Shown, sideMap } from "./fields";
+import {
+  allGaps,
+  differenceMap,
+  differences,
+  extent,
+  fieldsOf,
+  gapsInWords,
+  medians,
+  type Shown,
+  sideMap,
+} from "./fields";
 import { hasWebGl } from "./webgl";
 
 interface MapProps {
@@ -197,6 +207,17 @@ export function SpatialSurface({ surface, marked, onMark, show, onShow }: Spatia
         }
         viewKey={`space-${show}`}
       />
+      <Holes surface={surface} />
     </>
+  );
+}
+
+function Holes({ surface }: { surface: Surface }) {
+  const gaps = gapsInWords(allGaps(surface));
+  if (!gaps) return null;
+  return (
+    <Text c="dimmed" size="sm">
+      <Trans>Holes in the surface: {gaps}.</Trans>
+    </Text>
   );
 }

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Grid, Text } from "@mantine/core";
 import type { Surface } from "@/api/types";
+import { flagTitles } from "@/components/flagWords";
 import { MedianRatio } from "@/components/MedianRatio";
 import { Quantity } from "@/components/Quantity";
 import { RunLinks } from "@/components/RunLinks";
@@ -12,7 +13,7 @@ import { useScheme } from "@/components/scheme";
 import { exactBytes, formatShift } from "@/lib/units";
 import { Plot } from "@/plots/Plot";
 import { FILE_SIZE, type PlaceOnSurface, RECORD_SIZE, sliceFigure } from "@/plots/surface";
-import { extent, slices } from "./fields";
+import { extent, gapInWords, gapsInWords, sliceGaps, slices } from "./fields";
 
 export function SurfaceSlices({ surface, at }: { surface: Surface; at: PlaceOnSurface }) {
   return (
@@ -52,6 +53,9 @@ function Slice({ surface, axis, sizeBytes }: SliceProps) {
         <Trans>With {held}</Trans>
       </Text>
       <Plot figure={figure} height={320} label={t`${surface.title} with ${held}`} viewKey={`slice-${axis}`} />
+      <Text c="dimmed" size="xs">
+        {gapsInWords(sliceGaps(surface, axis, sizeBytes))}
+      </Text>
     </>
   );
 }
@@ -83,10 +87,18 @@ export function SurfaceTable({ surface }: { surface: Surface }) {
             <td>
               <Quantity unit="bytes" value={record} />
             </td>
-            <FieldCells cell={surface.a.cells[row]?.[column]} unit={surface.unit} />
+            <FieldCells
+              cell={surface.a.cells[row]?.[column]}
+              gap={gapInWords(surface, surface.a, row, column)}
+              unit={surface.unit}
+            />
             {surface.b && (
               <>
-                <FieldCells cell={surface.b.cells[row]?.[column]} unit={surface.unit} />
+                <FieldCells
+                  cell={surface.b.cells[row]?.[column]}
+                  gap={gapInWords(surface, surface.b, row, column)}
+                  unit={surface.unit}
+                />
                 <td>
                   <Ratio difference={difference} />
                 </td>
@@ -111,11 +123,18 @@ function Ratio({ difference }: { difference: FieldDifference | undefined }) {
 
 type FieldCell = Surface["a"]["cells"][number][number];
 
-function FieldCells({ cell, unit }: { cell: FieldCell | undefined; unit: Surface["unit"] }) {
+interface FieldCellsProps {
+  readonly cell: FieldCell | undefined;
+  readonly unit: Surface["unit"];
+  /** Why there is no number. */
+  readonly gap: string;
+}
+
+function FieldCells({ cell, unit, gap }: FieldCellsProps) {
   if (!cell)
     return (
       <>
-        <td>{t`not measured`}</td>
+        <td>{gap || t`none: the record is larger than the file`}</td>
         <td />
       </>
     );
@@ -132,7 +151,7 @@ function FieldCells({ cell, unit }: { cell: FieldCell | undefined; unit: Surface
         )}
         {cell.flags.length > 0 && (
           <Text c="dimmed" size="xs">
-            {cell.flags.join(", ")}
+            {flagTitles(cell.flags)}
           </Text>
         )}
       </td>

@@ -2,6 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import type { Surface, SurfaceSide } from "@/api/types";
+import { flagTitle } from "@/components/flagWords";
 import { exactBytes, type Scale, scaleFor } from "@/lib/units";
 import type { SizeMap } from "@/plots/map";
 import type { Fields, SliceLine } from "@/plots/surface";
@@ -23,7 +24,7 @@ export function differences(surface: Surface): Fields["values"] {
 
 /** Of both sides together, so that equal colours and heights mean equal numbers. */
 export function extent(surface: Surface): { scale: Scale; lowest: number; highest: number } {
-  const sides = surface.b ? [surface.a, surface.b] : [surface.a];
+  const sides = sidesOf(surface);
   const values = sides.flatMap((side) => medians(side).flat()).filter((value) => value !== null);
   const highest = values.reduce((most, value) => Math.max(most, value), 0);
   const lowest = values.reduce((least, value) => Math.min(least, value), highest);
@@ -35,6 +36,9 @@ export function sideMap(surface: Surface, side: SurfaceSide): SizeMap {
     ...named(surface),
     values: medians(side),
     runs: side.cells.map((row) => row.map((cell) => runsInWords(cell?.n ?? 0))),
+    gaps: side.cells.map((row, file) =>
+      row.map((cell, record) => (cell ? "" : gapInWords(surface, side, file, record))),
+    ),
   };
 }
 
@@ -47,11 +51,73 @@ export function differenceMap(surface: Surface, by: "amount" | "percent"): SizeM
         ? differences(surface)
         : cells.map((row) => row.map((cell) => cell?.ratio ?? cell?.median_ratio ?? null)),
     runs: cells.map((row) => row.map((cell) => cell?.words ?? "")),
+    gaps: cells.map((row, file) =>
+      row.map((cell, record) => (cell ? "" : differenceGap(surface, file, record))),
+    ),
   };
 }
 
 function named({ file_sizes_bytes, record_sizes_bytes }: Surface) {
   return { xNames: record_sizes_bytes.map(exactBytes), yNames: file_sizes_bytes.map(exactBytes) };
+}
+
+/** Why a side has no number at a place; empty where there can be none, since no record is larger than its file. */
+export function gapInWords(surface: Surface, side: SurfaceSide, file: number, record: number): string {
+  const fileSize = surface.file_sizes_bytes[file] ?? 0;
+  const recordSize = surface.record_sizes_bytes[record] ?? 0;
+  if (recordSize > fileSize) return "";
+  const reason = side.unmeasured.find(
+    (one) => one.file_size_bytes === fileSize && one.record_size_bytes === recordSize,
+  );
+  if (!reason) return t`not measured`;
+  return t`not measured: ${flagTitle(reason.flag).toLowerCase()}`;
+}
+
+/** A difference needs both sides. */
+function differenceGap(surface: Surface, file: number, record: number): string {
+  const sides = [["A", surface.a] as const, ["B", surface.b] as const];
+  return sides
+    .flatMap(([name, side]) => {
+      if (!side || side.cells[file]?.[record]) return [];
+      const why = gapInWords(surface, side, file, record);
+      return why ? [`${name} ${why}`] : [];
+    })
+    .join("; ");
+}
+
+/** Every field of the shown sides that has no number for a reason, in words. */
+export function allGaps(surface: Surface): string[] {
+  return sidesOf(surface).flatMap((side) =>
+    side.cells.flatMap((row, file) =>
+      row.flatMap((cell, record) => (cell ? [] : gapInWords(surface, side, file, record))),
+    ),
+  );
+}
+
+/** The same of one cut. */
+export function sliceGaps(surface: Surface, axis: "file" | "record", sizeBytes: number): string[] {
+  const { file_sizes_bytes: files, record_sizes_bytes: records } = surface;
+  return sidesOf(surface).flatMap((side) =>
+    side.cells.flatMap((row, file) =>
+      row.flatMap((cell, record) => {
+        const isOnCut = (axis === "file" ? files[file] : records[record]) === sizeBytes;
+        return cell || !isOnCut ? [] : gapInWords(surface, side, file, record);
+      }),
+    ),
+  );
+}
+
+/** `3 fields not measured: too short, 1 field not measured`. */
+export function gapsInWords(gaps: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const gap of gaps.filter(Boolean)) counts.set(gap, (counts.get(gap) ?? 0) + 1);
+  return [...counts]
+    .map(([gap, count]) => (count === 1 ? t`1 field ${gap}` : t`${count} fields ${gap}`))
+    .join(", ");
+}
+
+function sidesOf({ a, b }: Surface): SurfaceSide[] {
+  return b ? [a, b] : [a];
 }
 
 export function runsInWords(count: number): string {
@@ -61,7 +127,7 @@ export function runsInWords(count: number): string {
 /** The cut through every side at one file size, or at one record size. */
 export function slices(surface: Surface, axis: "file" | "record", sizeBytes: number): SliceLine[] {
   const { file_sizes_bytes: files, record_sizes_bytes: records } = surface;
-  const sides = surface.b ? [surface.a, surface.b] : [surface.a];
+  const sides = sidesOf(surface);
   return sides.map((side, index) => {
     const line =
       axis === "file"

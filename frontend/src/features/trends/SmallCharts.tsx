@@ -112,7 +112,7 @@ function Grid(props: SmallChartsProps & { groups: readonly SmallGroup[] }) {
                 <SmallChart {...props} group={group} key={group.title} range={range} scale={scale} />
               ))}
             </Box>
-            <NewestTable ids={ids} scale={scale} shown={shown} span={span} />
+            <NewestTable ids={ids} shown={shown} span={span} />
           </>
         );
       }}
@@ -171,12 +171,11 @@ function useNames({ series }: SmallGroup): ReadonlyMap<number, string> {
 interface NewestTableProps {
   readonly ids: readonly number[];
   readonly shown: readonly Shown[];
-  readonly scale: Scale;
   readonly span: Span;
 }
 
 /** The numbers behind the small charts: of each series the newest, the smallest and the largest median. */
-function NewestTable({ ids, shown, scale, span }: NewestTableProps) {
+function NewestTable({ ids, shown, span }: NewestTableProps) {
   return (
     <ScrollTable
       exported={{ hasFiles: true, path: pointsPath(ids, span) }}
@@ -185,15 +184,13 @@ function NewestTable({ ids, shown, scale, span }: NewestTableProps) {
       maxHeight={320}
     >
       {shown.flatMap((group) =>
-        group.points.map((points) => (
-          <NewestRow group={group} key={points.series.id} points={points} scale={scale} />
-        )),
+        group.points.map((points) => <NewestRow group={group} key={points.series.id} points={points} />),
       )}
     </ScrollTable>
   );
 }
 
-function NewestRow({ group, points, scale }: { group: Shown; points: Points; scale: Scale }) {
+function NewestRow({ group, points }: { group: Shown; points: Points }) {
   const { unit, id } = points.series;
   const names = useNames(group);
   const ends = [points.median.at(-1), ...commonRange([points], false)];
@@ -204,7 +201,7 @@ function NewestRow({ group, points, scale }: { group: Shown; points: Points; sca
       <td>{points.at.length + points.left_out}</td>
       {["newest", "smallest", "largest"].map((which, place) => (
         <td key={which}>
-          <Quantity scale={scale} unit={unit} value={points.at.length > 0 ? (ends[place] ?? null) : null} />
+          <Quantity unit={unit} value={points.at.length > 0 ? (ends[place] ?? null) : null} />
         </td>
       ))}
     </tr>

@@ -12,6 +12,7 @@ import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { plainTitle } from "@/lib/options";
 import { formatExactTime } from "@/lib/time";
+import { formatCount } from "@/lib/units";
 import { MAX_TRACES } from "@/plots/figure";
 import { ChangesSection } from "./ChangesSection";
 import { type ChosenPoint, happenings, type NamedPoints } from "./drawn";
@@ -187,8 +188,8 @@ function SpanNotice({ lines, span, isPending, onView }: SpanNoticeProps) {
       {leftOut > 0 && (
         <Text c="dimmed" size="sm">
           <Trans>
-            {leftOut.toLocaleString("en-US")} more points are not drawn; those that are look as all do. Zoom
-            in to see the others.
+            {formatCount(leftOut)} more points are not drawn; those that are look as all do. Zoom in to see
+            the others.
           </Trans>
         </Text>
       )}

@@ -8,7 +8,6 @@ import type { Points } from "@/api/types";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
-import { type Scale, scaleFor } from "@/lib/units";
 import type { ChosenPoint, NamedPoints } from "./drawn";
 import { pointsExport } from "./exports";
 import type { Span } from "./queries";
@@ -25,7 +24,6 @@ const ROWS_AT_ONCE = 200;
 export function TrendTable({ lines, onChoose, span }: TrendTableProps) {
   const [shownRows, setShownRows] = useState(ROWS_AT_ONCE);
   const rows = useMemo(() => newestFirst(lines), [lines]);
-  const scale = useMemo(() => commonScale(lines), [lines]);
   return (
     <Stack gap="xs">
       <ScrollTable
@@ -47,10 +45,10 @@ export function TrendTable({ lines, onChoose, span }: TrendTableProps) {
               </Anchor>
             </td>
             <td className="iotide-strong">
-              <Quantity scale={scale} unit={points.series.unit} value={points.median[index] ?? null} />
+              <Quantity unit={points.series.unit} value={points.median[index] ?? null} />
             </td>
             <td className="iotide-name">{name}</td>
-            <Spread index={index} points={points} scale={scale} />
+            <Spread index={index} points={points} />
             <td>{points.flags[index]?.join(", ")}</td>
           </tr>
         ))}
@@ -72,21 +70,13 @@ function newestFirst(lines: readonly NamedPoints[]) {
     .sort((a, b) => b.milliseconds - a.milliseconds);
 }
 
-function commonScale(lines: readonly NamedPoints[]): Scale {
-  const high = lines.flatMap(({ points }) => points.high);
-  return scaleFor(
-    lines[0]?.points.series.unit ?? "count",
-    high.reduce((most, value) => Math.max(most, value), 0),
-  );
-}
-
-function Spread({ points, index, scale }: { points: Points; index: number; scale: Scale }) {
+function Spread({ points, index }: { points: Points; index: number }) {
   const { unit } = points.series;
   const runs = points.n[index] ?? 0;
   return (
     <>
-      <td>{runs > 1 && <Quantity scale={scale} unit={unit} value={points.low[index] ?? null} />}</td>
-      <td>{runs > 1 && <Quantity scale={scale} unit={unit} value={points.high[index] ?? null} />}</td>
+      <td>{runs > 1 && <Quantity unit={unit} value={points.low[index] ?? null} />}</td>
+      <td>{runs > 1 && <Quantity unit={unit} value={points.high[index] ?? null} />}</td>
       <td>{runs > 1 ? runs : <Badge color="orange" tt="none" variant="light">{t`1 run`}</Badge>}</td>
     </>
   );

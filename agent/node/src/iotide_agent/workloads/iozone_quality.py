@@ -44,13 +44,18 @@ def judge_cells(place: Place, rows: Sequence[Row], clock_seconds: float, flush: 
         for operation, rate in row.rates.items()
         if rate
     ]
-    zeroes = sum(rate == 0 for row in rows for rate in row.rates.values())
+    zeroes = [
+        _Cell(operation, row.file_kib * KIBIBYTE, row.record_kib * KIBIBYTE, 0)
+        for row in rows
+        for operation, rate in row.rates.items()
+        if rate == 0
+    ]
     operations = list(dict.fromkeys(cell.operation for cell in timed))
     file_sizes = [cell.file_bytes for cell in timed]
     return [
         *_common(place, operations, dict.fromkeys(file_sizes, 1), flush, before_done),
         *_durations(place, timed, clock_seconds),
-        *([_not_measured(place, zeroes)] if zeroes else []),
+        *_not_measured(place, zeroes, [*timed, *zeroes]),
     ]
 
 
@@ -164,11 +169,14 @@ def _warm(operation: str) -> Flag:
     )
 
 
-def _not_measured(place: Place, count: int) -> Flag:
-    flag = Flag(
-        code=FlagCode.TOO_FAST,
-        effect=FlagEffect.MARKED,
-        measured=f"iozone shows 0 in {count} cells, which are left out",
-        limit="more than 1 KiB/s",
-    )
-    return quality.about(flag, {}, place)
+def _not_measured(place: Place, zeroes: Sequence[_Cell], cells: Sequence[_Cell]) -> Iterator[Flag]:
+    """Name the cells that have no figure, so that whoever draws the table can say why."""
+    for labels in _named(zeroes, cells):
+        count = sum(labels.items() <= _bears(cell).items() for cell in zeroes)
+        flag = Flag(
+            code=FlagCode.TOO_FAST,
+            effect=FlagEffect.MARKED,
+            measured=f"iozone shows 0 in {count} cells, which are left out",
+            limit="more than 1 KiB/s",
+        )
+        yield quality.about(flag, labels, place)

@@ -7,9 +7,9 @@ import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { type ExportCell, type ExportTable, toCsv } from "@/lib/exported";
 import type { TitleOf } from "@/lib/options";
-import { scaleFor } from "@/lib/units";
+import { formatRoughFactor } from "@/lib/units";
 import type { Layout, Measure } from "./choice";
-import { formatRatio, isPublished, ratiosTo } from "./ratios";
+import { isPublished, ratiosTo } from "./ratios";
 import { type FigureRow, textOf, titleOfDimension } from "./rows";
 
 interface FigureTableProps {
@@ -23,10 +23,6 @@ const MOST_ROWS = 500;
 
 export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTableProps) {
   const { rows } = layout;
-  const scale = scaleFor(
-    measure.unit,
-    rows.reduce((most, { measured }) => Math.max(most, Math.abs(measured.high)), 0),
-  );
   const titles = dimensions.map((name) => titleOfDimension(name, titleOf));
   const ratios = layout.base && ratiosTo(layout.base, rows, dimensions);
   return (
@@ -58,15 +54,11 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
               <td key={name}>{textOf(row, name)}</td>
             ))}
             <td className="iotide-strong">
-              <Quantity scale={scale} unit={measure.unit} value={row.measured.median} />
+              <Quantity unit={measure.unit} value={row.measured.median} />
             </td>
             {ratios && <td>{ratioText(ratios.get(row))}</td>}
-            <td>
-              {row.measured.n > 1 && <Quantity scale={scale} unit={measure.unit} value={row.measured.low} />}
-            </td>
-            <td>
-              {row.measured.n > 1 && <Quantity scale={scale} unit={measure.unit} value={row.measured.high} />}
-            </td>
+            <td>{row.measured.n > 1 && <Quantity unit={measure.unit} value={row.measured.low} />}</td>
+            <td>{row.measured.n > 1 && <Quantity unit={measure.unit} value={row.measured.high} />}</td>
             <td>{row.measured.n > 1 ? row.measured.n : <OneRun isPublished={isPublished(row)} />}</td>
             <td>{row.measured.flags.join(", ")}</td>
           </tr>
@@ -78,7 +70,7 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
 }
 
 function ratioText(ratio: number | undefined): string {
-  return ratio === undefined ? "" : formatRatio(ratio);
+  return ratio === undefined ? "" : formatRoughFactor(ratio);
 }
 
 function OneRun({ isPublished }: { isPublished: boolean }) {

@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
 import { plainTitle } from "@/lib/options";
+import { formatRoughFactor } from "@/lib/units";
 import { layBeside } from "./beside";
 import { chooseLayout } from "./choice";
 import { drawPanels } from "./panels";
-import { formatRatio, ratiosTo } from "./ratios";
+import { ratiosTo } from "./ratios";
 import { dimensionsOf, type FigureRow } from "./rows";
 
 function row(parts: object, median = 1, n = 1, flags: string[] = []): FigureRow {
@@ -81,7 +82,7 @@ it("divides published numbers by those of the place that is named", () => {
   const { base, dimensions, rows } = chooseLayout(PRINTED, { against: "gpfs" });
   const ratios = ratiosTo(base ?? { name: "", text: "" }, rows, dimensions);
   const wholes = rows.filter(({ parts }) => parts.target === "nfs" && parts.part === "real");
-  expect(wholes.map((one) => formatRatio(ratios.get(one) ?? 0))).toEqual(["4.2", "4.3", "3.6", "4.7"]);
+  expect(wholes.map((one) => formatRoughFactor(ratios.get(one) ?? 0))).toEqual(["4.2", "4.3", "3.6", "4.7"]);
   expect([...ratios.keys()].every(({ parts }) => parts.target === "nfs")).toBe(true);
 });
 

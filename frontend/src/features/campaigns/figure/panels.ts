@@ -129,7 +129,15 @@ function mapOf(rows: readonly FigureRow[], { axes: [x = "", y = ""], rows: all }
     yNames: lines.map((value) => optionValue(y, value)),
     values: fields.map((row) => row.map((measured) => measured?.median ?? null)),
     runs: fields.map((row) => row.map((measured) => countRuns(measured?.n ?? 0))),
+    gaps: lines.map((line, at) => columns.map((column, place) => gapOf(fields[at]?.[place], line, column))),
   };
+}
+
+/** No file has a record larger than itself; every other empty field of a map was not measured. */
+function gapOf(measured: unknown, line: unknown, column: unknown): string {
+  if (measured) return "";
+  const isImpossible = typeof line === "number" && typeof column === "number" && column > line;
+  return isImpossible ? "" : t`not measured`;
 }
 
 function countRuns(count: number): string {
@@ -164,6 +172,7 @@ function divide(one: SizeMap, base: SizeMap): SizeMap {
     runs: one.runs.map((row, line) =>
       row.map((runs, column) => t`${runs} by ${base.runs[line]?.[column] ?? ""}`),
     ),
+    gaps: one.gaps.map((row, line) => row.map((gap, column) => gap || (base.gaps[line]?.[column] ?? ""))),
   };
 }
 

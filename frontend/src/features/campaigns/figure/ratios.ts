@@ -27,8 +27,3 @@ export function ratiosTo(
       .map((row) => [row, row.measured.median / (below.get(keyOf(row)) ?? 1)]),
   );
 }
-
-/** `4.2`, `0.58`: numbers without an interval bear no more digits. */
-export function formatRatio(ratio: number): string {
-  return ratio >= 1 ? ratio.toFixed(1) : ratio.toPrecision(2);
-}

@@ -6,7 +6,8 @@ import type { Cell } from "@/api/types";
 import { useTitlesOf } from "@/components/optionTitles";
 import { PaperTable } from "@/components/PaperTable";
 import { RunLinks } from "@/components/RunLinks";
-import { formatScaled, formatValue } from "@/lib/units";
+import { UnitsNote } from "@/components/UnitsNote";
+import { formatValue } from "@/lib/units";
 import { groupResults, type ResultGroup, type ResultRow } from "../results";
 
 const HEAD = [t`Of`, t`Node and target`, t`Median`, t`Min`, t`Max`, "n", t`Spread`, t`Of runs`];
@@ -24,6 +25,7 @@ export function ReportResults({ cells }: { cells: readonly Cell[] }) {
           that were rejected or failed are listed below and in no number above.
         </Trans>
       </p>
+      <UnitsNote />
     </>
   );
 }
@@ -35,15 +37,15 @@ function GroupTable({ group }: { group: ResultGroup }) {
       <h3>{title}</h3>
       <PaperTable head={HEAD} label={title}>
         {group.rows.map((row) => (
-          <Row group={group} key={`${row.cell.id} ${row.result.series_id}`} row={row} />
+          <Row key={`${row.cell.id} ${row.result.series_id}`} row={row} />
         ))}
       </PaperTable>
     </section>
   );
 }
 
-function Row({ row: { cell, result, what }, group: { scale } }: { row: ResultRow; group: ResultGroup }) {
-  const { n, median, low, high, variation_ratio: variation } = result;
+function Row({ row: { cell, result, what } }: { row: ResultRow }) {
+  const { n, unit, median, low, high, variation_ratio: variation } = result;
   const variant = cell.variant ? t`, in ${cell.variant}` : "";
   return (
     <tr>
@@ -54,9 +56,9 @@ function Row({ row: { cell, result, what }, group: { scale } }: { row: ResultRow
           {variant}
         </Trans>
       </td>
-      <td className="strong number">{formatScaled(median, scale)}</td>
-      <td className="number">{n > 1 ? formatScaled(low, scale) : t`one run`}</td>
-      <td className="number">{n > 1 ? formatScaled(high, scale) : t`one run`}</td>
+      <td className="strong number">{formatValue(median, unit)}</td>
+      <td className="number">{n > 1 ? formatValue(low, unit) : t`one run`}</td>
+      <td className="number">{n > 1 ? formatValue(high, unit) : t`one run`}</td>
       <td>{n}</td>
       <td>{variation === null ? t`too few` : formatValue(variation, "ratio")}</td>
       <td>

@@ -1,0 +1,21 @@
+/** The meaning of the units on a page, once below all of it: rates and sizes count differently. */
+
+import { t } from "@lingui/core/macro";
+import { Text } from "@mantine/core";
+import type { RateUnits } from "@/lib/preferences";
+import { usePreferences } from "./preferences";
+
+const RATES: Readonly<Record<RateUnits, string>> = {
+  decimal: t`Rates are decimal: 1 MB/s is 10⁶ bytes a second.`,
+  binary: t`Rates are binary: 1 MiB/s is 2²⁰ bytes a second.`,
+  bits: t`Rates are in bits: 1 Mbit/s is 10⁶ bits a second.`,
+};
+
+export function UnitsNote() {
+  const { rates } = usePreferences();
+  return (
+    <Text c="dimmed" className="iotide-units" mt="lg" size="xs">
+      {RATES[rates]} {t`Sizes are binary: 1 MiB is 2²⁰ bytes.`}
+    </Text>
+  );
+}
