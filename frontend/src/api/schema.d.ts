@@ -2109,6 +2109,8 @@ export interface paths {
          * Show the trend of a series
          * @description One point a campaign cell: the median of its valid runs with their range, oldest first.
          *
+         *     `gaps` are the stretches without data, and `failures` the failed runs that would have given points.
+         *
          *     With `points`, the smallest and the largest median of the span are among them; `left_out` counts the others.
          */
         get: operations["get_series_points"];
@@ -5135,6 +5137,33 @@ export interface components {
             likeness: string | null;
         };
         /**
+         * Failure
+         * @description The failed runs of a cell that would have given the series a point; the reason is that of the last of them.
+         */
+        Failure: {
+            /**
+             * At
+             * Format: date-time
+             * @description When the last of them ended
+             */
+            at: string;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Cell Id */
+            cell_id: number;
+            /**
+             * Run Id
+             * @description The last of them
+             */
+            run_id: number;
+            /** Run Count */
+            run_count: number;
+            /** Reason Code */
+            reason_code: string | null;
+            /** Reason */
+            reason: string | null;
+        };
+        /**
          * FileFormat
          * @description What an answer may be written as.
          * @enum {string}
@@ -5391,6 +5420,23 @@ export interface components {
             target_id: number | null;
             /** Value */
             value: number;
+        };
+        /**
+         * Gap
+         * @description A stretch without data: longer than twice the usual gap between days with points.
+         */
+        Gap: {
+            /**
+             * Since
+             * Format: date-time
+             * @description The last point before it
+             */
+            since: string;
+            /**
+             * Until
+             * @description The first point after it; null: it lasts until now
+             */
+            until: string | null;
         };
         /** HTTPValidationError */
         HTTPValidationError: {
@@ -6977,7 +7023,8 @@ export interface components {
          * Points
          * @description The points of a series in time order, one list a column, all of one length; values in the series' base unit.
          *
-         *     `n` counts the runs behind a point; the spreads are null below four of them.
+         *     `n` counts the runs behind a point; the spreads are null below four of them. `gaps` and `failures` are those of the
+         *     span, the newest hundred of each.
          */
         Points: {
             series: components["schemas"]["Series"];
@@ -7014,6 +7061,10 @@ export interface components {
              *     ]
              */
             flags: string[][];
+            /** Gaps */
+            gaps: components["schemas"]["Gap"][];
+            /** Failures */
+            failures: components["schemas"]["Failure"][];
         };
         /**
          * Preview
@@ -36322,6 +36373,23 @@ export interface operations {
                      *           "ENV_CHANGED"
                      *         ],
                      *         []
+                     *       ],
+                     *       "gaps": [
+                     *         {
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "until": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "failures": [
+                     *         {
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "campaign_id": 1,
+                     *           "cell_id": 1,
+                     *           "run_id": 1,
+                     *           "run_count": 1,
+                     *           "reason_code": "text",
+                     *           "reason": "text"
+                     *         }
                      *       ]
                      *     }
                      */
@@ -36542,6 +36610,23 @@ export interface operations {
                      *             "ENV_CHANGED"
                      *           ],
                      *           []
+                     *         ],
+                     *         "gaps": [
+                     *           {
+                     *             "since": "2026-11-21T10:00:00Z",
+                     *             "until": "2026-11-21T10:00:00Z"
+                     *           }
+                     *         ],
+                     *         "failures": [
+                     *           {
+                     *             "at": "2026-11-21T10:00:00Z",
+                     *             "campaign_id": 1,
+                     *             "cell_id": 1,
+                     *             "run_id": 1,
+                     *             "run_count": 1,
+                     *             "reason_code": "text",
+                     *             "reason": "text"
+                     *           }
                      *         ]
                      *       }
                      *     ]

@@ -6,7 +6,7 @@ import { localTime } from "@/lib/time";
 import { baseLayout, type Scheme, traceColour } from "./figure";
 
 /** From top to bottom. */
-export const LANES = ["Changes", "Environment", "Releases", "People"] as const;
+export const LANES = ["Changes", "Failures", "Environment", "Releases", "People"] as const;
 export type Lane = (typeof LANES)[number];
 
 export interface LaneMark {
@@ -16,6 +16,8 @@ export interface LaneMark {
   /** Whether it made things better; null where neither is known or meant. */
   readonly isBetter: boolean | null;
   readonly isChosen: boolean;
+  /** How many failed runs the mark stands for. */
+  readonly count?: number;
 }
 
 const LANE_SHARE = 0.065;
@@ -33,14 +35,20 @@ export function usedLanes(marks: readonly LaneMark[]): Lane[] {
   return LANES.filter((lane) => marks.some((mark) => mark.lane === lane));
 }
 
-const SYMBOLS = { Environment: "diamond", Releases: "square", People: "circle" } as const;
+const SYMBOLS = {
+  Failures: "line-ns-open",
+  Environment: "diamond",
+  Releases: "square",
+  People: "circle",
+} as const;
+const RED: Readonly<Record<Scheme, string>> = { light: "#c92a2a", dark: "#ff8787" };
 
 /** One trace with all marks, in their order. */
 export function lanesTrace(marks: readonly LaneMark[], scheme: Scheme): Data {
   const ink = baseLayout(scheme).font?.color?.toString() ?? "#343a40";
   return {
     type: "scatter",
-    mode: "markers",
+    mode: "markers+text",
     name: t`What happened`,
     showlegend: false,
     x: marks.map(({ at }) => localTime(at)),
@@ -48,13 +56,22 @@ export function lanesTrace(marks: readonly LaneMark[], scheme: Scheme): Data {
     yaxis: "y2",
     cliponaxis: false,
     marker: {
-      color: marks.map(({ isChosen }) => (isChosen ? traceColour(scheme, 1) : ink)),
+      color: marks.map((mark) => colourOf(mark, ink, scheme)),
       size: marks.map(({ isChosen }) => (isChosen ? 14 : 10)),
       symbol: marks.map(symbolOf),
+      line: { width: marks.map(({ lane }) => (lane === "Failures" ? 2.5 : 1)) },
     },
-    text: marks.map(({ words }) => wrapped(words)),
-    hovertemplate: "%{text}<br>%{x|%d %b %Y %H:%M}<extra>%{y}</extra>",
+    text: marks.map(({ count = 1 }) => (count > 1 ? String(count) : "")),
+    textposition: "middle right",
+    textfont: { size: 10, color: RED[scheme] },
+    hovertext: marks.map(({ words }) => wrapped(words)),
+    hovertemplate: "%{hovertext}<br>%{x|%d %b %Y %H:%M}<extra>%{y}</extra>",
   };
+}
+
+function colourOf({ lane, isChosen }: LaneMark, ink: string, scheme: Scheme): string {
+  if (isChosen) return traceColour(scheme, 1);
+  return lane === "Failures" ? RED[scheme] : ink;
 }
 
 function symbolOf({ lane, isBetter }: LaneMark) {

@@ -1,21 +1,23 @@
 /** A trend so small that several stand beside each other: lines alone, on the scale that all of them share. */
 
+import type { Shape } from "plotly.js";
 import { localTime } from "@/lib/time";
 import type { Scale } from "@/lib/units";
 import { axisTitle, baseLayout, type Figure, type Scheme, traceColour, traceSymbol } from "./figure";
+import { gapShapes, type Stretch, shownRange, type TimeSpan } from "./timeAxis";
 
 export interface SmallLine {
   readonly name: string;
   readonly at: readonly string[];
   readonly median: readonly number[];
+  readonly gaps: readonly Stretch[];
 }
 
-export interface SmallOptions {
+export interface SmallOptions extends TimeSpan {
   readonly metricTitle: string;
   readonly scale: Scale;
   /** In the base unit, the same for all charts. */
   readonly range: readonly [number, number];
-  readonly span: readonly [string, string] | undefined;
   readonly scheme: Scheme;
 }
 
@@ -42,14 +44,13 @@ export function smallTrendFigure(lines: readonly SmallLine[], options: SmallOpti
       font: { ...layout.font, size: 11 },
       margin: { l: 52, r: 8, t: 8, b: 28 },
       showlegend: false,
+      shapes: smallGaps(lines, options),
       xaxis: {
         ...layout.xaxis,
         type: "date",
         nticks: 4,
         fixedrange: true,
-        ...(options.span && {
-          range: [localTime(options.span[0]), localTime(options.span[1])] as [string, string],
-        }),
+        ...shownRange(lines, options),
       },
       yaxis: {
         ...layout.yaxis,
@@ -60,4 +61,10 @@ export function smallTrendFigure(lines: readonly SmallLine[], options: SmallOpti
       },
     },
   };
+}
+
+/** Without their words, which have no room. */
+function smallGaps(lines: readonly SmallLine[], { end, scheme }: SmallOptions): Partial<Shape>[] {
+  const coloured = lines.map(({ gaps }, index) => ({ gaps, colour: traceColour(scheme, index) }));
+  return gapShapes(coloured, end, scheme).map(({ label: _, ...shape }) => shape);
 }

@@ -13,6 +13,7 @@ const line: TrendLine = {
   cellId: [11, 12],
   flags: [["CACHE_SIZE"], []],
   changes: [],
+  gaps: [],
 };
 const options: TrendOptions = {
   metricTitle: "Throughput",
@@ -20,6 +21,7 @@ const options: TrendOptions = {
   fromZero: true,
   chosenCellId: 12,
   scheme: "light",
+  end: Date.parse("2026-11-27T10:00:00Z"),
 };
 
 it("draws one dot a point at the median, with whiskers over the range of its runs", () => {
@@ -34,18 +36,55 @@ it("names metric and unit on the axis, in the scale of the largest value", () =>
   expect(trendFigure([line], options).layout.yaxis?.title).toEqual({ text: "Throughput (MB/s)" });
 });
 
-it("draws times on the reader's clock and names its zone, as plotly itself knows none", () => {
+it("names on the axis the reader's time zone, which plotly does not know, and the day that the axis ends on", () => {
   expect(trendFigure([line], options).layout.xaxis?.title).toEqual({
-    text: `Start of the cell's first run (${shownTimeZone()})`,
+    text: `Start of the cell's first run (${shownTimeZone()}), until 27 Nov 2026`,
+  });
+  const span = ["2026-11-01T00:00:00Z", "2026-11-08T12:00:00Z"] as const;
+  const { title } = trendFigure([line], { ...options, span }).layout.xaxis ?? {};
+  expect(title).toEqual({ text: `Start of the cell's first run (${shownTimeZone()}), until 8 Nov 2026` });
+});
+
+it("ends its axis now, also where the last point is old, and shades what lacks data", () => {
+  const gap = { since: line.at[1] ?? "", until: null };
+  const { xaxis, shapes } = trendFigure([{ ...line, gaps: [gap] }], options).layout;
+  expect(String(xaxis?.range?.[1]) >= localTime(options.end)).toBe(true);
+  expect(shapes?.[0]).toMatchObject({
+    x0: localTime(gap.since),
+    x1: localTime(options.end),
+    label: { text: "no data 21 Nov 2026 – today" },
   });
 });
 
-it("gives a lone point half an hour of room on both sides, and leaves the range of a history to plotly", () => {
-  const lone = { ...line, at: line.at.slice(0, 1) };
-  expect(trendFigure([lone], options).layout.xaxis?.range).toEqual(
-    ["2026-11-20T09:30:00Z", "2026-11-20T10:30:00Z"].map(localTime),
-  );
-  expect(trendFigure([line], options).layout.xaxis?.range).toBeUndefined();
+it("draws the line of a drift from its start to its end, with what it gained of its start", () => {
+  const drift = { startAt: line.at[0] ?? "", endAt: line.at[1] ?? "", start: 13_127e6, end: 9_101e6 };
+  const { shapes } = trendFigure([{ ...line, drift, high: [14e9, 14e9] }], options).layout;
+  expect(shapes).toEqual([
+    expect.objectContaining({
+      x0: localTime(drift.startAt),
+      x1: localTime(drift.endAt),
+      y0: 13.127,
+      y1: 9.101,
+      label: expect.objectContaining({ text: "−31 %" }),
+    }),
+  ]);
+});
+
+it("marks failed runs by a red tick with their count", () => {
+  const failed = {
+    lane: "Failures",
+    at: "2026-11-21T09:00:00Z",
+    words: "3 runs failed: no space left",
+  } as const;
+  const marks = [{ ...failed, isBetter: null, isChosen: false, count: 3 }];
+  const { data, layout } = trendFigure([line], { ...options, marks });
+  expect(data[1]).toMatchObject({
+    y: ["Failures"],
+    text: ["3"],
+    hovertext: ["3 runs failed: no space left"],
+    marker: { symbol: ["line-ns-open"], color: ["#c92a2a"] },
+  });
+  expect(layout.yaxis2?.categoryarray).toEqual(["Failures"]);
 });
 
 it("gives all lines one scale", () => {

@@ -15,8 +15,7 @@ import {
   traceSymbol,
 } from "./figure";
 import { type LaneMark, laneAxes, lanesTrace, usedLanes } from "./happenings";
-
-const SHORTEST_RANGE_MILLISECONDS = 3_600_000;
+import { endDay, gapShapes, type Stretch, shownRange, type TimeSpan } from "./timeAxis";
 
 /** Columns of one series in time order; times are UTC, values in `unit`. */
 export interface TrendLine {
@@ -33,6 +32,17 @@ export interface TrendLine {
   readonly changes: readonly ChangeMark[];
   /** Between these the next point was expected, where a series is under suspicion. */
   readonly band?: { readonly low: number; readonly high: number } | null;
+  /** The straight line of a slow change. */
+  readonly drift?: DriftLine | null;
+  readonly gaps: readonly Stretch[];
+}
+
+/** A slow change as the server drew it, in the unit of the values. */
+export interface DriftLine {
+  readonly startAt: string;
+  readonly endAt: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** A change of level in the words of the server, with the levels that it found on both sides. */
@@ -44,15 +54,13 @@ export interface ChangeMark {
   readonly after: number;
 }
 
-export interface TrendOptions {
+export interface TrendOptions extends TimeSpan {
   readonly metricTitle: string;
   readonly unit: Unit;
   readonly fromZero: boolean;
   /** The cell whose runs are shown below the chart; its dot is larger. */
   readonly chosenCellId: number | undefined;
   readonly scheme: Scheme;
-  /** The span of time that is looked at, in UTC; all of it without. */
-  readonly span?: readonly [string, string] | undefined;
   readonly marks?: readonly LaneMark[];
 }
 
@@ -71,13 +79,20 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
       ...layout,
       ...axes,
       showlegend: lines.length > 1,
-      shapes: lines.flatMap((line, index) => lineShapes(line, traceColour(scheme, index), scale.divisor)),
+      shapes: [
+        ...gapShapes(
+          lines.map(({ gaps }, index) => ({ gaps, colour: traceColour(scheme, index) })),
+          options.end,
+          scheme,
+        ),
+        ...lines.flatMap((line, index) => lineShapes(line, traceColour(scheme, index), scale.divisor)),
+      ],
       xaxis: {
         ...layout.xaxis,
-        ...(options.span ? spanRange(options.span) : timeRange(lines)),
+        ...shownRange(lines, options),
         ...axes.xaxis,
         type: "date",
-        title: { text: t`Start of the cell's first run (${shownTimeZone()})` },
+        title: { text: timeTitle(options) },
       },
       yaxis: {
         ...layout.yaxis,
@@ -90,6 +105,11 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
   };
 }
 
+/** The axis names its end, so that a picture of it does, too. */
+function timeTitle(options: TrendOptions): string {
+  return t`Start of the cell's first run (${shownTimeZone()}), until ${endDay(options)}`;
+}
+
 /** Of each change a line from top to bottom; the levels between changes; the band of what was expected next. */
 function lineShapes(line: TrendLine, color: string, divisor: number): Partial<Shape>[] {
   const [first, last] = [line.at[0], line.at.at(-1)];
@@ -100,13 +120,30 @@ function lineShapes(line: TrendLine, color: string, divisor: number): Partial<Sh
     const level = next?.before ?? line.changes[place - 1]?.after;
     return level === undefined ? [] : [levelLine(start, next?.previousAt ?? last, level / divisor, color)];
   });
+  const drift = line.drift ? [driftLine(line.drift, divisor, color)] : [];
   const band = line.band ? [bandOver(starts.at(-1) ?? first, last, line.band, color, divisor)] : [];
-  return [...line.changes.map(({ at }) => changeMark(at, color)), ...levels, ...band];
+  return [...line.changes.map(({ at }) => changeMark(at, color)), ...levels, ...drift, ...band];
 }
 
 function levelLine(from: string, until: string, y: number, color: string): Partial<Shape> {
   const [x0, x1] = [localTime(from), localTime(until)];
   return { type: "line", x0, x1, y0: y, y1: y, line: { color, width: 2.5 }, opacity: 0.7 };
+}
+
+function driftLine(
+  { startAt, endAt, start, end }: DriftLine,
+  divisor: number,
+  color: string,
+): Partial<Shape> {
+  const [x0, x1] = [localTime(startAt), localTime(endAt)];
+  const [y0, y1] = [start / divisor, end / divisor];
+  const label = start === 0 ? {} : { label: { text: signedPercent(end / start - 1), font: { size: 12 } } };
+  return { type: "line", x0, x1, y0, y1, line: { color, width: 2.5 }, opacity: 0.8, ...label };
+}
+
+function signedPercent(ratio: number): string {
+  const percent = Math.abs(100 * ratio).toFixed(Math.abs(ratio) < 0.1 ? 1 : 0);
+  return `${ratio < 0 ? "−" : "+"}${percent} %`;
 }
 
 function bandOver(
@@ -143,20 +180,6 @@ function changeMark(at: string, color: string): Partial<Shape> {
     yref: "paper",
     line: { color, width: 1.5, dash: "dash" },
   };
-}
-
-function spanRange([from, to]: readonly [string, string]): { range: [string, string] } {
-  return { range: [localTime(from), localTime(to)] };
-}
-
-/** Room around points that lie close together, which plotly would spread over the axis by milliseconds. */
-function timeRange(lines: readonly TrendLine[]): { range?: [string, string] } {
-  const times = lines.flatMap(({ at }) => at.map((iso) => Date.parse(iso)));
-  const first = times.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY);
-  const last = times.reduce((most, time) => Math.max(most, time), Number.NEGATIVE_INFINITY);
-  if (times.length === 0 || last - first > SHORTEST_RANGE_MILLISECONDS) return {};
-  const room = SHORTEST_RANGE_MILLISECONDS / 2;
-  return { range: [localTime(first - room), localTime(last + room)] };
 }
 
 function trendTrace(

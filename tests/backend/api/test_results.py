@@ -105,6 +105,8 @@ def test_points_come_column_by_column(run: Run, get: Callable[..., Json]) -> Non
         "cell_id": [run.cell_id],
         "campaign_id": [run.campaign_id],
         "flags": [[]],
+        "gaps": [],
+        "failures": [],
     }
 
 

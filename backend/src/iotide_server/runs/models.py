@@ -58,6 +58,7 @@ class Run(Identified, Base):
         Index("ix_run_cluster_id_id", "cluster_id", "id"),
         Index("ix_run_overdue", "id", postgresql_where=text("overdue")),
         Index("ix_run_open", "state", "sort_key", postgresql_where=text("state IN ('waiting', 'active')")),
+        Index("ix_run_failed", "cluster_id", text("ended_at DESC"), postgresql_where=text("state = 'failed'")),
         # For lists of all runs, by when they were and by how long they took.
         Index("ix_run_moment", text("coalesce(started_at, created_at)"), "id"),
         Index("ix_run_cluster_id_moment", "cluster_id", text("coalesce(started_at, created_at)"), "id"),

@@ -262,6 +262,12 @@ def newest_points(
     return list(reversed(session.scalars(statement.limit(limit)).all()))
 
 
+def newest_times(session: Session, series_id: int, limit: int) -> list[datetime]:
+    """When the newest points of a series were measured, in time order."""
+    statement = select(Point.at).where(Point.series_id == series_id).order_by(Point.at.desc()).limit(limit)
+    return list(reversed(session.scalars(statement).all()))
+
+
 def _in_span(series_id: int, since: datetime | None, until: datetime | None) -> list[ColumnElement[bool]]:
     conditions = [Point.series_id == series_id]
     if since is not None:

@@ -54,13 +54,15 @@ class SpanChoice:
 
 @router.get("/series/{series_id}/points", summary="Show the trend of a series", responses=errors(404))
 def get_series_points(
-    principal: Viewer, session: Tx, series_id: Id, wanted: Annotated[SpanChoice, Depends()]
+    principal: Viewer, session: Tx, now: Now, series_id: Id, wanted: Annotated[SpanChoice, Depends()]
 ) -> Points:
     """One point a campaign cell: the median of its valid runs with their range, oldest first.
 
+    `gaps` are the stretches without data, and `failures` the failed runs that would have given points.
+
     With `points`, the smallest and the largest median of the span are among them; `left_out` counts the others.
     """
-    return service.series_points(session, principal, series_id, wanted.span())
+    return service.series_points(session, principal, series_id, wanted.span(), now)
 
 
 @router.get(
@@ -69,12 +71,13 @@ def get_series_points(
 def list_points(
     principal: Viewer,
     session: Tx,
+    now: Now,
     wanted: Annotated[SpanChoice, Depends()],
     series_id: Annotated[list[SeriesNumber], Query(min_length=1, max_length=service.MOST_SERIES)],
     written_as: WrittenAs = FileFormat.JSON,
 ) -> list[Points] | Response:
     """For each series what /series/{id}/points shows; as CSV or Parquet one row a point, with what it belongs to."""
-    found = service.points_of_series(session, principal, series_id, wanted.span())
+    found = service.points_of_series(session, principal, series_id, wanted.span(), now)
     return found if written_as is FileFormat.JSON else as_file(point_columns(found), written_as, "points")
 
 

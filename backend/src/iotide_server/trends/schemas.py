@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Query
 from pydantic import Field
@@ -14,6 +14,7 @@ from iotide_server.kit.web import Input, Output
 from iotide_server.results.models import Point
 from iotide_server.results.schemas import OptionalId, Series
 from iotide_server.statistics.course import Course, Effect
+from iotide_server.statistics.gaps import Gap as FoundGap
 from iotide_server.statistics.shifts import Direction
 from iotide_server.trends import models
 from iotide_server.trends.drift import StoredDrift
@@ -26,10 +27,30 @@ from iotide_wire.base import Name, WrittenTime
 ChangeDirection = Literal["better", "worse", "recovered"]
 
 
+class Gap(Output):
+    """A stretch without data: longer than twice the usual gap between days with points."""
+
+    since: Annotated[datetime, Field(description="The last point before it")]
+    until: Annotated[datetime | None, Field(description="The first point after it; null: it lasts until now")]
+
+
+class Failure(Output):
+    """The failed runs of a cell that would have given the series a point; the reason is that of the last of them."""
+
+    at: Annotated[datetime, Field(description="When the last of them ended")]
+    campaign_id: int
+    cell_id: int
+    run_id: Annotated[int, Field(description="The last of them")]
+    run_count: int
+    reason_code: str | None
+    reason: str | None
+
+
 class Points(Output):
     """The points of a series in time order, one list a column, all of one length; values in the series' base unit.
 
-    `n` counts the runs behind a point; the spreads are null below four of them.
+    `n` counts the runs behind a point; the spreads are null below four of them. `gaps` and `failures` are those of the
+    span, the newest hundred of each.
     """
 
     series: Series
@@ -44,9 +65,18 @@ class Points(Output):
     cell_id: list[int]
     campaign_id: list[int]
     flags: Annotated[list[list[str]], Field(examples=[[["ENV_CHANGED"], []]])]
+    gaps: list[Gap]
+    failures: list[Failure]
 
     @classmethod
-    def of(cls, series: Series, points: Sequence[Point], left_out: int) -> "Points":
+    def of(
+        cls,
+        series: Series,
+        points: Sequence[Point],
+        left_out: int,
+        gaps: Sequence[FoundGap],
+        failures: Sequence[Row[Any]],
+    ) -> "Points":
         """As the API shows the rows."""
         return cls(
             series=series,
@@ -61,6 +91,8 @@ class Points(Output):
             cell_id=[point.cell_id for point in points],
             campaign_id=[point.campaign_id for point in points],
             flags=[point.flags for point in points],
+            gaps=[Gap.model_validate(gap) for gap in gaps],
+            failures=[Failure.model_validate(row) for row in failures],
         )
 
 

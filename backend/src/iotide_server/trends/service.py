@@ -17,10 +17,12 @@ from iotide_server.results.gangs import in_own_series, node_totals
 from iotide_server.results.headlines import put_headlines
 from iotide_server.results.values import RunValue, run_values
 from iotide_server.runs.models import Run
+from iotide_server.statistics.gaps import Gap, find_gaps
 from iotide_server.statistics.thinning import thinned
 from iotide_server.trends import event_repository, repository
 from iotide_server.trends.environment import environment_change, environment_differences
 from iotide_server.trends.event_repository import SeenChange
+from iotide_server.trends.failures import failed_cells
 from iotide_server.trends.models import ChangePoint, SeriesCourse
 from iotide_server.trends.outliers import outlier_flags
 from iotide_server.trends.points import cell_points
@@ -45,6 +47,10 @@ JUDGED_MEANWHILE: Final = timedelta(minutes=10)
 
 MOST_SERIES: Final = 64
 """A page of small charts asks for so many series at once."""
+
+MOST_TIMES: Final = 10_000
+"""Points of a series, the newest, between which gaps are looked for."""
+MOST_GAPS: Final = 100
 
 ANALYSED_AFTER: Final = timedelta(seconds=5)
 """An analysis waits so long for more news of its series: the points of a campaign come one after the other."""
@@ -149,7 +155,7 @@ class Span:
     until: datetime | None = None
 
 
-def series_points(session: Session, principal: Principal, series_id: int, span: Span) -> Points:
+def series_points(session: Session, principal: Principal, series_id: int, span: Span, now: datetime) -> Points:
     """Points of a series in time order, column by column.
 
     Raises:
@@ -167,17 +173,36 @@ def series_points(session: Session, principal: Principal, series_id: int, span: 
         times, medians = [point.at.timestamp() for point in points], [point.median for point in points]
         points = [points[index] for index in thinned(times, medians, span.shown)]
     total = repository.count_points(session, series_id, span.since, span.until)
-    return Points.of(series, points, max(0, total - len(points)))
+    return Points.of(
+        series,
+        points,
+        max(0, total - len(points)),
+        _gaps(session, series_id, span, now),
+        failed_cells(session, series, span.since, span.until),
+    )
 
 
-def points_of_series(session: Session, principal: Principal, series_ids: Sequence[int], span: Span) -> list[Points]:
+def _gaps(session: Session, series_id: int, span: Span, now: datetime) -> list[Gap]:
+    """The newest gaps that reach into a span; points outside of it may be their ends."""
+    gaps = [
+        gap
+        for gap in find_gaps(repository.newest_times(session, series_id, MOST_TIMES), now)
+        if (span.since is None or gap.until is None or gap.until > span.since)
+        and (span.until is None or gap.since < span.until)
+    ]
+    return gaps[-MOST_GAPS:]
+
+
+def points_of_series(
+    session: Session, principal: Principal, series_ids: Sequence[int], span: Span, now: datetime
+) -> list[Points]:
     """Points of several series, in the order of the ids; each series once.
 
     Raises:
         SeriesNotFoundError: there is none of such an id that the caller may see.
         InvalidInputError: the span ends before it begins.
     """
-    return [series_points(session, principal, series_id, span) for series_id in dict.fromkeys(series_ids)]
+    return [series_points(session, principal, series_id, span, now) for series_id in dict.fromkeys(series_ids)]
 
 
 def series_analysis(session: Session, principal: Principal, series_id: int) -> SeriesAnalysis:

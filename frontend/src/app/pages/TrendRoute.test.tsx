@@ -36,7 +36,15 @@ function points(id: number) {
   const found = MANY.find((one) => one.id === id);
   const rate = [100e6];
   const point = { at: ["2026-11-21T10:00:00Z"], median: rate, low: rate, high: rate, n: [2], flags: [[]] };
-  return { series: found, left_out: 0, ...point, cell_id: [100 + id], campaign_id: [9] };
+  return {
+    series: found,
+    left_out: 0,
+    ...point,
+    cell_id: [100 + id],
+    campaign_id: [9],
+    gaps: [],
+    failures: [],
+  };
 }
 
 const NOISE = {
@@ -151,6 +159,35 @@ it("says of each series what changed since when, and shows the runs of the first
   expect(noisier).toHaveTextContent("2.4 times as noisy, 1.2 % -> 2.9 %: 15 points against 24 before");
   await user.click(within(changed as HTMLElement).getByRole("button"));
   await waitFor(() => expect(router.state.location.search).toMatchObject({ cell: 103 }));
+});
+
+it("says since when there is no data, and lists gaps and failed runs with the way to them", async () => {
+  const failure = {
+    at: "2026-11-22T10:00:00Z",
+    campaign_id: 12,
+    cell_id: 112,
+    run_id: 80,
+    run_count: 3,
+    reason_code: "no_space",
+    reason: "no space left",
+  };
+  server.use(
+    http.get("*/api/v1/series/3/points", () =>
+      HttpResponse.json({
+        ...points(3),
+        gaps: [{ since: "2026-10-25T10:00:00Z", until: null }],
+        failures: [failure],
+      }),
+    ),
+  );
+  openDashboard("/clusters/1/trend?view=table&series=[3]");
+  expect(await screen.findByText("no data since 25 Oct 2026")).toBeInTheDocument();
+  const table = within(screen.getByRole("table", { name: "Gaps and failures" }));
+  const [, failed, gap] = table.getAllByRole("row");
+  expect(failed).toHaveTextContent("3 runs failed: no space left");
+  expect(gap).toHaveTextContent("no data 25 Oct 2026 – today");
+  expect(table.getByRole("link", { name: "run 80" })).toHaveAttribute("href", "/runs/80");
+  expect(table.getByRole("link", { name: "campaign 12" })).toHaveAttribute("href", "/campaigns/12");
 });
 
 it("says what another kernel did to each series that met it", async () => {

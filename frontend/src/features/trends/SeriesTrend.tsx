@@ -6,6 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Points } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
+import type { NamedPoints } from "./drawn";
 import { analysisQuery, pointsQuery } from "./queries";
 import { TrendChart } from "./TrendChart";
 
@@ -23,6 +24,7 @@ interface SeriesTrendProps {
 export function SeriesTrend({ seriesId, at, chosenCellId, onChoose }: SeriesTrendProps) {
   const points = useQuery(pointsQuery(seriesId, {}));
   const { data: analysis } = useQuery(analysisQuery(seriesId));
+  const newest = points.data?.at.at(-1);
   const lines = useMemo(
     () => (points.data ? [{ name: points.data.series.title, points: around(points.data, at) }] : []),
     [points.data, at],
@@ -39,6 +41,7 @@ export function SeriesTrend({ seriesId, at, chosenCellId, onChoose }: SeriesTren
         <TrendChart
           analyses={analyses}
           chosenCellId={chosenCellId}
+          end={endOf(lines, newest)}
           fromZero
           lines={lines}
           metricTitle={series.title}
@@ -47,6 +50,12 @@ export function SeriesTrend({ seriesId, at, chosenCellId, onChoose }: SeriesTren
       )}
     </Loaded>
   );
+}
+
+/** Now, where the newest point is among those that are drawn: else the last of them. */
+function endOf(lines: readonly NamedPoints[], newest: string | undefined): number | undefined {
+  const last = lines[0]?.points.at.at(-1);
+  return last === undefined || last === newest ? undefined : Date.parse(last);
 }
 
 function around(points: Points, at: string): Points {

@@ -6,6 +6,7 @@ import { Box, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Points, Workload } from "@/api/types";
+import { useNow } from "@/components/clock";
 import { Loaded } from "@/components/Loaded";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
@@ -16,6 +17,7 @@ import { WhenSeen } from "@/components/WhenSeen";
 import { type Scale, scaleFor } from "@/lib/units";
 import { Plot } from "@/plots/Plot";
 import { smallTrendFigure } from "@/plots/smallTrend";
+import { endDay } from "@/plots/timeAxis";
 import { pointsTable } from "./exports";
 import { nameSeries } from "./names";
 import { manyPointsQuery, pointsPath, type Span, seriesOfMetricQuery } from "./queries";
@@ -23,6 +25,7 @@ import { EACH, type Each, type TrendView } from "./selection";
 import { commonRange, type SmallGroup, smallGroups } from "./small";
 
 const CHART_PIXELS = 180;
+const NOW_STEP_SECONDS = 600;
 const NO_CHARTS = "none";
 
 interface SmallChartsProps {
@@ -140,9 +143,10 @@ function SmallChart({ group, metricTitle, range, scale, span: { from, to } }: Sm
   const names = useNames(group);
   const lines = group.points.map((points) => ({ name: names.get(points.series.id) ?? "", points }));
   const span = from && to ? ([from, to] as const) : undefined;
+  const end = useNow(NOW_STEP_SECONDS);
   const figure = smallTrendFigure(
-    lines.map(({ name, points: { at, median } }) => ({ name, at, median })),
-    { metricTitle, scale, range, span, scheme },
+    lines.map(({ name, points: { at, median, gaps } }) => ({ name, at, median, gaps })),
+    { metricTitle, scale, range, span, scheme, end },
   );
   return (
     <div>
@@ -155,7 +159,7 @@ function SmallChart({ group, metricTitle, range, scale, span: { from, to } }: Sm
           exported={{ table: () => pointsTable(lines) }}
           figure={figure}
           height={CHART_PIXELS}
-          label={`${metricTitle}, ${group.title}`}
+          label={t`${metricTitle}, ${group.title}, until ${endDay({ span, end })}`}
           viewKey={group.title}
         />
       </WhenSeen>

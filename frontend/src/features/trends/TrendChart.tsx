@@ -2,6 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { useMemo } from "react";
+import { useNow } from "@/components/clock";
 import { useScheme } from "@/components/scheme";
 import { fromLocalTime } from "@/lib/time";
 import { usedLanes } from "@/plots/happenings";
@@ -12,6 +13,8 @@ import { pointsExport } from "./exports";
 import type { Span } from "./queries";
 
 const NO_SPAN: Span = {};
+/** The chart is drawn again so often, so that its axis ends now. */
+const NOW_STEP_SECONDS = 600;
 const CHART_PIXELS = 420;
 const LANE_PIXELS = 34;
 
@@ -28,6 +31,10 @@ interface TrendChartProps {
   /** The pointer is on an event, or on none. */
   readonly onPointEvent?: (eventId: number | null) => void;
   readonly span?: Span;
+  /** The end of the axis where no span is looked at, in milliseconds; now without. */
+  readonly end?: number | undefined;
+  /** A failed run was chosen in its lane. */
+  readonly onRun?: (runId: number) => void;
   readonly onSpan?: (span: Span) => void;
 }
 
@@ -40,6 +47,7 @@ export function TrendChart(props: TrendChartProps) {
   function choose(trace: number, point: number): void {
     const mark = eventAt(trace, point);
     if (mark?.eventId) props.onEvent?.(mark.eventId);
+    if (mark?.runId) props.onRun?.(mark.runId);
     const points = mark ? lines[0]?.points : lines[trace]?.points;
     const cellId = mark ? mark.cellId : points?.cell_id[point];
     if (points && cellId) props.onChoose({ seriesId: points.series.id, cellId });
@@ -63,11 +71,13 @@ export function TrendChart(props: TrendChartProps) {
 }
 
 function useFigure(
-  { lines, analyses, metricTitle, fromZero, chosenCellId }: TrendChartProps,
+  { lines, analyses, metricTitle, fromZero, chosenCellId, end }: TrendChartProps,
   happened: readonly Happening[],
   { from, to }: Span,
 ) {
   const scheme = useScheme();
+  const now = useNow(NOW_STEP_SECONDS);
+  const until = end ?? now;
   const unit = lines[0]?.points.series.unit ?? "count";
   return useMemo(
     () =>
@@ -81,8 +91,9 @@ function useFigure(
           scheme,
           marks: happened,
           span: from && to ? [from, to] : undefined,
+          end: until,
         },
       ),
-    [lines, analyses, metricTitle, unit, fromZero, chosenCellId, scheme, happened, from, to],
+    [lines, analyses, metricTitle, unit, fromZero, chosenCellId, scheme, happened, from, to, until],
   );
 }

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useState } from "react";
 import type { Series, Workload } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
@@ -17,6 +18,7 @@ import { MAX_TRACES } from "@/plots/figure";
 import { ChangesSection } from "./ChangesSection";
 import { type ChosenPoint, happenings, type NamedPoints } from "./drawn";
 import { EventsSection } from "./EventsSection";
+import { GapsSection, StaleNotice } from "./GapsSection";
 import { useAnalyses, useLines } from "./lines";
 import { nameSeries } from "./names";
 import { type Span, seriesQuery } from "./queries";
@@ -69,6 +71,7 @@ function Trend(props: TrendProps) {
     <Stack>
       <TrendPickers names={names} onView={onView} selection={selection} view={view} workload={workload} />
       {failed && <ErrorNotice error={failed} />}
+      <StaleNotice lines={lines} />
       <SpanNotice isPending={isPending} lines={lines} onView={onView} span={span} />
       <Drawn
         {...props}
@@ -122,6 +125,7 @@ interface DrawnProps extends TrendProps {
 /** The chart or the table behind it, then what changed and what happened around that. */
 function Drawn({ lines, selection, metricTitle, span, view, onView, onChoose }: DrawnProps) {
   const analyses = useAnalyses(selection.drawn);
+  const navigate = useNavigate();
   const [pointedAtId, setPointedAtId] = useState<number | null>(null);
   const happened = useMemo(() => happenings(lines, analyses, view.event), [lines, analyses, view.event]);
   const chooseEvent = (event: number | undefined) => onView({ event });
@@ -140,12 +144,14 @@ function Drawn({ lines, selection, metricTitle, span, view, onView, onChoose }: 
           onChoose={onChoose}
           onEvent={chooseEvent}
           onPointEvent={setPointedAtId}
+          onRun={(runId) => void navigate({ to: "/runs/$runId", params: { runId } })}
           onSpan={({ from, to }) => onView({ from, to })}
           span={span}
         />
       )}
       {selection.drawn.length < selection.candidates.length && <NotAll selection={selection} />}
       <ChangesSection analyses={analyses} lines={lines} onChoose={onChoose} />
+      <GapsSection lines={lines} />
       <EventsSection
         analyses={analyses}
         chosenId={view.event}

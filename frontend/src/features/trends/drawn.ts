@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import type { Points, SeriesAnalysis, SeriesChange } from "@/api/types";
 import { type LaneMark, laneOf } from "@/plots/happenings";
-import type { TrendLine } from "@/plots/trend";
+import type { DriftLine, TrendLine } from "@/plots/trend";
 
 export interface NamedPoints {
   readonly name: string;
@@ -16,6 +16,7 @@ export interface ChosenPoint {
   readonly cellId: number;
 }
 
+export type Failure = Points["failures"][number];
 export type Analyses = ReadonlyMap<number, SeriesAnalysis>;
 
 export function toLine({ name, points }: NamedPoints, analyses: Analyses): TrendLine {
@@ -35,13 +36,25 @@ export function toLine({ name, points }: NamedPoints, analyses: Analyses): Trend
         ],
   );
   const band = analysis?.suspect ?? null;
-  return { name, at, median, low, high, n, cellId: points.cell_id, flags, changes, band };
+  return {
+    ...{ name, at, median, low, high, n, flags, changes, band },
+    cellId: points.cell_id,
+    drift: driftOf(analysis),
+    gaps: points.gaps,
+  };
+}
+
+function driftOf(analysis: SeriesAnalysis | undefined): DriftLine | null {
+  if (!analysis?.drift) return null;
+  const { start_at: startAt, end_at: endAt, start, end } = analysis.drift;
+  return { startAt, endAt, start, end };
 }
 
 /** A mark with what a click on it leads to. */
 export interface Happening extends LaneMark {
   readonly eventId: number | null;
   readonly cellId: number | null;
+  readonly runId: number | null;
 }
 
 /** Whether a change was for the better; a recovery is neither better nor worse. */
@@ -53,6 +66,12 @@ function goodness(direction: SeriesChange["direction"]): boolean | null {
 export function listedChanges(changes: readonly SeriesChange[]): readonly SeriesChange[] {
   const recoveries = new Set(changes.map(({ recovered_by }) => recovered_by));
   return changes.filter(({ id, direction }) => direction !== "recovered" || !recoveries.has(id));
+}
+
+/** For instance `3 runs failed: took longer than 60 s`. */
+export function failureWords({ run_count: count, reason, reason_code: code }: Failure): string {
+  const failed = count === 1 ? t`1 run failed` : t`${count} runs failed`;
+  return `${failed}: ${reason || code || t`no reason recorded`}`;
 }
 
 /** Changes of the drawn series and events around them, each event once, in time order. */
@@ -67,7 +86,7 @@ export function happenings(
     const told = lines.length > 1 ? `${name}: ` : "";
     for (const change of analysis?.changes ?? []) {
       if (change.confirmed_at === null) continue;
-      found.set(t`change ${change.id}`, {
+      found.set(`change ${change.id}`, {
         lane: "Changes",
         at: change.at,
         words: `${told}${change.words}`,
@@ -75,10 +94,23 @@ export function happenings(
         isChosen: false,
         eventId: null,
         cellId: change.cell_id,
+        runId: null,
       });
     }
+    for (const failure of points.failures)
+      found.set(`failure ${failure.cell_id}`, {
+        lane: "Failures",
+        at: failure.at,
+        words: `${told}${failureWords(failure)}`,
+        isBetter: null,
+        isChosen: false,
+        count: failure.run_count,
+        eventId: null,
+        cellId: null,
+        runId: failure.run_id,
+      });
     for (const { event } of analysis?.events ?? [])
-      found.set(t`event ${event.id}`, {
+      found.set(`event ${event.id}`, {
         lane: laneOf(event),
         at: event.at,
         words: event.told_by === null ? event.text : t`${event.text}, told by ${event.told_by}`,
@@ -86,6 +118,7 @@ export function happenings(
         isChosen: event.id === chosenEventId,
         eventId: event.id,
         cellId: null,
+        runId: null,
       });
   }
   return [...found.values()].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));

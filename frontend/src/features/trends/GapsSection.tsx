@@ -1,0 +1,101 @@
+/** Stretches without data of the drawn series, and the failed runs that would have given points. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Alert } from "@mantine/core";
+import { TextLink } from "@/components/links";
+import { Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { When } from "@/components/When";
+import { formatDay } from "@/lib/time";
+import { gapWords, type Stretch } from "@/plots/timeAxis";
+import { type Failure, failureWords, type NamedPoints } from "./drawn";
+
+interface LinesProps {
+  readonly lines: readonly NamedPoints[];
+}
+
+/** Says first that a series has no data any more: a line that ends looks like one that goes on. */
+export function StaleNotice({ lines }: LinesProps) {
+  const stale = lines.flatMap(({ name, points }) => {
+    const since = points.gaps.find(({ until }) => until === null)?.since;
+    return since === undefined ? [] : [{ name, since, id: points.series.id }];
+  });
+  if (stale.length === 0) return null;
+  return (
+    <Alert color="orange" p="xs" variant="light">
+      {stale.map(({ name, since, id }) => (
+        <div key={id}>
+          {lines.length > 1 && `${name}: `}
+          {t`no data since ${formatDay(since)}`}
+        </div>
+      ))}
+    </Alert>
+  );
+}
+
+export function GapsSection({ lines }: LinesProps) {
+  const rows = lines.flatMap(({ name, points }) => [
+    ...points.gaps.map((gap) => ({ name, key: `gap ${points.series.id} ${gap.since}`, at: gap.since, gap })),
+    ...points.failures.map((failure) => ({
+      name,
+      key: `failure ${points.series.id} ${failure.cell_id}`,
+      at: failure.at,
+      failure,
+    })),
+  ]);
+  if (rows.length === 0) return null;
+  return (
+    <Section
+      description={t`A gap is longer than twice the usual time between days with points. Failed runs would have given points.`}
+      title={t`Gaps and failures`}
+    >
+      <ScrollTable
+        head={[t`Series`, t`What`, t`Since`, t`Runs`]}
+        label={t`Gaps and failures`}
+        maxHeight={440}
+      >
+        {rows
+          .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
+          .map((row) => (
+            <tr key={row.key}>
+              <td className="iotide-name">{row.name}</td>
+              {"gap" in row ? <GapCells gap={row.gap} /> : <FailureCells failure={row.failure} />}
+            </tr>
+          ))}
+      </ScrollTable>
+    </Section>
+  );
+}
+
+function GapCells({ gap }: { gap: Stretch }) {
+  return (
+    <>
+      <td className="iotide-wrap">{gapWords(gap)}</td>
+      <td>
+        <When at={gap.since} />
+      </td>
+      <td />
+    </>
+  );
+}
+
+function FailureCells({ failure }: { failure: Failure }) {
+  return (
+    <>
+      <td className="iotide-wrap">{failureWords(failure)}</td>
+      <td>
+        <When at={failure.at} />
+      </td>
+      <td>
+        <TextLink inherit params={{ runId: failure.run_id }} to="/runs/$runId">
+          <Trans>run {failure.run_id}</Trans>
+        </TextLink>
+        {" · "}
+        <TextLink inherit params={{ campaignId: failure.campaign_id }} to="/campaigns/$campaignId">
+          <Trans>campaign {failure.campaign_id}</Trans>
+        </TextLink>
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+"""an index of failed runs, which trends mark
+
+The previous release goes on: it does not use the index.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0041"
+down_revision = "0040"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    # It commits what stands before it, and the migration may be tried again from the beginning.
+    with op.get_context().autocommit_block():
+        # Of a build that was broken off an invalid one is left.
+        op.execute("DROP INDEX CONCURRENTLY IF EXISTS ix_run_failed")
+        op.create_index(
+            "ix_run_failed",
+            "run",
+            ["cluster_id", sa.text("ended_at DESC")],
+            postgresql_where=sa.text("state = 'failed'"),
+            postgresql_concurrently=True,
+        )
+
+
+def downgrade() -> None:
+    op.drop_index("ix_run_failed", "run")
