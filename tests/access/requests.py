@@ -206,6 +206,7 @@ _CAMPAIGNS = {
     "POST /campaigns/{campaign_id}/confirm": Request(body=lambda _: {"found_sha256": _DIGEST}, answer=409),
     "POST /campaigns/{campaign_id}/cancel": _SHOWN,
     "GET /campaigns/{campaign_id}/cells": _SHOWN,
+    "GET /campaigns/{campaign_id}/conduct": _SHOWN,
     "GET /campaigns/{campaign_id}/measures": _SHOWN,
     "GET /campaigns/{campaign_id}/measurements": Request(query="metric=write_rate"),
     "GET /campaigns/{campaign_id}/samples.csv": _SHOWN,

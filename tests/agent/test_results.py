@@ -21,7 +21,7 @@ from iotide_agent.workloads.base import Curve, Parsed, Place, Sample, StepOutcom
 from iotide_agent.workloads.dd import DdOptions, DdWorkload
 from iotide_agent.workloads.registry import workload
 from iotide_wire.foreign import ForeignBefore
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect
 from iotide_wire.messages import FinishRequest, Outcome
 
 SIZE_BYTES = DD_OPTIONS["file_size_bytes"]
@@ -59,6 +59,11 @@ class Faulty(DdWorkload):
 
 
 Collect = Callable[..., FinishRequest]
+QUIET = ForeignBefore.model_validate(
+    dict.fromkeys(ForeignBefore.model_fields)
+    | {"seconds": 5.0, "waited_seconds": 0.0, "processors": 4, "cpu_ratio": 0.01, "sessions": 0, "excess": ""}
+)
+"""Five seconds in which next to nothing was seen."""
 
 
 @pytest.fixture
@@ -74,7 +79,7 @@ def collect(tmp_path: Path) -> Collect:
         records: list[dict[str, Any]],
         outputs: list[str],
         faulty: Faulty | None = None,
-        before: ForeignBefore | None = None,
+        before: ForeignBefore | None = QUIET,
         quiet: str = "flag",
         **ended: object,
     ) -> FinishRequest:
@@ -170,13 +175,50 @@ def test_what_the_node_saw_is_judged_and_kept_apart_from_what_a_parser_says(coll
 def test_what_others_used_before_the_load_is_part_of_the_result_and_flagged_by_the_campaigns_policy(
     collect: Collect, quiet: str, codes: list[str]
 ) -> None:
-    nothing = dict.fromkeys(ForeignBefore.model_fields)
-    values = {"seconds": 5.0, "waited_seconds": 0.0, "processors": 4, "cpu_ratio": 0.5, "excess": "processors busy 50%"}
-    before = ForeignBefore.model_validate(nothing | values)
+    before = QUIET.model_copy(update={"cpu_ratio": 0.5, "excess": "processors busy 50%"})
     result = collect([record("write"), record("read")], [GOOD, GOOD], before=before, quiet=quiet)
     assert [flag.code for flag in result.flags if flag.code is FlagCode.FOREIGN_LOAD] == codes
     assert result.foreign is not None
     assert result.foreign.before == before
+
+
+UNSEEN = QUIET.model_copy(update={"seconds": 1.08, "cpu_ratio": 0.97})
+
+
+def test_a_short_run_after_1_s_of_97_percent_cpu_says_that_its_load_was_not_measured(collect: Collect) -> None:
+    result = collect([record("write"), record("read")], [GOOD, GOOD], before=UNSEEN)
+    [flag] = [flag for flag in result.flags if flag.code is FlagCode.LOAD_NOT_MEASURED]
+    assert flag.measured == (
+        "before the run: sample 1.1 s of 5 s; "
+        "during the run: write 0 whole seconds, 5 needed; read 0 whole seconds, 5 needed"
+    )
+    ignored = collect([record("write"), record("read")], [GOOD, GOOD], before=UNSEEN, quiet="ignore")
+    assert FlagCode.LOAD_NOT_MEASURED not in {flag.code for flag in ignored.flags}
+
+
+def test_checks_that_saw_too_little_are_part_of_the_result_with_what_was_missing(collect: Collect) -> None:
+    result = collect([record("write"), record("read")], [GOOD, GOOD], before=UNSEEN)
+    assert result.not_judged is not None
+    found = {(answer.check, answer.phase): answer.because for answer in result.not_judged}
+    assert found[Check.LOAD_BEFORE, ""] == "sample 1.1 s of 5 s"
+    assert found[Check.STEADINESS, "write"] == "0 s, 25 needed"
+    assert found[Check.STORAGE_CONDITION, ""] == "it was not read before and after the run"
+    assert found[Check.CACHE_SIZE, ""] == "the node does not report its memory"
+    assert {check for check, _ in found} >= {Check.CLOCK, Check.STORAGE_ERRORS, Check.CLIENT_LIMIT, Check.LOAD_DURING}
+
+
+def test_a_fault_of_the_agents_own_in_judging_leaves_no_check_as_if_it_had_passed(
+    collect: Collect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("as nobody has seen it")
+
+    monkeypatch.setattr("iotide_agent.results.judge_run", fail)
+    result = collect([record("write"), record("read")], [GOOD, GOOD], before=UNSEEN)
+    assert FlagCode.LOAD_NOT_MEASURED in {flag.code for flag in result.flags}
+    assert result.not_judged is not None
+    failed = {answer.check for answer in result.not_judged if "failed to judge" in answer.because}
+    assert failed >= {Check.CLOCK, Check.STORAGE_CONDITION, Check.STEADINESS, Check.CLIENT_LIMIT, Check.LOAD_DURING}
 
 
 def test_a_run_that_failed_is_not_judged_besides(collect: Collect, tmp_path: Path) -> None:

@@ -144,7 +144,8 @@ def test_a_run_is_prepared_only_once_the_condition_of_its_storage_is_noted(
     assert node.events == []
     may_answer.set()
     node.until(lambda: node.events == [Prepared(1)])
-    assert json.loads(node.spool.files(1).condition.read_bytes()) == {"troubles": [], "errors": {"errors": 1}}
+    noted = json.loads(node.spool.files(1).condition.read_bytes())
+    assert noted == {"troubles": [], "errors": {"errors": 1}, "unread": []}
     node.runs.cancel(1, Verdict(Outcome.CANCELLED, "cancelled", "the test is over"))
     node.until(lambda: RunnerEnded(1) in node.events)
 

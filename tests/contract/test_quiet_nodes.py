@@ -18,13 +18,17 @@ from local_stack import Launch, LocalStack, wait_for
 
 SHORT = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB", "operations": ["write"]}
 LONG = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * 1024**2, "runtime_seconds": 8}
+SECOND = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * 1024**2, "runtime_seconds": 1}
+RUNS = int(os.environ.get("IOTIDE_BUSY_RUNS", "8"))
+"""Of one second each, while half of the processors compute for somebody else."""
 CROWD = 12
 """Programs for each processor."""
 TASKS_ALLOWED = 7
 DISK_ALLOWED = 32 * 1024**2
 """Less than a dd alone writes to any disk, more than the server and other tests do."""
+CPU_ALLOWED = 0.3
+"""Server and tests use less while an agent samples its node; half of the processors are more."""
 NOTHING_ELSE = """
-cpu_ratio = 1.0
 psi_cpu_ratio = 1.0
 psi_io_ratio = 1.0
 network_bytes_per_second = 1e12
@@ -38,27 +42,30 @@ SAMPLE_SECONDS = 6.0
 
 @pytest.fixture(scope="module")
 def site(stack: LocalStack) -> LocalStack:
-    """Two nodes: `tasks` counts what runs, `disk` what disks move; each has a target, and both have another."""
+    """Three nodes: `tasks` counts what runs, `disk` what disks move, `cpu` what processors do; each has a target.
+
+    Another target is of the first two.
+    """
     cluster_id = stack.add_cluster("quiet")
     both = stack.directory / "targets" / "quiet-both"
     nodes = []
     for name, limits in (
-        ("tasks", f"tasks_per_processor = {TASKS_ALLOWED}\ndisk_bytes_per_second = 1e12"),
-        ("disk", f"tasks_per_processor = 1000\ndisk_bytes_per_second = {DISK_ALLOWED}"),
+        ("tasks", f"cpu_ratio = 1.0\ntasks_per_processor = {TASKS_ALLOWED}\ndisk_bytes_per_second = 1e12"),
+        ("disk", f"cpu_ratio = 1.0\ntasks_per_processor = 1000\ndisk_bytes_per_second = {DISK_ALLOWED}"),
+        ("cpu", f"cpu_ratio = {CPU_ALLOWED}\ntasks_per_processor = 1000\ndisk_bytes_per_second = 1e12"),
     ):
         directory = stack.directory / "targets" / f"quiet-{name}"
         launch = Launch(configuration=f"[quiet]\n{limits}{NOTHING_ELSE}")
         agent = stack.add_agent(cluster_id, name, [directory, both], launch=launch)
         stack.add_target(cluster_id, f"of-{name}", directory, [agent.node_id])
         nodes.append(agent.node_id)
-    stack.add_target(cluster_id, "of-both", both, nodes)
+    stack.add_target(cluster_id, "of-both", both, nodes[:2])
     return stack
 
 
 @contextmanager
-def crowd() -> Iterator[None]:
+def crowd(count: int = CROWD * (os.cpu_count() or 1)) -> Iterator[None]:
     """Programs that want more than all processors, politely, so that server and agent go on."""
-    count = CROWD * (os.cpu_count() or 1)
     script = "for number in $(seq $1); do while :; do :; done & done; wait"
     # A group of its own, whose number its first process bears.
     process = subprocess.Popen(["nice", "-n", "19", "sh", "-c", script, "sh", str(count)], start_new_session=True)
@@ -83,7 +90,7 @@ def writer(directory: Path) -> Iterator[None]:
 
 
 def submit(site: LocalStack, node: str, quiet: str, **more: object) -> int:
-    """A campaign of one short run; the run's id."""
+    """A campaign of one short run, or of several; the id of its first run."""
     plan = {
         "name": f"{quiet}-on-{node}",
         "cluster": "quiet",
@@ -95,8 +102,8 @@ def submit(site: LocalStack, node: str, quiet: str, **more: object) -> int:
         **more,
     }
     campaign_id = site.post("/campaigns", plan)["id"]
-    (run,) = site.get("/runs", campaign_id=campaign_id)["items"]
-    return int(run["id"])
+    runs = site.get("/runs", campaign_id=campaign_id)["items"]
+    return min(int(run["id"]) for run in runs)
 
 
 def ended(site: LocalStack, run_id: int) -> dict[str, Any]:
@@ -189,6 +196,19 @@ def test_what_others_use_during_a_run_is_measured_also_where_the_campaign_ignore
     assert during["psi_cpu_ratio"] > 0.1
     # Nobody can tell whose time it was where the target's file system is a program.
     assert during["cpu_ratio"] is None or during["cpu_ratio"] > 0.1
+
+
+def test_each_of_many_short_runs_beside_other_load_says_that_it_met_it_or_that_nobody_measured(
+    site: LocalStack,
+) -> None:
+    with crowd((os.cpu_count() or 1) // 2):
+        first_id = submit(site, "cpu", "flag", workloads=[{"workload": "fio", "options": SECOND}], repeats=RUNS)
+        runs = [ended(site, first_id + number) for number in range(RUNS)]
+    codes = [{flag["code"] for flag in run["flags"]} & {"FOREIGN_LOAD", "LOAD_NOT_MEASURED"} for run in runs]
+    assert [len(found) for found in codes] == [1] * RUNS, codes
+    # A node that is idle for a second now and then has a sample, so that next to no run is without.
+    assert codes.count({"FOREIGN_LOAD"}) >= RUNS / 2
+    assert all(before(run)["seconds"] >= 5 for run, found in zip(runs, codes, strict=True) if "FOREIGN_LOAD" in found)
 
 
 def test_a_dd_of_somebody_else_is_seen_on_the_disk(site: LocalStack) -> None:

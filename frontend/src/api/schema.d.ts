@@ -1399,6 +1399,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/conduct": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Summarize how a campaign was measured
+         * @description Caches, exclusivity and other load as they were in the finished runs, and the checks without an answer.
+         */
+        get: operations["get_campaign_conduct"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/measures": {
         parameters: {
             query?: never;
@@ -4267,6 +4287,14 @@ export interface components {
             has_url: boolean;
         };
         /**
+         * Check
+         * @description A question about the quality of a run; `iotide_wire.checks` has the three answers of each.
+         *
+         *     The flags that an agent always can decide, from options or from what its runner did, have no check of their own.
+         * @enum {string}
+         */
+        Check: "load_before" | "neighbours" | "load_during" | "steadiness" | "client_limit" | "clock" | "storage_condition" | "storage_errors" | "cache_size" | "cache_drop" | "data_source" | "same_start" | "outlier" | "environment";
+        /**
          * ClaimRequest
          * @description Asks for the order behind a wake-up; repeating it with the same instance and boot gives the same answer.
          */
@@ -4481,6 +4509,50 @@ export interface components {
             is_alike: boolean;
             /** Metrics */
             metrics: components["schemas"]["ComparedMetric"][];
+        };
+        /**
+         * Conduct
+         * @description How the finished runs of a campaign were measured; in each list the most common comes first.
+         *
+         *     `not_judged` counts runs in which a check had no answer; the other lists name each run once.
+         */
+        Conduct: {
+            /**
+             * Runs
+             * @description Finished runs
+             */
+            runs: number;
+            /** Cache */
+            cache: components["schemas"]["ConductLine"][];
+            /** Exclusivity */
+            exclusivity: components["schemas"]["ConductLine"][];
+            /** Other Load */
+            other_load: components["schemas"]["ConductLine"][];
+            /**
+             * Load Not Measured
+             * @description Runs of which nobody can tell whether others used the nodes
+             */
+            load_not_measured: number;
+            /** Not Judged */
+            not_judged: components["schemas"]["ConductLine"][];
+        };
+        /**
+         * ConductLine
+         * @description Runs that were measured alike in one respect.
+         */
+        ConductLine: {
+            /**
+             * Words
+             * @example page cache emptied before each read
+             */
+            words: string;
+            /** Runs */
+            runs: number;
+            /**
+             * Run Ids
+             * @description The first 20 of them
+             */
+            run_ids: number[];
         };
         /**
          * Confirmation
@@ -5189,6 +5261,7 @@ export interface components {
          *     Attributes:
          *         foreign: what others used of the node; None where it only observed, and from agents that did not say.
          *         not_before: of a declined order, when the node could take it; None where it does not know.
+         *         not_judged: checks that found neither good nor bad; None from agents that did not say.
          */
         FinishRequest: {
             /** Fence */
@@ -5226,6 +5299,8 @@ export interface components {
             foreign?: components["schemas"]["ForeignLoad"] | null;
             /** Not Before */
             not_before?: string | null;
+            /** Not Judged */
+            not_judged?: components["schemas"]["NotJudged"][] | null;
         };
         /**
          * Firing
@@ -5308,7 +5383,9 @@ export interface components {
          *     None is what the node does not tell, or what nobody saw, since the run before had just ended.
          *
          *     Attributes:
-         *         seconds: how long the sample is.
+         *         seconds: how long the sample is; below five it is too short to be judged.
+         *         within_seconds: how long before the start its first second began: more than `seconds` where it was collected
+         *             over several gaps between runs; None from agents that did not say.
          *         waited_seconds: how long the run was held back for a quiet node.
          *         processors: of the node.
          *         running_tasks: tasks that ran or wanted to, on average, without the one that looked.
@@ -5348,6 +5425,8 @@ export interface components {
             jobs: string[] | null;
             /** Excess */
             excess: string;
+            /** Within Seconds */
+            within_seconds?: number | null;
         };
         /**
          * ForeignDuring
@@ -6260,6 +6339,24 @@ export interface components {
             found_at: string;
             /** Confirmed At */
             confirmed_at: string | null;
+        };
+        /**
+         * NotJudged
+         * @description A check without an answer: too little was seen to call the run good or bad in this respect.
+         *
+         *     Attributes:
+         *         because: what was missing, with the amount and the amount needed where there is one.
+         *         phase: names of the steps concerned; empty where it is about the whole run.
+         */
+        NotJudged: {
+            check: components["schemas"]["Check"];
+            /** Because */
+            because: string;
+            /**
+             * Phase
+             * @default
+             */
+            phase: string;
         };
         /**
          * Number
@@ -7733,6 +7830,11 @@ export interface components {
             samples: components["schemas"]["Sample"][];
             /** Readings */
             readings: components["schemas"]["Reading"][];
+            /**
+             * Not Judged
+             * @description Checks that found too little to answer; null where its agents do not report them
+             */
+            not_judged: components["schemas"]["UnansweredCheck"][] | null;
             /**
              * Waiting Because
              * @description In words; null when it does not wait
@@ -9474,6 +9576,29 @@ export interface components {
             high: number;
             /** High Runs */
             high_runs: number;
+        };
+        /**
+         * UnansweredCheck
+         * @description A check of a run's quality that found too little to call the run good or bad.
+         */
+        UnansweredCheck: {
+            check: components["schemas"]["Check"];
+            /**
+             * Title
+             * @example steadiness
+             */
+            title: string;
+            /**
+             * Because
+             * @example 12 s, 25 needed
+             */
+            because: string;
+            /**
+             * Phase
+             * @description Steps concerned; empty where it is the whole run
+             * @example write
+             */
+            phase: string;
         };
         /**
          * Unit
@@ -12027,7 +12152,8 @@ export interface operations {
                  *           "network_bytes_per_second": 1,
                  *           "sessions": 1,
                  *           "jobs": [],
-                 *           "excess": "text"
+                 *           "excess": "text",
+                 *           "within_seconds": 1
                  *         },
                  *         "during": {
                  *           "seconds": 1,
@@ -12040,7 +12166,14 @@ export interface operations {
                  *           "psi_io_ratio": 1
                  *         }
                  *       },
-                 *       "not_before": "2026-11-21T10:00:00Z"
+                 *       "not_before": "2026-11-21T10:00:00Z",
+                 *       "not_judged": [
+                 *         {
+                 *           "check": "load_before",
+                 *           "because": "text",
+                 *           "phase": ""
+                 *         }
+                 *       ]
                  *     }
                  */
                 "application/json": components["schemas"]["FinishRequest"];
@@ -27313,6 +27446,196 @@ export interface operations {
             };
         };
     };
+    get_campaign_conduct: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "runs": 1,
+                     *       "cache": [
+                     *         {
+                     *           "words": "page cache emptied before each read",
+                     *           "runs": 1,
+                     *           "run_ids": [
+                     *             1
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "exclusivity": [
+                     *         {
+                     *           "words": "page cache emptied before each read",
+                     *           "runs": 1,
+                     *           "run_ids": [
+                     *             1
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "other_load": [
+                     *         {
+                     *           "words": "page cache emptied before each read",
+                     *           "runs": 1,
+                     *           "run_ids": [
+                     *             1
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "load_not_measured": 1,
+                     *       "not_judged": [
+                     *         {
+                     *           "words": "page cache emptied before each read",
+                     *           "runs": 1,
+                     *           "run_ids": [
+                     *             1
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Conduct"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_campaign_measures: {
         parameters: {
             query?: never;
@@ -34348,7 +34671,8 @@ export interface operations {
                      *                   "network_bytes_per_second": 1,
                      *                   "sessions": 1,
                      *                   "jobs": [],
-                     *                   "excess": "text"
+                     *                   "excess": "text",
+                     *                   "within_seconds": 1
                      *                 },
                      *                 "during": {
                      *                   "seconds": 1,
@@ -34403,6 +34727,14 @@ export interface operations {
                      *           "parser_version": "0.3.0",
                      *           "read_at": "2026-11-21T10:00:00Z",
                      *           "read_by": "text"
+                     *         }
+                     *       ],
+                     *       "not_judged": [
+                     *         {
+                     *           "check": "load_before",
+                     *           "title": "steadiness",
+                     *           "because": "12 s, 25 needed",
+                     *           "phase": "write"
                      *         }
                      *       ],
                      *       "waiting_because": "text",
@@ -35024,7 +35356,8 @@ export interface operations {
                      *                   "network_bytes_per_second": 1,
                      *                   "sessions": 1,
                      *                   "jobs": [],
-                     *                   "excess": "text"
+                     *                   "excess": "text",
+                     *                   "within_seconds": 1
                      *                 },
                      *                 "during": {
                      *                   "seconds": 1,
@@ -35079,6 +35412,14 @@ export interface operations {
                      *           "parser_version": "0.3.0",
                      *           "read_at": "2026-11-21T10:00:00Z",
                      *           "read_by": "text"
+                     *         }
+                     *       ],
+                     *       "not_judged": [
+                     *         {
+                     *           "check": "load_before",
+                     *           "title": "steadiness",
+                     *           "because": "12 s, 25 needed",
+                     *           "phase": "write"
                      *         }
                      *       ],
                      *       "waiting_because": "text",

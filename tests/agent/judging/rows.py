@@ -1,12 +1,12 @@
 """Phases on paper: steps that took so long, and what the sampler would have written meanwhile."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 from iotide_agent.judging.phases import Phase
 from iotide_agent.workloads.base import Before, Place, Step, StepOutcome
-from iotide_wire.measured import SampleMessage, StepRole
+from iotide_wire.measured import Answer, Flag, SampleMessage, StepRole
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
 MEGABYTE = 1_000_000.0
@@ -78,3 +78,8 @@ def place(fstype: str = "ext4", **facts: str | int) -> Place:
     return Place(
         1, Path("/t/run"), Path("/s"), fstype, direct_works=True, total_bytes=0, free_bytes=0, facts=everything
     )
+
+
+def flags_of(found: Iterable[Answer]) -> list[Flag]:
+    """The flags among the answers of checks."""
+    return [answer for answer in found if isinstance(answer, Flag)]

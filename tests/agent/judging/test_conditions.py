@@ -3,34 +3,64 @@
 from typing import Any
 
 import pytest
+from agent.judging.rows import flags_of
 
 from iotide_agent.judging.conditions import judge_clock, judge_condition
 from iotide_agent.probes.condition import Condition
-from iotide_wire.measured import FlagCode, FlagEffect
+from iotide_wire.measured import Answer, Check, FlagCode, FlagEffect, NotJudged
 
 WHOLE = Condition((), {"ext4 errors_count of sda1": 3})
 
 
 def test_a_rebuild_at_either_end_of_the_run_is_told() -> None:
-    rebuilding = Condition(("md5: recover, 12 / 4096",), {})
-    [flag] = judge_condition(WHOLE, rebuilding)
+    rebuilding = Condition(("md5: recover, 12 / 4096",), WHOLE.errors)
+    [flag] = flags_of(judge_condition(WHOLE, rebuilding))
     assert (flag.code, flag.effect) == (FlagCode.DEGRADED, FlagEffect.MARKED)
     assert flag.measured == "at the end of the run: md5: recover, 12 / 4096"
-    assert [flag.measured for flag in judge_condition(rebuilding, WHOLE)] == [
+    assert [flag.measured for flag in flags_of(judge_condition(rebuilding, WHOLE))] == [
         "at the start of the run: md5: recover, 12 / 4096"
     ]
 
 
 def test_errors_that_the_kernel_counted_meanwhile_reject_the_run_and_older_ones_do_not() -> None:
     assert judge_condition(WHOLE, WHOLE) == []
-    [flag] = judge_condition(WHOLE, Condition((), {"ext4 errors_count of sda1": 4}))
+    [flag] = flags_of(judge_condition(WHOLE, Condition((), {"ext4 errors_count of sda1": 4})))
     assert (flag.code, flag.effect) == (FlagCode.ERRORS, FlagEffect.REJECTED)
     assert flag.measured == "ext4 errors_count of sda1 rose from 3 to 4"
 
 
-def test_what_was_seen_at_one_end_only_is_no_rise() -> None:
-    assert judge_condition(None, WHOLE) == judge_condition(WHOLE, None) == []
-    assert judge_condition(Condition((), {}), WHOLE) == []
+def unjudged(found: list[Answer]) -> dict[Check, str]:
+    """What was not judged, and why."""
+    return {answer.check: answer.because for answer in found if isinstance(answer, NotJudged)}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        (None, WHOLE, "it was not read before the run"),
+        (WHOLE, None, "it was not read after the run"),
+        (None, None, "it was not read before and after the run"),
+    ],
+)
+def test_what_was_seen_at_one_end_only_is_no_rise_and_no_pass_either(
+    before: Condition | None, after: Condition | None, why: str
+) -> None:
+    found = judge_condition(before, after)
+    assert flags_of(found) == []
+    assert unjudged(found) == {Check.STORAGE_CONDITION: why, Check.STORAGE_ERRORS: why}
+
+
+def test_a_counter_that_was_read_only_once_is_named() -> None:
+    found = judge_condition(Condition((), {}), WHOLE)
+    assert unjudged(found) == {Check.STORAGE_ERRORS: "read only once: ext4 errors_count of sda1"}
+
+
+def test_what_could_not_be_read_of_the_condition_is_named_with_the_reason() -> None:
+    unread = Condition((), {}, ("dmsetup ended with status 1: Permission denied",))
+    found = judge_condition(unread, unread)
+    assert unjudged(found) == {Check.STORAGE_CONDITION: "dmsetup ended with status 1: Permission denied"}
+    degraded = Condition(("md5: 1 of its disks missing",), {}, unread.unread)
+    assert unjudged(judge_condition(degraded, unread)) == {}, "a flag is an answer"
 
 
 def ended(lasted: float, wall: float) -> dict[str, Any]:
@@ -58,10 +88,13 @@ def ended(lasted: float, wall: float) -> dict[str, Any]:
 def test_a_clock_that_was_set_by_more_than_a_second_or_a_hundredth_is_told(
     lasted: float, wall: float, *, is_set: bool
 ) -> None:
-    flags = judge_clock(ended(lasted, wall))
+    flags = flags_of(judge_clock(ended(lasted, wall)))
     assert [flag.code for flag in flags] == ([FlagCode.CLOCK] if is_set else [])
 
 
 def test_a_run_without_both_clocks_is_not_judged() -> None:
-    assert judge_clock(ended(10.0, 20.0) | {"started_at_boottime_seconds": None}) == []
-    assert judge_clock({"started_at_epoch_seconds": 1.0, "ended_at_epoch_seconds": 9.0}) == []
+    for half in (
+        ended(10.0, 20.0) | {"started_at_boottime_seconds": None},
+        {"started_at_epoch_seconds": 1.0, "ended_at_epoch_seconds": 9.0},
+    ):
+        assert unjudged(judge_clock(half)) == {Check.CLOCK: "the runner recorded no start or no end"}

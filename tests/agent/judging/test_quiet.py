@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from agent.judging.rows import flags_of
 
 from iotide_agent.config import QuietLimits
 from iotide_agent.judging.quiet import (
+    FLAG_PATIENCE_SECONDS,
     PATIENCE_SECONDS,
     Idle,
     Neighbours,
@@ -13,12 +15,14 @@ from iotide_agent.judging.quiet import (
     Start,
     TurnAway,
     Wait,
+    collected,
     decide,
     excess_of,
     judge_before,
+    judge_unmeasured,
 )
 from iotide_wire.foreign import ForeignBefore
-from iotide_wire.measured import FlagCode, FlagEffect
+from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect, NotJudged
 from iotide_wire.messages import Outcome
 from iotide_wire.plan import QuietPolicy
 
@@ -96,10 +100,27 @@ def test_who_else_is_there_counts_as_the_nodes_administrator_says(
     assert excess_of(None, neighbours, limits) == words
 
 
-@pytest.mark.parametrize("policy", [QuietPolicy.FLAG, QuietPolicy.IGNORE])
-@pytest.mark.parametrize("what", [seen(), seen(excess="busy"), seen(None), seen(is_asked=False)])
-def test_who_only_flags_or_ignores_never_waits(policy: QuietPolicy, what: Seen) -> None:
-    assert decide(policy, 60.0, what) == Start()
+UNSAMPLED = [seen(replace(QUIET, seconds=2.2)), seen(None), seen(is_asked=False)]
+
+
+@pytest.mark.parametrize("what", [seen(), seen(excess="busy"), *UNSAMPLED])
+def test_who_ignores_other_load_never_waits(what: Seen) -> None:
+    assert decide(QuietPolicy.IGNORE, 60.0, what) == Start()
+
+
+@pytest.mark.parametrize("what", [seen(), seen(excess="busy")])
+def test_who_only_flags_starts_at_once_where_the_sample_is_long_enough(what: Seen) -> None:
+    assert decide(QuietPolicy.FLAG, 60.0, what) == Start()
+
+
+@pytest.mark.parametrize("what", UNSAMPLED)
+def test_who_only_flags_waits_for_a_sample_and_no_longer_than_that_takes(what: Seen) -> None:
+    assert isinstance(decide(QuietPolicy.FLAG, 0.0, what), Wait)
+    assert decide(QuietPolicy.FLAG, 0.0, replace(what, waited_seconds=FLAG_PATIENCE_SECONDS)) == Start()
+
+
+def test_who_only_flags_does_not_wait_where_another_run_of_ours_keeps_the_node_busy() -> None:
+    assert decide(QuietPolicy.FLAG, 0.0, replace(seen(None), is_shared=True)) == Start()
 
 
 @pytest.mark.parametrize("policy", [QuietPolicy.WAIT, QuietPolicy.REFUSE])
@@ -147,15 +168,82 @@ def test_a_node_that_cannot_be_sampled_is_given_back(policy: QuietPolicy) -> Non
     assert away.outcome is Outcome.DECLINED
 
 
-def before(excess: str) -> ForeignBefore:
+def before(excess: str = "", *, seconds: float = 5.0, **more: object) -> ForeignBefore:
     nothing = dict.fromkeys(ForeignBefore.model_fields)
-    values = nothing | {"seconds": 5.0, "waited_seconds": 0.0, "processors": 4, "excess": excess}
-    return ForeignBefore.model_validate(values)
+    told = ("running_tasks", "psi_cpu_ratio", "psi_io_ratio", "disk_bytes_per_second", "network_bytes_per_second")
+    values = nothing | dict.fromkeys((*told, "cpu_ratio", "sessions"), 0)
+    values |= {"seconds": seconds, "waited_seconds": 0.0, "processors": 4, "excess": excess}
+    return ForeignBefore.model_validate(values | more)
 
 
 def test_a_run_on_a_busy_node_is_marked_unless_its_campaign_ignores_that() -> None:
-    [flag] = judge_before(before("processors busy 45%"), QuietPolicy.FLAG)
+    [flag] = flags_of(judge_before(before("processors busy 45%"), QuietPolicy.FLAG))
     assert (flag.code, flag.effect) == (FlagCode.FOREIGN_LOAD, FlagEffect.MARKED)
     assert (flag.measured, flag.limit) == ("just before the run: processors busy 45%", "a quiet node")
     assert judge_before(before("processors busy 45%"), QuietPolicy.IGNORE) == []
-    assert judge_before(before(""), QuietPolicy.FLAG) == judge_before(None, QuietPolicy.FLAG) == []
+    assert judge_before(before(), QuietPolicy.FLAG) == []
+
+
+def test_a_mark_from_seconds_of_gaps_between_runs_says_within_which_time_they_were() -> None:
+    [flag] = flags_of(judge_before(before("processors busy 45%", within_seconds=42.4), QuietPolicy.FLAG))
+    assert flag.measured == "within 42 s before the run: processors busy 45%"
+
+
+@pytest.mark.parametrize(
+    ("what", "found"),
+    [
+        (
+            None,
+            {
+                Check.LOAD_BEFORE: "sample 0.0 s of 5 s",
+                Check.NEIGHBOURS: "neither `who` nor a batch system answered",
+            },
+        ),
+        (before(seconds=1.08), {Check.LOAD_BEFORE: "sample 1.1 s of 5 s"}),
+        (before(cpu_ratio=None), {Check.LOAD_BEFORE: "the kernel does not report CPU time"}),
+        (
+            before(psi_cpu_ratio=None, psi_io_ratio=None),
+            {
+                Check.LOAD_BEFORE: "the node does not report waits for CPU, waits for storage, or part of it was the "
+                "previous run's own"
+            },
+        ),
+        (before(sessions=None), {Check.NEIGHBOURS: "neither `who` nor a batch system answered"}),
+        (before(sessions=None, jobs=()), {}),
+    ],
+)
+def test_what_was_not_seen_before_a_run_is_not_judged(what: ForeignBefore | None, found: dict[Check, str]) -> None:
+    answers = judge_before(what, QuietPolicy.FLAG)
+    assert flags_of(answers) == []
+    assert {answer.check: answer.because for answer in answers if isinstance(answer, NotJudged)} == found
+
+
+SHORT = "write 1 whole seconds, 5 needed"
+
+
+def test_a_short_run_after_a_sample_that_was_too_short_is_marked_as_not_measured_with_both_reasons() -> None:
+    busy = before(seconds=1.08, cpu_ratio=0.97)
+    [flag] = judge_unmeasured(busy, SHORT, [])
+    assert (flag.code, flag.effect) == (FlagCode.LOAD_NOT_MEASURED, FlagEffect.MARKED)
+    assert flag.measured == f"before the run: sample 1.1 s of 5 s; during the run: {SHORT}"
+    assert flag.limit == "5 idle seconds before the run, or 5 whole seconds of a phase"
+
+
+def test_a_run_whose_load_was_measured_before_it_or_during_it_needs_no_mark() -> None:
+    assert judge_unmeasured(before(), SHORT, []) == []
+    assert judge_unmeasured(None, "", []) == []
+
+
+def test_a_run_that_is_known_to_have_met_other_load_is_not_called_unmeasured() -> None:
+    flag = Flag(code=FlagCode.FOREIGN_LOAD, effect=FlagEffect.MARKED, measured="batch jobs 7", limit="a quiet node")
+    assert judge_unmeasured(None, SHORT, [flag]) == []
+    assert judge_unmeasured(None, SHORT, [flag.model_copy(update={"code": FlagCode.DURATION})]) != []
+
+
+def test_samples_of_several_gaps_count_by_their_seconds_and_what_one_lacks_is_not_told() -> None:
+    one, other = replace(QUIET, seconds=1.0, cpu_ratio=0.9), replace(QUIET, seconds=4.0, cpu_ratio=0.1)
+    together = collected([one, replace(other, psi_io_ratio=None)], 33.0)
+    assert (together.seconds, together.within_seconds) == (5.0, 33.0)
+    assert together.cpu_ratio == pytest.approx(0.26)
+    assert together.psi_io_ratio is None
+    assert together.disk_bytes_per_second == pytest.approx(60_000.0)

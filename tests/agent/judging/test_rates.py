@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agent.judging.rows import MEGABYTE, Counters, done, phase, place
+from agent.judging.rows import MEGABYTE, Counters, done, flags_of, phase, place
 
 from iotide_agent.judging.client import judge_client
 from iotide_agent.judging.foreign import judge_foreign
@@ -31,17 +31,19 @@ def ramp(change: float) -> Counters:
 
 @pytest.mark.parametrize(("change", "is_steady"), [(0.09, True), (0.11, False), (-0.11, False)])
 def test_a_rate_may_rise_or_fall_by_a_tenth_of_its_mean(change: float, *, is_steady: bool) -> None:
-    assert (judge_steady(phase(done(), ramp(change))) == []) is is_steady
+    assert (flags_of(judge_steady(phase(done(), ramp(change)))) == []) is is_steady
 
 
 @pytest.mark.parametrize(("dip", "is_steady"), [(0.82, True), (0.78, False)])
 def test_windows_may_range_over_a_fifth_of_their_mean(dip: float, *, is_steady: bool) -> None:
     in_the_middle = wrote(lambda second: 100 * MEGABYTE * (dip if 25 <= second <= 36 else 1))
-    assert (judge_steady(phase(done(), in_the_middle)) == []) is is_steady
+    assert (flags_of(judge_steady(phase(done(), in_the_middle))) == []) is is_steady
 
 
 def test_an_unsteady_phase_is_told_with_its_windows() -> None:
-    [flag] = judge_steady(phase(done(), wrote(lambda second: 200 * MEGABYTE if second <= 12 else 100 * MEGABYTE)))
+    [flag] = flags_of(
+        judge_steady(phase(done(), wrote(lambda second: 200 * MEGABYTE if second <= 12 else 100 * MEGABYTE)))
+    )
     assert (flag.code, flag.effect, flag.labels) == (FlagCode.STEADY, "marked", {"operation": "write"})
     assert flag.measured == (
         "write: windows of 12 s at 200 MB/s, 100 MB/s, 100 MB/s, 100 MB/s, 100 MB/s: range 83% of the mean, slope -67%"
@@ -51,36 +53,36 @@ def test_an_unsteady_phase_is_told_with_its_windows() -> None:
 def test_a_target_that_is_done_before_another_is_not_unsteady() -> None:
     quick, slow = done("quick", seconds=30.0), done("slow", seconds=60.0)
     together = phase(quick, wrote(lambda second: (300 if second <= 30 else 100) * MEGABYTE))
-    assert judge_steady(replace(together, outcomes=(quick, slow))) == []
-    assert judge_steady(replace(together, outcomes=(slow,))) != []
+    assert flags_of(judge_steady(replace(together, outcomes=(quick, slow)))) == []
+    assert flags_of(judge_steady(replace(together, outcomes=(slow,)))) != []
 
 
 @pytest.mark.parametrize(("seconds", "is_judged"), [(24, False), (25, True)])
 def test_windows_shorter_than_the_writeback_period_are_not_compared(seconds: int, *, is_judged: bool) -> None:
-    assert bool(judge_steady(phase(done(), ramp(1.0), seconds))) is is_judged
+    assert bool(flags_of(judge_steady(phase(done(), ramp(1.0), seconds)))) is is_judged
 
 
 def test_a_step_of_several_tests_has_no_rate_of_its_own() -> None:
-    assert judge_steady(phase(done("iozone", is_even=False), ramp(1.0))) == []
-    assert judge_steady(phase(done(), wrote(0.0))) == []
+    assert flags_of(judge_steady(phase(done("iozone", is_even=False), ramp(1.0)))) == []
+    assert flags_of(judge_steady(phase(done(), wrote(0.0)))) == []
 
 
 def test_a_cache_that_takes_bytes_in_bursts_is_judged_at_the_disk_behind_it() -> None:
     moved = done(bytes_moved=round(6_000 * MEGABYTE))
     bursts = wrote(lambda second: 500 * MEGABYTE if second <= 12 else 0.0, disk_read_bytes_per_second=0.0)
     even, uneven = (lambda _second: 100 * MEGABYTE), (lambda second: 100 * MEGABYTE * (1.5 if second < 30 else 0.5))
-    assert judge_steady(phase(moved, {**bursts, "disk_write_bytes_per_second": even})) == []
-    assert judge_steady(phase(moved, {**bursts, "disk_write_bytes_per_second": uneven})) != []
+    assert flags_of(judge_steady(phase(moved, {**bursts, "disk_write_bytes_per_second": even}))) == []
+    assert flags_of(judge_steady(phase(moved, {**bursts, "disk_write_bytes_per_second": uneven}))) != []
     # Where the disk saw little of it, the cache answered, and the load's own calls count.
-    assert judge_steady(phase(moved, {**bursts, "disk_write_bytes_per_second": 10 * MEGABYTE})) != []
+    assert flags_of(judge_steady(phase(moved, {**bursts, "disk_write_bytes_per_second": 10 * MEGABYTE}))) != []
     # Where it saw far more, others were there, and the load's own calls count as well.
     crowd = {"disk_write_bytes_per_second": lambda second: 20 * MEGABYTE * second}
-    assert judge_steady(phase(moved, {**wrote(100 * MEGABYTE), **crowd})) == []
+    assert flags_of(judge_steady(phase(moved, {**wrote(100 * MEGABYTE), **crowd}))) == []
 
 
 @pytest.mark.parametrize(("system", "is_bound"), [(53.0, False), (55.0, True)])
 def test_a_load_of_one_thread_is_bound_by_one_processor(system: float, *, is_bound: bool) -> None:
-    flags = judge_client(phase(done(user=0.5, system=system), READS), (place(),))
+    flags = flags_of(judge_client(phase(done(user=0.5, system=system), READS), (place(),)))
     assert bool(flags) is is_bound
     if flags:
         assert (flags[0].code, flags[0].limit) == (FlagCode.CLIENT_BOUND, "90%; not a storage limit")
@@ -91,26 +93,26 @@ def test_a_load_of_one_thread_is_bound_by_one_processor(system: float, *, is_bou
     "outcome", [done(system=150.0, threads=4), done(system=59.0, threads=None), done(seconds=0.9, system=0.9)]
 )
 def test_threads_that_are_unknown_partly_idle_or_too_short_are_not_called_bound(outcome: StepOutcome) -> None:
-    assert judge_client(phase(outcome, READS), (place(),)) == []
+    assert flags_of(judge_client(phase(outcome, READS), (place(),))) == []
 
 
 def test_more_threads_than_processors_are_bound_by_the_processors() -> None:
-    assert judge_client(phase(done(system=4 * 55.0, threads=64), READS), (place(),)) != []
+    assert flags_of(judge_client(phase(done(system=4 * 55.0, threads=64), READS), (place(),))) != []
 
 
 @pytest.mark.parametrize(("system", "is_bound"), [(0.39, False), (0.41, True)])
 def test_a_node_whose_processors_are_all_busy_is_no_storage_limit(system: float, *, is_bound: bool) -> None:
     busy = {**READS, "cpu_user_ratio": 0.5, "cpu_system_ratio": system}
-    assert bool(judge_client(phase(done(), busy), (place(),))) is is_bound
+    assert bool(flags_of(judge_client(phase(done(), busy), (place(),)))) is is_bound
 
 
 @pytest.mark.parametrize(("link", "is_bound"), [(0.89, False), (0.91, True)])
 def test_a_full_link_to_the_server_is_no_storage_limit(link: float, *, is_bound: bool) -> None:
     carried = {"net_link_ratio": link, "net_receive_bytes_per_second": 105 * MEGABYTE, "net_send_bytes_per_second": 0.0}
     used = phase(done(), {**READS, **carried})
-    assert bool(judge_client(used, (place("nfs4", **{"network.interface": "eth0"}),))) is is_bound
-    assert judge_client(used, (place(),)) == []  # whatever goes over it, a local disk's figures do not
-    assert bool(judge_client(phase(done(role=StepRole.SENDER), used.rows[0]), (place(),))) is is_bound
+    assert bool(flags_of(judge_client(used, (place("nfs4", **{"network.interface": "eth0"}),)))) is is_bound
+    assert flags_of(judge_client(used, (place(),))) == []  # whatever goes over it, a local disk's figures do not
+    assert bool(flags_of(judge_client(phase(done(role=StepRole.SENDER), used.rows[0]), (place(),)))) is is_bound
 
 
 @pytest.mark.parametrize("carried", [30.0, 300.0])
@@ -122,13 +124,13 @@ def test_a_link_that_is_full_of_others_bytes_does_not_bound_the_run(carried: flo
         "net_link_ratio": 0.99,
     }
     used = phase(done(), {**READS, **link})
-    assert judge_client(used, (place("nfs4", **{"network.interface": "eth0"}),)) == []
+    assert flags_of(judge_client(used, (place("nfs4", **{"network.interface": "eth0"}),))) == []
 
 
 @pytest.mark.parametrize(("user_ratio", "is_foreign"), [(0.34, False), (0.36, True)])
 def test_user_time_beyond_the_loads_own_is_foreign(user_ratio: float, *, is_foreign: bool) -> None:
     # The load used a quarter of the four processors.
-    flags = judge_foreign(phase(done(user=60.0), {**READS, "cpu_user_ratio": user_ratio}), (place(),))
+    flags = flags_of(judge_foreign(phase(done(user=60.0), {**READS, "cpu_user_ratio": user_ratio}), (place(),)))
     assert bool(flags) is is_foreign
     if flags:
         assert (
@@ -138,14 +140,14 @@ def test_user_time_beyond_the_loads_own_is_foreign(user_ratio: float, *, is_fore
 
 def test_no_user_time_is_foreign_where_the_file_system_is_a_program() -> None:
     busy = phase(done(), {**READS, "cpu_user_ratio": 0.9})
-    assert judge_foreign(busy, (place("fuse.glusterfs"),)) == []
-    assert judge_foreign(busy, (place("gpfs"),)) == []
+    assert flags_of(judge_foreign(busy, (place("fuse.glusterfs"),))) == []
+    assert flags_of(judge_foreign(busy, (place("gpfs"),))) == []
 
 
 @pytest.mark.parametrize(("on_disk", "is_foreign"), [(109.0, False), (113.0, True)])
 def test_bytes_read_beyond_the_loads_own_are_foreign(on_disk: float, *, is_foreign: bool) -> None:
     disk = {"disk_read_bytes_per_second": on_disk * MEGABYTE, "disk_write_bytes_per_second": 0.0}
-    flags = judge_foreign(phase(done(), {**READS, **disk}), (place(),))
+    flags = flags_of(judge_foreign(phase(done(), {**READS, **disk}), (place(),)))
     assert bool(flags) is is_foreign
     if flags:
         assert (
@@ -156,9 +158,9 @@ def test_bytes_read_beyond_the_loads_own_are_foreign(on_disk: float, *, is_forei
 
 def test_bytes_written_while_the_run_only_reads_are_foreign_and_those_of_a_write_are_not() -> None:
     disk = {"disk_read_bytes_per_second": 100 * MEGABYTE, "disk_write_bytes_per_second": 20 * MEGABYTE}
-    assert judge_foreign(phase(done("read"), {**READS, **disk}), (place(),)) != []
+    assert flags_of(judge_foreign(phase(done("read"), {**READS, **disk}), (place(),))) != []
     journal = {"disk_read_bytes_per_second": 0.0, "disk_write_bytes_per_second": 300 * MEGABYTE}
-    assert judge_foreign(phase(done(), wrote(100 * MEGABYTE, **journal)), (place(),)) == []
+    assert flags_of(judge_foreign(phase(done(), wrote(100 * MEGABYTE, **journal)), (place(),))) == []
 
 
 def written(
@@ -189,8 +191,8 @@ def test_bytes_written_beyond_what_a_file_system_makes_of_a_long_run_are_foreign
     fstype: str, facts: dict[str, str], most: float
 ) -> None:
     # A tenth of all that was written may be others'.
-    assert judge_foreign(written(most / 0.9 - 1), (place(fstype, **facts),)) == []
-    [flag] = judge_foreign(written(most / 0.9 + 1), (place(fstype, **facts),))
+    assert flags_of(judge_foreign(written(most / 0.9 - 1), (place(fstype, **facts),))) == []
+    [flag] = flags_of(judge_foreign(written(most / 0.9 + 1), (place(fstype, **facts),)))
     assert (flag.code, flag.limit) == (FlagCode.FOREIGN_LOAD, "10% not caused by the run")
 
 
@@ -209,7 +211,7 @@ def test_bytes_written_beyond_what_a_file_system_makes_of_a_long_run_are_foreign
     ],
 )
 def test_nothing_written_is_foreign_where_the_file_system_may_have_made_it(used: Phase, on: Place) -> None:
-    assert judge_foreign(used, (on,)) == []
+    assert flags_of(judge_foreign(used, (on,))) == []
 
 
 def test_pages_that_were_filled_in_the_broken_first_second_are_the_runs_own() -> None:
@@ -221,24 +223,24 @@ def test_pages_that_were_filled_in_the_broken_first_second_are_the_runs_own() ->
             "disk_write_bytes_per_second": 100 * MEGABYTE,
         },
     )
-    assert judge_foreign(seen_late, (place(),)) == []
+    assert flags_of(judge_foreign(seen_late, (place(),))) == []
 
 
 def test_traffic_that_nobody_would_notice_is_not_foreign() -> None:
     slow = {"read_bytes_per_second": 300_000.0, "write_bytes_per_second": 0.0}
     disk = {"disk_read_bytes_per_second": 300_000.0, "disk_write_bytes_per_second": 200_000.0}
-    assert judge_foreign(phase(done("read"), {**slow, **disk}), (place(),)) == []
+    assert flags_of(judge_foreign(phase(done("read"), {**slow, **disk}), (place(),))) == []
 
 
 def test_a_load_whose_bytes_cannot_be_seen_makes_nobody_foreign() -> None:
     disk = {"disk_read_bytes_per_second": 100 * MEGABYTE, "disk_write_bytes_per_second": 0.0}
     unseen = {**READS, "read_bytes_per_second": 20 * MEGABYTE, **disk}
-    assert judge_foreign(phase(done(bytes_moved=6_000_000_000), unseen), (place(),)) == []
+    assert flags_of(judge_foreign(phase(done(bytes_moved=6_000_000_000), unseen), (place(),))) == []
     # Nor its processes then: tasks that the launcher's daemon started spin in their barriers.
     spinning = {**READS, "read_bytes_per_second": 0.0, "cpu_user_ratio": 0.9}
-    assert judge_foreign(phase(done(bytes_moved=6_000_000_000), spinning), (place(),)) == []
+    assert flags_of(judge_foreign(phase(done(bytes_moved=6_000_000_000), spinning), (place(),))) == []
     names_only = {**READS, "read_bytes_per_second": 1000.0, **disk}
-    assert judge_foreign(phase(done("unlink"), names_only), (place(),)) == []
+    assert flags_of(judge_foreign(phase(done("unlink"), names_only), (place(),))) == []
 
 
 class Asked(dict[str, float]):
@@ -259,9 +261,9 @@ class Asked(dict[str, float]):
 def test_all_that_is_judged_of_a_row_is_read_of_it_and_no_more(tmp_path: Path) -> None:
     names: set[str] = set()
     asked = replace(phase(done(role=StepRole.SENDER), {}), rows=(Asked(names),) * 60)
-    judge_steady(replace(asked, outcomes=(done(seconds=99.0),)))
-    judge_client(asked, (place(),))
-    judge_foreign(asked, (place(),))
+    flags_of(judge_steady(replace(asked, outcomes=(done(seconds=99.0),))))
+    flags_of(judge_client(asked, (place(),)))
+    flags_of(judge_foreign(asked, (place(),)))
     measure_foreign([asked], (place(),))
     (tmp_path / "curve.jsonl").write_text(json.dumps(dict.fromkeys([*names, "step", "load1", "waits"], 1.0)) + "\n{")
     [row] = read_rows(tmp_path / "curve.jsonl")
@@ -270,4 +272,9 @@ def test_all_that_is_judged_of_a_row_is_read_of_it_and_no_more(tmp_path: Path) -
 
 def test_a_node_that_counts_little_is_judged_by_nothing_that_it_does_not_count() -> None:
     bare = phase(done(user=1.0), {"load1": 1.0})
-    assert judge_client(bare, (place(),)) == judge_foreign(bare, (place(),)) == judge_steady(bare) == []
+    assert (
+        flags_of(judge_client(bare, (place(),)))
+        == flags_of(judge_foreign(bare, (place(),)))
+        == flags_of(judge_steady(bare))
+        == []
+    )

@@ -58,8 +58,23 @@ def test_an_array_that_lacks_a_disk_is_told_though_nothing_runs() -> None:
 
 def test_only_what_lies_below_the_run_is_looked_at() -> None:
     elsewhere = f"{MD_MOUNT}\n2 1 8:1 / /other rw - xfs /dev/sda1 rw"
-    assert look(elsewhere, md("resync"), "/other/run") == Condition((), {})
+    found = look(elsewhere, md("resync"), "/other/run")
+    assert (found.troubles, found.errors) == ((), {})
     assert look("", {}) == Condition((), {})
+
+
+def test_what_cannot_be_read_is_named_and_no_sign_of_health() -> None:
+    seen = {"/sys/dev/block/8:1/uevent": "DEVNAME=sda1\nDEVTYPE=partition\n"}
+    disk = "2 1 8:1 / /other rw - xfs /dev/sda1 rw"
+    assert look(disk, seen, "/other/run").unread == ()
+    assert look(disk, {}, "/other/run").unread == ("the devices below /other (xfs) are not visible from this node",)
+    nfs = "2 1 0:60 / /other rw - nfs4 server:/export rw"
+    assert look(nfs, {}, "/other/run").unread == ("the devices below /other (nfs4) are not visible from this node",)
+    assert look("2 1 0:61 / /other rw - tmpfs tmpfs rw", {}, "/other/run").unread == ()
+    zfs = "1 1 0:50 / /data rw - zfs tank rw"
+    assert look(zfs, {"zpool status -p tank": ZPOOL}).unread == ()
+    assert look(zfs, {"zpool status -p tank": ""}).unread == ("zpool status printed no state",)
+    assert "is not installed" in look(zfs, {}).unread[0]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +154,11 @@ def test_a_ceph_cluster_tells_of_disks_that_are_down_and_of_data_on_its_way() ->
     assert look(mount, {command: recovering}).troubles == (
         "ceph: 17 placement groups active+undersized+degraded+remapped+backfilling",
     )
-    assert look(mount, {command: recorded[:400]}) == look(mount, {}) == Condition((), {})
+    assert look(mount, {command: whole}).unread == ()
+    cut, absent = look(mount, {command: recorded[:400]}), look(mount, {})
+    assert cut.troubles == absent.troubles == ()
+    assert cut.unread == ("ceph status printed nothing about its OSDs and placement groups",)
+    assert absent.unread == ("ceph is not installed; install the package ceph-common on this node",)
 
 
 def test_errors_of_two_pools_with_devices_of_one_name_stay_apart() -> None:

@@ -9,7 +9,7 @@ import pytest
 from agent.runs_node import Node
 
 from iotide_agent.config import QuietLimits
-from iotide_agent.judging.quiet import PATIENCE_SECONDS, Idle, Neighbours
+from iotide_agent.judging.quiet import FLAG_PATIENCE_SECONDS, PATIENCE_SECONDS, Idle, Neighbours
 from iotide_agent.protocol import Beat, ResultReady, Stage, Told
 from iotide_agent.quiet.admission import LOOK_SECONDS, Admission
 from iotide_agent.quiet.sample import IdleSample
@@ -28,12 +28,13 @@ class Paper(IdleSample):
     Attributes:
         idle: what it says.
         is_stopped: whether the node counts as loaded.
+        is_asked_fresh: whether seconds before the last load were not wanted.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.idle: Idle | None = QUIET
-        self.is_stopped = False
+        self.is_stopped = self.is_asked_fresh = False
         self.at = 1000.0
 
     def now(self) -> float:
@@ -48,7 +49,8 @@ class Paper(IdleSample):
     def take(self) -> None:
         self.is_stopped = False
 
-    def measured(self) -> Idle | None:
+    def measured(self, *, is_fresh: bool = False) -> Idle | None:
+        self.is_asked_fresh = is_fresh
         return self.idle
 
 
@@ -118,6 +120,34 @@ def test_on_a_busy_node_it_starts_too_where_it_only_flags_or_ignores(door: Door,
     door.come(quiet=quiet)
     assert door.is_let_in()
     assert door.before().excess == "processors busy 90% of at most 10% of the time"
+
+
+@pytest.mark.parametrize(("quiet", "is_fresh"), [("flag", False), ("ignore", False), ("wait", True), ("refuse", True)])
+def test_who_waits_or_refuses_decides_by_seconds_after_the_last_load_alone(
+    door: Door, quiet: str, *, is_fresh: bool
+) -> None:
+    door.come(quiet=quiet)
+    assert door.sample.is_asked_fresh is is_fresh
+
+
+def test_a_run_that_is_only_flagged_waits_for_the_first_sample_of_its_node_and_says_so(door: Door) -> None:
+    door.sample.idle = replace(QUIET, seconds=1.0)
+    door.come(quiet="flag")
+    assert door.says() == (OrderState.PREFLIGHT, "sampling how quiet the node is: 1 s of 5 s")
+    door.sample.idle = BUSY
+    door.pass_seconds(4.0)
+    assert door.is_let_in()
+    assert door.before().excess == "processors busy 90% of at most 10% of the time"
+
+
+def test_a_run_that_is_only_flagged_starts_unsampled_where_the_agent_still_cleans_up(door: Door) -> None:
+    door.sample.idle = None
+    door.come(quiet="flag")
+    door.pass_seconds(FLAG_PATIENCE_SECONDS - 1)
+    assert not door.is_let_in()
+    door.pass_seconds(1.0)
+    assert door.is_let_in()
+    assert door.before().seconds == 0.0
 
 
 def test_a_run_that_refuses_fails_at_once_and_nothing_was_started_for_it(door: Door) -> None:

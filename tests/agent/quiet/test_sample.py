@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from agent.kernel_tree import Tree
 
+from iotide_agent.judging.quiet import RECENT_SECONDS
 from iotide_agent.quiet.sample import WRITE_BACK_SECONDS, IdleSample
 
 MEMINFO = (Path(__file__).parents[2] / "data/counters/meminfo.txt").read_text()
@@ -131,17 +132,72 @@ def test_pages_that_were_not_written_within_their_time_were_not_the_runs(node: N
     assert idle.disk_bytes_per_second == pytest.approx(2 * MEBIBYTE)
 
 
-def test_a_sample_that_was_stopped_begins_anew(node: Node) -> None:
+def test_a_fresh_sample_begins_again_after_a_load(node: Node) -> None:
     node.sample.begin()
     for _ in range(6):
         node.second(user=400)
     node.sample.stop()
-    assert node.sample.measured() is None
-    for _ in range(6):
+    assert node.sample.measured(is_fresh=True) is None
+    node.second()  # it begins with this reading
+    for _ in range(5):
         node.second()
+    idle = node.sample.measured(is_fresh=True)
+    assert idle is not None
+    assert (idle.cpu_ratio, idle.seconds, idle.within_seconds) == (0.0, 5.0, 5.0)
+
+
+def load(node: Node, seconds: float, *, user: int) -> None:
+    """Lets a load of ours run, in which nothing is read."""
+    node.sample.stop()
+    node.now += seconds
+    node.user_ticks += user
+    node.idle_ticks += round(400 * seconds) - user
+    node.tell()
+
+
+def test_seconds_between_short_runs_make_up_a_sample_without_what_the_runs_did(node: Node) -> None:
+    node.sample.begin()
+    for _ in range(5):
+        load(node, 1.0, user=400)
+        node.sample.take()
+        node.second(user=200)
     idle = node.sample.measured()
     assert idle is not None
-    assert idle.cpu_ratio == 0.0
+    assert idle.is_complete
+    assert idle.cpu_ratio == pytest.approx(0.5)
+    assert (idle.seconds, idle.within_seconds) == (5.0, 9.0)
+
+
+def test_a_gap_of_less_than_a_second_says_nothing(node: Node) -> None:
+    for _ in range(10):
+        node.sample.take()
+        node.now += 0.8
+        node.tell()
+        load(node, 1.0, user=400)
+    assert node.sample.measured() is None
+
+
+def test_seconds_older_than_a_minute_are_forgotten_one_by_one(node: Node) -> None:
+    node.sample.begin()
+    for _ in range(5):
+        node.second(user=200)
+    load(node, RECENT_SECONDS - 2, user=0)
+    idle = node.sample.measured()
+    assert idle is not None
+    assert (idle.seconds, idle.is_complete) == (2.0, False)
+    load(node, 3.0, user=0)
+    assert node.sample.measured() is None
+
+
+def test_pages_that_a_run_left_are_its_own_also_in_a_short_gap(node: Node) -> None:
+    for _ in range(5):
+        node.dirty(10 * MEBIBYTE)
+        node.sample.take()
+        node.second(written=10 * MEBIBYTE, io=0.9)
+        load(node, 1.0, user=0)
+    idle = node.sample.measured()
+    assert idle is not None
+    assert (idle.is_complete, idle.disk_bytes_per_second, idle.psi_io_ratio) == (True, 0.0, None)
 
 
 def test_what_a_kernel_does_not_tell_is_absent_and_never_zero(node: Node) -> None:

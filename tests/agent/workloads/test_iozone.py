@@ -2,6 +2,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from agent.judging.rows import flags_of
 from factories.outcomes import DATA, MEMORY_BYTES, as_step, captured, read_all, run_steps, steps_of
 
 from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Parsed, Place, StepOutcome
@@ -224,7 +225,11 @@ def test_slowest_process_is_compared_with_the_median_of_the_others(place: Place)
 def test_only_files_that_memory_can_hold_are_warm_where_the_data_is_larger_than_it(place: Place) -> None:
     rows = [Row(kib, 64, {"write": 10**6, "read": 10**6}) for kib in (1024, 2 * MEMORY_BYTES // KIB)]
     by_policy = {
-        policy: [flag.labels for flag in judge_cells(place, rows, 1e-6, "fsync", policy) if flag.code == "CACHE_DROP"]
+        policy: [
+            flag.labels
+            for flag in flags_of(judge_cells(place, rows, 1e-6, "fsync", policy))
+            if flag.code == "CACHE_DROP"
+        ]
         for policy in (Before.DROP, Before.LARGER_THAN_MEMORY)
     }
     assert by_policy == {
@@ -261,7 +266,7 @@ def test_no_result_has_more_flags_of_short_cells_than_it_can_hold(place: Place) 
         for power in range(20)
         for record in range(13)
     ]
-    flags = judge_cells(place, rows, 1e-6, "fsync", Before.SYNC)
+    flags = flags_of(judge_cells(place, rows, 1e-6, "fsync", Before.SYNC))
     rejected = [flag.labels for flag in flags if flag.effect is FlagEffect.REJECTED]
     assert 0 < len(rejected) <= MAX_REJECTIONS
     for row in rows:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agent.judging.rows import done
+from agent.judging.rows import done, flags_of
 from factories.outcomes import MEMORY_BYTES, make_place
 
 from iotide_agent.workloads.base import Before
@@ -19,7 +19,7 @@ from iotide_wire.measured import FlagCode
 def test_a_tool_cannot_have_worked_longer_than_its_process_lived(
     tool_seconds: float, wall_seconds: float, *, is_wrong: bool
 ) -> None:
-    flags = judge_clock(done(seconds=wall_seconds), tool_seconds)
+    flags = flags_of(judge_clock(done(seconds=wall_seconds), tool_seconds))
     assert [flag.code for flag in flags] == ([FlagCode.CLOCK] if is_wrong else [])
 
 
@@ -28,7 +28,7 @@ def test_what_goes_to_other_targets_at_once_fills_the_same_memory(
     tmp_path: Path, place_bytes: int, *, is_small: bool
 ) -> None:
     place = replace(make_place(tmp_path), target_count=2)
-    flags = judge_cache_size(place, place_bytes, direct=False)
+    flags = flags_of(judge_cache_size(place, place_bytes, direct=False))
     assert [flag.code for flag in flags] == ([FlagCode.CACHE_SIZE] if is_small else [])
     assert judge_cache_size(place, place_bytes, direct=True) == []
 
@@ -51,12 +51,12 @@ def test_a_drop_counts_only_where_it_empties_what_the_file_system_reads_from(
 ) -> None:
     place = replace(make_place(tmp_path), fstype=fstype)
     for before in (Before.DROP, Before.DROP_FILES):
-        flags = judge_cache_drop(place, replace(done("read"), before_done=before), direct=False)
+        flags = flags_of(judge_cache_drop(place, replace(done("read"), before_done=before), direct=False))
         assert [flag.measured for flag in flags] == (
             [f"read began warm: {before} does not empty {kept}"] if kept else []
         )
         assert judge_cache_drop(place, replace(done("read"), before_done=before), direct=True) == []
     for before in (Before.REMOUNT, Before.LARGER_THAN_MEMORY):
         assert judge_cache_drop(place, replace(done("read"), before_done=before), direct=False) == []
-    [flag] = judge_cache_drop(place, done("read"), direct=False)
+    [flag] = flags_of(judge_cache_drop(place, done("read"), direct=False))
     assert flag.measured == "read began warm: sync was all that was done before it"

@@ -3,18 +3,19 @@
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from iotide_agent.judging.run import answers
 from iotide_agent.plan import Plan
 from iotide_agent.runner.card import output_name
 from iotide_agent.tool_curves import check_curve
 from iotide_agent.workloads.base import Before, Curve, OutputRefusedError, Parsed, Sample, StepOutcome, Workload
-from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
+from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect, NotJudged, SampleMessage
 from iotide_wire.messages import Outcome
 
 _MAX_TEXT = 4000
@@ -39,6 +40,7 @@ class Verdict:
     curves: tuple[Curve, ...] = ()
     of_steps: tuple[tuple[SampleMessage, ...], ...] = ()
     not_before: datetime | None = None
+    not_judged: tuple[NotJudged, ...] = ()
 
 
 class RawOutput(ABC):
@@ -53,7 +55,7 @@ class RawOutput(ABC):
         """What a step wrote to one of its output files; None where there is none."""
 
 
-_Read = tuple[tuple[SampleMessage, ...], Sequence[Flag], Sequence[Curve]]
+_Read = tuple[tuple[SampleMessage, ...], Sequence[Answer], Sequence[Curve]]
 
 
 class _UnreadError(Exception):
@@ -130,10 +132,11 @@ class RunReader:
                 if outcome is Outcome.FINISHED:
                     outcome, code, reason = Outcome.FAILED, error.code, str(error)
         samples = tuple(chain.from_iterable(samples for samples, _, _ in read))
-        flags = chain(self._own_flags(outcome, reason, samples), *(flags for _, flags, _ in read))
+        flags, not_judged = answers(chain(self._own_flags(outcome, reason, samples), *(found for _, found, _ in read)))
         curves = chain.from_iterable(curves for _, _, curves in read)
         of_steps = tuple(samples for samples, _, _ in read[: len(outcomes)])
-        return Verdict(outcome, code, reason, samples, tuple(flags), tuple(curves), of_steps)
+        made = Verdict(outcome, code, reason, samples, tuple(flags), tuple(curves), of_steps)
+        return replace(made, not_judged=tuple(not_judged))
 
     def _failure(self, done: StepOutcome) -> str | None:
         try:
@@ -158,7 +161,7 @@ class RunReader:
             parsed = work()
             for curve in parsed.curves:
                 check_curve(curve)
-            return tuple(map(_sample, parsed.samples)), parsed.flags, parsed.curves
+            return tuple(map(_sample, parsed.samples)), (*parsed.flags, *parsed.not_judged), parsed.curves
         except OutputRefusedError as error:
             raise _UnreadError("output_refused", str(error)) from error
         except Exception as error:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from iotide_agent.judging.quiet import judge_before
-from iotide_agent.judging.run import Judgement, Witness, judge_run
+from iotide_agent.judging.quiet import judge_before, judge_unmeasured
+from iotide_agent.judging.run import Judgement, Witness, answers, judge_run
 from iotide_agent.plan import Plan
 from iotide_agent.progress import read_started_at
 from iotide_agent.reading import RawOutput, RunReader, Verdict
@@ -23,8 +23,9 @@ from iotide_agent.tool_curves import added_up
 from iotide_agent.workloads.base import StepOutcome
 from iotide_wire.facts import Facts
 from iotide_wire.foreign import ForeignBefore, ForeignLoad
-from iotide_wire.measured import Flag, FlagCode, FlagEffect, StepRecord
+from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect, NotJudged, StepRecord
 from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Order, Outcome
+from iotide_wire.plan import QuietPolicy
 
 MAX_FILE_BYTES: Final = 8 * 1024**2
 """Kept of an output file that a tool wrote itself; its streams are capped by the runner."""
@@ -39,6 +40,11 @@ JUDGED_NAME: Final = "judged.json"
 FLAGS: Final = TypeAdapter(list[Flag])
 """What JUDGED_NAME holds."""
 _ENDED: Final = TypeAdapter(dict[str, Any])
+_OF_RUN: Final = (
+    *(Check.CLOCK, Check.STORAGE_CONDITION, Check.STORAGE_ERRORS),
+    *(Check.STEADINESS, Check.CLIENT_LIMIT, Check.LOAD_DURING),
+)
+_FAULT: Final = "the agent failed to judge the run; see its log"
 _NO_DIGEST: Final = "0" * 64
 _logger = logging.getLogger(__name__)
 
@@ -167,6 +173,7 @@ class Collector:
                 artefacts=keep_artefacts(self.files, ended, plan, judged),
                 curves=(*curves, *tool_curves[:_MAX_TOOL_PIECES]),
                 foreign=ForeignLoad(before=self.before, during=judgement.during),
+                not_judged=tuple([*verdict.not_judged, *judgement.not_judged][:_MAX_FLAGS]),
             )
         )
 
@@ -175,15 +182,18 @@ class Collector:
     ) -> Judgement:
         # A run that only its parser makes fail may be read again one day, when nobody can judge it any more.
         if plan is None or self.reader.ended["outcome"] != Outcome.FINISHED:
-            return Judgement([], None)
-        before = judge_before(self.before, order.quiet)
+            return Judgement([], [], None, "")
+        before, unsampled = answers(judge_before(self.before, order.quiet))
         try:
-            judgement = judge_run(self.witness, plan, outcomes, verdict.of_steps, order.quiet)
+            judged = judge_run(self.witness, plan, outcomes, verdict.of_steps, order.quiet)
         except Exception:
-            # A fault of ours in a judgement must not lose the numbers; that they were not judged is in the log.
+            # A fault of ours in a judgement must not lose the numbers; the run says that it was not judged.
             _logger.exception("judging_failed workload=%s", self.reader.workload.name)
-            return Judgement(before, None)
-        return Judgement(before + judgement.flags, judgement.during)
+            judged = Judgement([], [NotJudged(check=check, because=_FAULT) for check in _OF_RUN], None, _FAULT)
+        flags = [*before, *judged.flags]
+        if order.quiet is not QuietPolicy.IGNORE:
+            flags += judge_unmeasured(self.before, judged.untold, flags)
+        return replace(judged, flags=flags, not_judged=[*unsampled, *judged.not_judged])
 
 
 def parse_ended(text: str) -> dict[str, Any]:

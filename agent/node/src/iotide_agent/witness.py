@@ -55,9 +55,13 @@ def end_witness(files: OrderFiles, ended: dict[str, Any], plan: Plan | None) -> 
     return Witness(
         ended=ended,
         rows=list(read_rows(files.curve)),
-        before=Condition(tuple(before["troubles"]), before["errors"]) if before else None,
+        before=_kept(before) if before else None,
         after=_condition(plan) if plan else None,
     )
+
+
+def _kept(before: dict[str, Any]) -> Condition:
+    return Condition(tuple(before["troubles"]), before["errors"], tuple(before.get("unread", ())))
 
 
 def _condition(plan: Plan) -> Condition | None:

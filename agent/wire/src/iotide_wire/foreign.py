@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from iotide_wire.base import Message, Text
+from iotide_wire.versions import Since
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """A share, a rate or a number of tasks."""
@@ -16,7 +17,9 @@ class ForeignBefore(Message):
     None is what the node does not tell, or what nobody saw, since the run before had just ended.
 
     Attributes:
-        seconds: how long the sample is.
+        seconds: how long the sample is; below five it is too short to be judged.
+        within_seconds: how long before the start its first second began: more than `seconds` where it was collected
+            over several gaps between runs; None from agents that did not say.
         waited_seconds: how long the run was held back for a quiet node.
         processors: of the node.
         running_tasks: tasks that ran or wanted to, on average, without the one that looked.
@@ -43,6 +46,7 @@ class ForeignBefore(Message):
     sessions: int | None
     jobs: Annotated[tuple[Text, ...], Field(max_length=100)] | None
     excess: Text
+    within_seconds: Annotated[Amount | None, Since(3)] = None
 
 
 class ForeignDuring(Message):

@@ -119,3 +119,42 @@ class Flag(Message):
         """Whether it says something about a sample with these labels."""
         is_there = self.target_id is None or self.target_id == target_id
         return is_there and self.labels.items() <= labels.items()
+
+
+class Check(StrEnum):
+    """A question about the quality of a run; `iotide_wire.checks` has the three answers of each.
+
+    The flags that an agent always can decide, from options or from what its runner did, have no check of their own.
+    """
+
+    LOAD_BEFORE = "load_before"
+    NEIGHBOURS = "neighbours"
+    LOAD_DURING = "load_during"
+    STEADINESS = "steadiness"
+    CLIENT_LIMIT = "client_limit"
+    CLOCK = "clock"
+    STORAGE_CONDITION = "storage_condition"
+    STORAGE_ERRORS = "storage_errors"
+    CACHE_SIZE = "cache_size"
+    CACHE_DROP = "cache_drop"
+    DATA_SOURCE = "data_source"
+    SAME_START = "same_start"
+    OUTLIER = "outlier"
+    ENVIRONMENT = "environment"
+
+
+class NotJudged(Message):
+    """A check without an answer: too little was seen to call the run good or bad in this respect.
+
+    Attributes:
+        because: what was missing, with the amount and the amount needed where there is one.
+        phase: names of the steps concerned; empty where it is about the whole run.
+    """
+
+    check: Check
+    because: Text
+    phase: Text = ""
+
+
+Answer = Flag | NotJudged
+"""What a check answers where it does not pass."""

@@ -10,7 +10,7 @@ from iotide_wire.catalogue import WorkloadAnnouncement, WorkloadName
 from iotide_wire.endpoint import Endpoint
 from iotide_wire.facts import Facts, MountFacts
 from iotide_wire.foreign import ForeignLoad
-from iotide_wire.measured import Flag, SampleMessage, StepRecord, StepRole
+from iotide_wire.measured import Flag, NotJudged, SampleMessage, StepRecord, StepRole
 from iotide_wire.nodes import BrokerAccess, ClockReading
 from iotide_wire.plan import CachePolicy, QuietPolicy
 from iotide_wire.versions import Since
@@ -312,6 +312,7 @@ class FinishRequest(Message):
     Attributes:
         foreign: what others used of the node; None where it only observed, and from agents that did not say.
         not_before: of a declined order, when the node could take it; None where it does not know.
+        not_judged: checks that found neither good nor bad; None from agents that did not say.
     """
 
     fence: Fence
@@ -330,6 +331,7 @@ class FinishRequest(Message):
     curves: Annotated[tuple[CurvePiece, ...], Field(max_length=20_000)]
     foreign: ForeignLoad | None = None
     not_before: Annotated[UtcTime | None, Since(2)] = None
+    not_judged: Annotated[tuple[NotJudged, ...] | None, Field(max_length=1000), Since(3)] = None
 
     def for_version(self, version: int) -> Self:
         """Return the result without flags whose code is newer than that wire version."""

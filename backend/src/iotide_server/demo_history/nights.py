@@ -105,6 +105,7 @@ class Nights:
             flags=tuple(degraded),
             environment=self._environment(load, node, at),
             artefacts=(),
+            not_judged=(),
             curves=(),
         )
 

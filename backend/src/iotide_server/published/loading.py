@@ -266,6 +266,7 @@ def _result(source: Source, cell: PublishedCell, order: Row[Any], at: datetime) 
         flags=(Flag(code=FlagCode.PUBLISHED, effect=FlagEffect.MARKED, measured=source.cited, limit=_LIMIT),),
         environment=_environment(source, cell),
         artefacts=(),
+        not_judged=(),
         curves=(),
     )
 

@@ -13,6 +13,7 @@ from iotide_server.campaigns.schemas import PlanInput
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import ONE_AT_A_TIME, Id, Tx, errors
 from iotide_server.results import measurements, reading
+from iotide_server.results.conduct import Conduct
 from iotide_server.results.forecast import forecast
 from iotide_server.results.measurements import MeasureChoice
 from iotide_server.results.schemas import CampaignMeasures, Caution, Cell, MeasuredCell, Preview, PreviewCell, Wear
@@ -75,6 +76,18 @@ def list_campaign_cells(principal: Viewer, session: Tx, paging: Paging, campaign
     """The matrix with its results so far, in the order of the plan."""
     campaigns.visible_campaign(session, principal, campaign_id)
     return reading.campaign_cells(session, campaign_id, paging)
+
+
+@router.get(
+    "/campaigns/{campaign_id}/conduct",
+    summary="Summarize how a campaign was measured",
+    responses=errors(404),
+    dependencies=[ONE_AT_A_TIME],
+)
+def get_campaign_conduct(principal: Viewer, session: Tx, campaign_id: Id) -> Conduct:
+    """Caches, exclusivity and other load as they were in the finished runs, and the checks without an answer."""
+    campaigns.visible_campaign(session, principal, campaign_id)
+    return reading.campaign_conduct(session, campaign_id)
 
 
 @router.get("/campaigns/{campaign_id}/measures", summary="List what a campaign has measured", responses=errors(404))

@@ -16,7 +16,8 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.kit.db import Database
 from iotide_server.kit.files import as_text
 from iotide_server.kit.pagination import Page, PageRequest, Slice
-from iotide_server.results import queries, readings
+from iotide_server.results import conduct_queries, queries, readings, unjudged
+from iotide_server.results.conduct import Conduct, conduct
 from iotide_server.results.curves import thin
 from iotide_server.results.errors import ArtefactNotFoundError, SeriesNotFoundError
 from iotide_server.results.models import Artefact
@@ -31,12 +32,15 @@ from iotide_server.results.schemas import (
     Sample,
     Series,
     SeriesFilter,
+    UnansweredCheck,
 )
 from iotide_server.runs import reading as runs
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.models import Run as RunRow
 from iotide_server.runs.schemas import Run
 from iotide_server.statistics.summary import tier, variation
+from iotide_wire.checks import CHECKS
+from iotide_wire.measured import NotJudged
 
 _CSV_PIECE_LINES = 1000
 
@@ -226,10 +230,26 @@ def run_detail(session: Session, principal: Principal, run_id: int, now: datetim
         observations=[Observation.model_validate(row) for row in queries.observations(session, run_id)],
         samples=run_samples(session, run_id),
         readings=[Reading.model_validate(row) for row in readings.of_run(session, run_id)],
+        not_judged=_not_judged(session, found),
         waiting_because=runs.why_waiting(session, found, now),
         expected_start_at=expected and expected.at,
         expected_start_unknown_because=expected and expected.unknown_because,
     )
+
+
+def _not_judged(session: Session, run: AnyRow) -> list[UnansweredCheck] | None:
+    known = conduct_queries.known(session, run.id)
+    if known is None:
+        return []
+    if run.not_judged is None:
+        return None
+    found = [*map(NotJudged.model_validate, run.not_judged), *unjudged.not_judged(known)]
+    return [UnansweredCheck(**answer.model_dump(), title=CHECKS[answer.check].title) for answer in found]
+
+
+def campaign_conduct(session: Session, campaign_id: int) -> Conduct:
+    """How the finished runs of a campaign were measured."""
+    return conduct(conduct_queries.measured_runs(session, campaign_id))
 
 
 def campaign_samples_csv(database: Database, campaign_id: int) -> Iterator[str]:

@@ -24,6 +24,7 @@ from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import OrderRole
+from iotide_wire.plan import QuietPolicy
 
 _BREAKING = aliased(Workload)
 _WORKLOAD: Final = (
@@ -180,6 +181,12 @@ def ensure_series(session: Session, digests: Collection[str], row_of: Callable[[
 def _series_ids(session: Session, digests: Collection[str]) -> dict[str, int]:
     is_wanted = Series.key_sha256 == func.any(cast(list(digests), ARRAY(Text)))
     return dict(session.execute(select(Series.key_sha256, Series.id).where(is_wanted)).all())
+
+
+def quiet_policy(session: Session, campaign_id: int) -> QuietPolicy:
+    """What becomes of the runs of a campaign that meet other load."""
+    policy = session.scalar(select(Campaign.plan["quiet"].astext).where(Campaign.id == campaign_id))
+    return QuietPolicy(policy or QuietPolicy.FLAG)
 
 
 def replace_samples(session: Session, order: Order, rows: Sequence[Json]) -> None:

@@ -13,7 +13,7 @@ from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Output
 from iotide_server.runs.schemas import Attempt, Run
 from iotide_server.statistics.summary import Tier, Variation
-from iotide_wire.measured import Flag
+from iotide_wire.measured import Check, Flag
 from iotide_wire.units import Unit
 
 Better = Literal["higher", "lower", "neither"]
@@ -244,6 +244,15 @@ class Observation(Output):
     environment: Annotated[dict[str, Any], Field(examples=[{"kernel.release": "6.1.0-30-amd64"}])]
 
 
+class UnansweredCheck(Output):
+    """A check of a run's quality that found too little to call the run good or bad."""
+
+    check: Check
+    title: Annotated[str, Field(examples=["steadiness"])]
+    because: Annotated[str, Field(examples=["12 s, 25 needed"])]
+    phase: Annotated[str, Field(description="Steps concerned; empty where it is the whole run", examples=["write"])]
+
+
 class RunDetail(Run):
     """A run with its attempts, the facts it ran under, its numbers and who read them."""
 
@@ -252,6 +261,10 @@ class RunDetail(Run):
     observations: list[Observation]
     samples: list[Sample]
     readings: list[Reading]
+    not_judged: Annotated[
+        list[UnansweredCheck] | None,
+        Field(description="Checks that found too little to answer; null where its agents do not report them"),
+    ]
     waiting_because: Annotated[str | None, Field(description="In words; null when it does not wait")]
     expected_start_at: Annotated[
         datetime | None,

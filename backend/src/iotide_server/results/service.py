@@ -18,6 +18,7 @@ from iotide_server.results.keys import Label
 from iotide_server.results.race import Racer, race_flags
 from iotide_server.results.repository import MeasuredCell
 from iotide_server.results.series import Measured, series_ids
+from iotide_server.results.unjudged import unmeasured_by_old_agent
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.runs.repository import node_name
 from iotide_server.targets.backing import backing_facts
@@ -56,7 +57,9 @@ def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime)
     if is_gang:
         environment = _environment_of_gang(session, run, order, environment)
     is_later = is_gang and repository.earlier_result_in_attempt(session, order)
-    _describe(session, run, finish, environment, flags_of_others=run.flags if is_later else [])
+    _describe(session, run, finish, environment, is_later=is_later)
+    others = run.not_judged if is_later else []
+    run.not_judged = _not_judged(others, finish, node_name(session, order.node_id) if is_gang else "")
     # Sender and receiver wait for each other and do different things: there is no race between them.
     if is_gang and cell.sender is None:
         _judge_race(session, run, order, finish)
@@ -132,11 +135,25 @@ def _racer(session: Session, node_id: int, started_at: datetime, wall_seconds: S
     return Racer(node_name(session, node_id), started_at, sum(wall_seconds))
 
 
-def _describe(
-    session: Session, run: Run, finish: FinishRequest, environment: Facts, *, flags_of_others: Sequence[Json]
-) -> None:
+def _not_judged(others: list[Json] | None, finish: FinishRequest, node: str) -> list[Json] | None:
+    """The checks of a run without an answer, of a gang with the node; None where one of its agents does not report it.
+
+    Args:
+        others: of nodes that delivered before.
+        node: empty where it is the only one.
+    """
+    if others is None or finish.not_judged is None:
+        return None
+    own = [answer.model_dump(mode="json") for answer in finish.not_judged]
+    prefix = f"{node}: " if node else ""
+    return [*others, *({**answer, "because": f"{prefix}{answer['because']}"} for answer in own)]
+
+
+def _describe(session: Session, run: Run, finish: FinishRequest, environment: Facts, *, is_later: bool) -> None:
     """Flags, validity and environment of the run; flags of the other nodes of the same attempt stay."""
-    own = [flag.model_dump(mode="json") for flag in finish.flags]
+    flags_of_others = run.flags if is_later else []
+    unmeasured = unmeasured_by_old_agent(finish, repository.quiet_policy(session, run.campaign_id))
+    own = [flag.model_dump(mode="json") for flag in (*finish.flags, *unmeasured)]
     run.flags = [*flags_of_others, *(flag for flag in own if flag not in flags_of_others)]
     run.validity = "rejected" if is_rejected(run.flags, finish.samples) else "valid"
     run.environment_sha256 = canonical_sha256(environment)

@@ -21,6 +21,7 @@ class Run(Identified, Base):
         cool_down_seconds: its nodes stay idle for so long after it, and what it had to itself besides.
         overdue: its time limit passed in silence; nothing was freed for that.
         environment_sha256: of the facts it ran under, see `environment`.
+        not_judged: checks without an answer, as its agents reported them (`NotJudged`); None where they did not.
     """
 
     __tablename__ = "run"
@@ -47,6 +48,7 @@ class Run(Identified, Base):
     reason_code: Mapped[str | None]
     reason: Mapped[str | None]
     environment_sha256: Mapped[str | None]
+    not_judged: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
 
     __table_args__ = (
         UniqueConstraint("cell_id", "repeat"),

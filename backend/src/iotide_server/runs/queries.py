@@ -20,7 +20,8 @@ AnyRow = Row[Any]
 _DESCRIBED_RUNS: Final = """
     SELECT run.id, run.campaign_id, run.cell_id, run.cluster_id, run.repeat, run.state, run.validity, run.flags,
            run.overdue, run.exclusive, run.not_before, run.created_at, run.ended_at, run.reason_code, run.reason,
-           run.attempts_made, run.environment_sha256, coalesce(run.started_at, slowest.started_at) AS started_at,
+           run.attempts_made, run.environment_sha256, run.not_judged,
+           coalesce(run.started_at, slowest.started_at) AS started_at,
            campaign.name AS campaign_name, workload.name AS workload, cell.options, cell.variant,
            campaign_stage.ordinal AS stage, campaign_stage.state AS stage_state, campaign_stage.pause,
            ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name)

@@ -10,6 +10,7 @@ import { Loaded } from "@/components/Loaded";
 import { useDescriber, useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { useScheme } from "@/components/scheme";
+import { UnmeasuredLoad } from "@/components/UnmeasuredLoad";
 import { Plot } from "@/plots/Plot";
 import { shiftsFigure, shiftsHeight } from "@/plots/shifts";
 import { drawnPairs, metricChoices, type NamedPair, runsFigure, shiftsOf } from "./figures";
@@ -29,7 +30,12 @@ export function ComparisonSections({ sides, ...view }: ComparisonSectionsProps) 
   const comparison = useQuery(comparisonQuery(sides));
   return (
     <Loaded lines={8} query={comparison}>
-      {(found) => <Compared found={found} {...view} />}
+      {(found) => (
+        <>
+          <UnmeasuredLoad campaignIds={[sides.a, sides.b]} />
+          <Compared found={found} {...view} />
+        </>
+      )}
     </Loaded>
   );
 }

@@ -10,6 +10,7 @@ import { Loaded } from "@/components/Loaded";
 import { useDescriber, useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { useScheme } from "@/components/scheme";
+import { UnmeasuredLoad } from "@/components/UnmeasuredLoad";
 import { Plot } from "@/plots/Plot";
 import { shiftsFigure, shiftsHeight } from "@/plots/shifts";
 import { type ComparedMany, sidesQuery } from "./queries";
@@ -61,7 +62,12 @@ export function SidesSections({ many, ...rest }: SidesSectionsProps) {
       lines={8}
       query={comparison}
     >
-      {(found) => <Sides found={found} {...rest} />}
+      {(found) => (
+        <>
+          <UnmeasuredLoad campaignIds={many.campaigns} />
+          <Sides found={found} {...rest} />
+        </>
+      )}
     </Loaded>
   );
 }

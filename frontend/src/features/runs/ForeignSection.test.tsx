@@ -18,6 +18,7 @@ const before = {
   sessions: 0,
   jobs: ["4711"],
   excess: "processors busy 25% of at most 10% of the time",
+  within_seconds: 5.2,
 };
 const during = {
   seconds: 60,
@@ -41,6 +42,18 @@ it("shows what others used before and during the run, and what nobody could tell
   expect(first).toHaveTextContent(/5 s before25 %2 MB\/s1 kB\/s2 %unknown/);
   expect(first).toHaveTextContent("1.5 tasks on 4 processors; batch jobs 4711; held back for 12.4 s");
   expect(second).toHaveTextContent(/of the run1 %12\.5 %, 5 MB\/sunknown50 %75 %/);
+});
+
+it("never shows a sample that was too short as that of a quiet node", () => {
+  renderWithApp(<ForeignSection run={runWith({ before: { ...before, seconds: 1.08 }, during: null })} />);
+  const [, first, second] = within(screen.getByRole("table")).getAllByRole("row");
+  expect(first).toHaveTextContent("before: not measured, 1.1 s of 5 s");
+  expect(second).toHaveTextContent("during: not measured");
+});
+
+it("says within which time the seconds between short runs were sampled", () => {
+  renderWithApp(<ForeignSection run={runWith({ before: { ...before, within_seconds: 42 }, during })} />);
+  expect(screen.getByText("5 s within 42 s before")).toBeVisible();
 });
 
 it("is left out where no node said anything", () => {

@@ -29,14 +29,22 @@ export function ForeignSection({ run }: { run: RunDetail }) {
         ]}
         label={t`Foreign load`}
       >
-        {attempt.orders.flatMap(({ id, node_name, foreign_load }) => [
-          foreign_load?.before && (
-            <BeforeRow before={foreign_load.before} key={`${id} before`} node={node_name} />
-          ),
-          foreign_load?.during && (
-            <DuringRow during={foreign_load.during} key={`${id} during`} node={node_name} />
-          ),
-        ])}
+        {attempt.orders.flatMap(({ id, node_name, foreign_load }) =>
+          foreign_load
+            ? [
+                foreign_load.before ? (
+                  <BeforeRow before={foreign_load.before} key={`${id} before`} node={node_name} />
+                ) : (
+                  <UnmeasuredRow key={`${id} before`} node={node_name} when={t`before: not measured`} />
+                ),
+                foreign_load.during ? (
+                  <DuringRow during={foreign_load.during} key={`${id} during`} node={node_name} />
+                ) : (
+                  <UnmeasuredRow key={`${id} during`} node={node_name} when={t`during: not measured`} />
+                ),
+              ]
+            : [],
+        )}
       </ScrollTable>
       <Text c="dimmed" mt="xs" size="xs">
         <Trans>
@@ -58,15 +66,40 @@ function BeforeRow({ before, node }: { before: ForeignBefore; node: string }) {
   return (
     <tr>
       <td>{node}</td>
-      <td>
-        {before.seconds > 0 ? t`${formatDuration(Math.round(before.seconds))} before` : t`before: not seen`}
-      </td>
+      <td>{sampleWords(before)}</td>
       <td>{share(before.cpu_ratio)}</td>
       <td>{rate(before.disk_bytes_per_second)}</td>
       <td>{rate(before.network_bytes_per_second)}</td>
       <td>{share(before.psi_cpu_ratio)}</td>
       <td>{share(before.psi_io_ratio)}</td>
       <td className="iotide-wrap">{besides.filter(Boolean).join("; ")}</td>
+    </tr>
+  );
+}
+
+/** A sample below five seconds is judged by nobody, so its shares must not look like those of a quiet node. */
+const JUDGED_SECONDS = 5;
+
+function sampleWords({ seconds, within_seconds }: ForeignBefore): string {
+  if (seconds < JUDGED_SECONDS)
+    return t`before: not measured, ${seconds.toFixed(1)} s of ${JUDGED_SECONDS} s`;
+  const sampled = formatDuration(Math.round(seconds));
+  const within = within_seconds ?? seconds;
+  const isScattered = within > seconds + 2;
+  return isScattered
+    ? t`${sampled} within ${formatDuration(Math.round(within))} before`
+    : t`${sampled} before`;
+}
+
+function UnmeasuredRow({ node, when }: { node: string; when: string }) {
+  return (
+    <tr>
+      <td>{node}</td>
+      <td>{when}</td>
+      {["processors", "storage", "network", "cpu waits", "storage waits"].map((column) => (
+        <td key={column}>{t`not measured`}</td>
+      ))}
+      <td />
     </tr>
   );
 }

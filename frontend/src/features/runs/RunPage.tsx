@@ -23,10 +23,12 @@ import { EventLog } from "./EventLog";
 import { FlagsSection } from "./FlagsSection";
 import { ForeignSection } from "./ForeignSection";
 import { MetricsTable } from "./MetricsTable";
+import { NotJudgedSection } from "./NotJudgedSection";
 import { cancelRun, retryRun, runQuery } from "./queries";
 import { ReadingsSection } from "./ReadingsSection";
 import { RunState } from "./RunsTable";
 import { StepsSection } from "./StepsSection";
+import { validityWords } from "./validity";
 import { WaitNotice } from "./WaitNotice";
 import { WritersSection } from "./WritersSection";
 
@@ -58,6 +60,7 @@ export function RunPage({ runId, curves, onCurves, trend }: RunPageProps) {
           </Section>
           <ReadingsSection run={found} />
           {found.flags.length > 0 && <FlagsSection run={found} />}
+          <NotJudgedSection run={found} />
           <CurveSection onShow={onCurves} run={found} shown={curves} />
           <WritersSection run={found} />
           {trend}
@@ -120,7 +123,7 @@ function StateList({ run }: { run: RunDetail }) {
       <Definition label={t`State`}>
         <RunState run={run} />
       </Definition>
-      {run.state === "finished" && <Definition label={t`Validity`}>{run.validity}</Definition>}
+      {run.state === "finished" && <Definition label={t`Validity`}>{validityWords(run)}</Definition>}
       <Definition label={t`Started`}>{run.started_at ? <When at={run.started_at} /> : never}</Definition>
       <Definition label={t`Ended`}>
         {run.ended_at && !isPublished ? <When at={run.ended_at} /> : never}

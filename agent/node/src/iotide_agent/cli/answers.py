@@ -233,11 +233,20 @@ class Sample(Answer):
     value: float
 
 
+class UnansweredCheck(Answer):
+    """A check that found too little to call the run good or bad."""
+
+    title: str
+    because: str
+    phase: str
+
+
 class RunDetail(Run):
     """A run with all that is known of it."""
 
     attempts: list[Attempt]
     samples: list[Sample]
+    not_judged: list[UnansweredCheck] | None = None
     waiting_because: str | None
     expected_start_at: datetime | None
     expected_start_unknown_because: str | None

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 
 from iotide_agent.cli.answers import (
+    Attempt,
     Campaign,
     Cell,
     DeathStatement,
@@ -18,6 +19,7 @@ from iotide_agent.cli.answers import (
     Preview,
     Run,
     RunDetail,
+    RunOrder,
     Schedule,
 )
 from iotide_agent.cli.problems import Problem
@@ -27,6 +29,7 @@ from iotide_wire.measured import Flag
 from iotide_wire.messages import OrderRole
 from iotide_wire.units import Unit, format_bytes, format_rate, format_value
 
+_NOT_MEASURED: Final = "not measured"
 SHOWN_DIFFERENCES: Final = 200
 """Of one run; a surface has thousands."""
 
@@ -178,17 +181,7 @@ def show_run(console: Console, run: RunDetail) -> None:
         console.print(line, markup=False)
     for attempt in run.attempts:
         for order in attempt.orders:
-            if order.role is OrderRole.OBSERVE:
-                line = f"attempt {attempt.ordinal} observed by {order.node_name}: {order.outcome or order.state}"
-                console.print(line, markup=False)
-                continue
-            part = f", the {order.step_role}" if order.step_role else ""
-            line = f"attempt {attempt.ordinal} on {order.node_name}{part}: {attempt.state}"
-            console.print(f"{line} ({attempt.reason})" if attempt.reason else line, markup=False)
-            for step in order.steps:
-                console.print(f"  $ {' '.join(step.argv)}", markup=False, highlight=False, soft_wrap=True)
-            for line in foreign_lines(order.foreign_load):
-                console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+            _show_order(console, attempt, order)
     table = _table("metric", "value")
     for sample in run.samples:
         table.add_row(_with_labels(sample.metric, sample.labels), format_value(sample.value, sample.unit))
@@ -196,11 +189,35 @@ def show_run(console: Console, run: RunDetail) -> None:
         console.print(table)
     for line in flag_lines(run.flags):
         console.print(line, markup=False)
+    for line in not_judged_lines(run):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _show_order(console: Console, attempt: Attempt, order: RunOrder) -> None:
+    if order.role is OrderRole.OBSERVE:
+        line = f"attempt {attempt.ordinal} observed by {order.node_name}: {order.outcome or order.state}"
+        console.print(line, markup=False)
+        return
+    part = f", the {order.step_role}" if order.step_role else ""
+    line = f"attempt {attempt.ordinal} on {order.node_name}{part}: {attempt.state}"
+    console.print(f"{line} ({attempt.reason})" if attempt.reason else line, markup=False)
+    for step in order.steps:
+        console.print(f"  $ {' '.join(step.argv)}", markup=False, highlight=False, soft_wrap=True)
+    for line in foreign_lines(order.foreign_load):
+        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def not_judged_lines(run: RunDetail) -> list[str]:
+    """Checks that had too little to answer, one a line."""
+    return [
+        f"not judged: {check.title} ({f'{check.phase}: ' if check.phase else ''}{check.because})"
+        for check in run.not_judged or ()
+    ]
 
 
 def foreign_lines(foreign: ForeignLoad | None) -> list[str]:
     """What others used of a node, before and during the load; what is not known is left out."""
-    lines = []
+    lines = [f"others before: {_NOT_MEASURED}"] if foreign and not foreign.before else []
     if foreign and (before := foreign.before):
         found = [
             *_share("processors", before.cpu_ratio),
@@ -209,15 +226,15 @@ def foreign_lines(foreign: ForeignLoad | None) -> list[str]:
             *([f"sessions {before.sessions}"] if before.sessions else []),
             *([f"batch jobs {', '.join(before.jobs)}"] if before.jobs else []),
         ]
-        lines.append(f"others before: {', '.join(found) or 'unknown'}")
+        lines.append(f"others before: {', '.join(found) or _NOT_MEASURED}")
     if foreign and (during := foreign.during):
         found = [
             *_share("processors", during.cpu_ratio),
             *_share("storage", during.storage_ratio),
             *_rate("network", during.network_bytes_per_second),
         ]
-        lines.append(f"others during: {', '.join(found) or 'unknown'}")
-    return lines
+        lines.append(f"others during: {', '.join(found) or _NOT_MEASURED}")
+    return [*lines, f"others during: {_NOT_MEASURED}"] if foreign and not foreign.during else lines
 
 
 def _share(what: str, ratio: float | None) -> list[str]:

@@ -4,7 +4,7 @@ from typing import Final
 
 from iotide_agent.judging.phases import NETWORK, Phase
 from iotide_agent.workloads.base import Place, StepOutcome
-from iotide_wire.measured import Flag, FlagCode, StepRole
+from iotide_wire.measured import Answer, Check, FlagCode, StepRole
 
 BUSY_LIMIT: Final = 0.9
 _SHORTEST_SECONDS: Final = 1.0
@@ -12,7 +12,7 @@ _SHORTEST_SECONDS: Final = 1.0
 _SENT: Final = frozenset({StepRole.SENDER, StepRole.RECEIVER})
 
 
-def judge_client(phase: Phase, places: tuple[Place, ...]) -> list[Flag]:
+def judge_client(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
     """Marks a phase in which all processors, the threads of one of its steps, or the link were busy above 90 %.
 
     A thread fills one processor at most, so a load of one thread is bound long before the node is. How many work is the
@@ -21,19 +21,44 @@ def judge_client(phase: Phase, places: tuple[Place, ...]) -> list[Flag]:
     carried about the bytes of the phase: a node may have others than the one to its storage, and RDMA is not seen.
     """
     limit = f"{BUSY_LIMIT:.0%}; not a storage limit"
-    found = [_full_threads(outcome, places) for outcome in phase.outcomes]
     user, system = phase.mean("cpu_user_ratio"), phase.mean("cpu_system_ratio")
+    link = phase.mean("net_link_ratio") if _goes_through_link(phase, places) else None
+    found = [_full_threads(outcome, places) for outcome in phase.outcomes]
     if user is not None and system is not None and user + system > BUSY_LIMIT:
         found.append(f"all processors of the node were busy {user + system:.0%} of the time")
-    link = phase.mean("net_link_ratio") if _goes_through_link(phase, places) else None
     if link is not None and link > BUSY_LIMIT:
         found.append(f"the busiest link carried {link:.0%} of its speed")
-    return [phase.marked(FlagCode.CLIENT_BOUND, measured, limit) for measured in found if measured]
+    flags: list[Answer] = [phase.marked(FlagCode.CLIENT_BOUND, measured, limit) for measured in found if measured]
+    return flags or _unseen(phase, places)
+
+
+def _unseen(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
+    """What of the node, the threads and the link was not seen while nothing else was found."""
+    missing = [phase.too_short] if phase.too_short else _uncounted(phase, places)
+    steps = [outcome for outcome in phase.outcomes if outcome.step.threads is not None]
+    if steps and not isinstance(_processors(places), int):
+        missing.append("the number of processors is not known")
+    short = [outcome.wall_seconds for outcome in steps if outcome.wall_seconds < _SHORTEST_SECONDS]
+    if short:
+        missing.append(f"a step took {min(short):.2g} s, {_SHORTEST_SECONDS:g} s needed")
+    return [phase.not_judged(Check.CLIENT_LIMIT, "; ".join(missing))] if missing else []
+
+
+def _uncounted(phase: Phase, places: tuple[Place, ...]) -> list[str]:
+    missing = []
+    if phase.mean("cpu_user_ratio") is None or phase.mean("cpu_system_ratio") is None:
+        missing.append("the node does not count CPU time")
+    if _goes_through_link(phase, places) and phase.mean("net_link_ratio") is None:
+        missing.append("the speed of the link is not known")
+    return missing
+
+
+def _processors(places: tuple[Place, ...]) -> object:
+    return next((place.facts.get("cpu.count") for place in places), None)
 
 
 def _full_threads(outcome: StepOutcome, places: tuple[Place, ...]) -> str:
-    step, seconds = outcome.step, outcome.wall_seconds
-    processors = next((place.facts.get("cpu.count") for place in places), None)
+    step, seconds, processors = outcome.step, outcome.wall_seconds, _processors(places)
     if step.threads is None or seconds < _SHORTEST_SECONDS or not isinstance(processors, int):
         return ""
     most = min(step.threads, processors)

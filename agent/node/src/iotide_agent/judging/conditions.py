@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from iotide_agent.probes.condition import Condition
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Answer, Check, Flag, FlagCode, FlagEffect, NotJudged
 
 STEP_RATIO: Final = 0.01
 STEP_SECONDS: Final = 1.0
@@ -12,26 +12,44 @@ _READ_SECONDS: Final = 0.01
 """Between the readings of two clocks a process may be put aside for about this long."""
 
 
-def judge_condition(before: Condition | None, after: Condition | None) -> list[Flag]:
+def judge_condition(before: Condition | None, after: Condition | None) -> list[Answer]:
     """DEGRADED by what was found at the start or at the end, and ERRORS by counters of the kernel that rose meanwhile.
 
     What a SCSI disk counts as errors (ioerr_cnt) is not taken: it counts inquiries that a disk does not know as well,
     as monitoring makes them all day.
     """
-    flags = []
+    found: list[Answer] = []
+    limit = "whole, and nothing rebuilt or scrubbed"
     for condition, when in ((before, "start"), (after, "end")):
         if condition is not None and condition.troubles:
             measured = f"at the {when} of the run: {'; '.join(condition.troubles)}"
-            flags.append(
-                _flag(FlagCode.DEGRADED, FlagEffect.MARKED, measured, "whole, and nothing rebuilt or scrubbed")
-            )
-    rises = _rises(before.errors, after.errors) if before and after else []
+            found.append(_flag(FlagCode.DEGRADED, FlagEffect.MARKED, measured, limit))
+    unread = _unread(before, after)
+    if not found and unread:
+        found.append(NotJudged(check=Check.STORAGE_CONDITION, because=unread))
+    return [*found, *_judge_errors(before, after)]
+
+
+def _judge_errors(before: Condition | None, after: Condition | None) -> list[Answer]:
+    if before is None or after is None:
+        return [NotJudged(check=Check.STORAGE_ERRORS, because=_unread(before, after))]
+    rises = _rises(before.errors, after.errors)
     if rises:
-        flags.append(_flag(FlagCode.ERRORS, FlagEffect.REJECTED, "; ".join(rises), "no error in the whole run"))
-    return flags
+        return [_flag(FlagCode.ERRORS, FlagEffect.REJECTED, "; ".join(rises), "no error in the whole run")]
+    once = sorted(before.errors.keys() ^ after.errors.keys())
+    return [NotJudged(check=Check.STORAGE_ERRORS, because=f"read only once: {', '.join(once)}"[:4000])] if once else []
 
 
-def judge_clock(ended: Mapping[str, Any]) -> list[Flag]:
+def _unread(before: Condition | None, after: Condition | None) -> str:
+    """What was not read of the storage's condition, in words; empty where all was."""
+    missing = [when for condition, when in ((before, "before"), (after, "after")) if condition is None]
+    if missing:
+        return f"it was not read {' and '.join(missing)} the run"
+    unread = dict.fromkeys(name for condition in (before, after) if condition for name in condition.unread)
+    return "; ".join(unread)[:4000]
+
+
+def judge_clock(ended: Mapping[str, Any]) -> list[Answer]:
     """CLOCK: the time of day was set while the run lasted, by the clock that nobody sets.
 
     A tool that takes its seconds from the time of day is wrong by the step. NTP, which only slews, stays far below.
@@ -39,7 +57,7 @@ def judge_clock(ended: Mapping[str, Any]) -> list[Flag]:
     names = [f"{which}_at_{clock}_seconds" for clock in ("epoch", "boottime") for which in ("started", "ended")]
     started, ended_, boot_started, boot_ended = (ended.get(name) for name in names)
     if started is None or ended_ is None or boot_started is None or boot_ended is None:
-        return []
+        return [NotJudged(check=Check.CLOCK, because="the runner recorded no start or no end")]
     lasted = boot_ended - boot_started
     step = (ended_ - started) - lasted
     limit = min(STEP_SECONDS, max(STEP_RATIO * lasted, _READ_SECONDS))

@@ -20,7 +20,7 @@ from typing import Final
 
 from iotide_agent.judging.phases import ENOUGH_ROWS, LOAD, Phase
 from iotide_agent.workloads.base import Before, Place
-from iotide_wire.measured import Flag, FlagCode
+from iotide_wire.measured import Answer, Check, FlagCode
 from iotide_wire.units import format_rate
 
 SHARE_LIMIT: Final = 0.10
@@ -31,6 +31,8 @@ IN_KERNEL: Final = frozenset(
     {"ext2", "ext3", "ext4", "xfs", "jfs", "reiserfs", "btrfs", "zfs", "tmpfs", "nfs", "nfs4", "lustre"}
 )
 """File systems that are no programs in user mode: what they do is neither the load's processor time nor anybody's."""
+_IN_MEMORY: Final = frozenset({"tmpfs"})
+"""No device and no server is below these."""
 _WRITE_ONCE: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "jfs", "nfs", "nfs4", "lustre"})
 _MAY_JOURNAL_DATA: Final = frozenset({"ext3", "ext4"})
 _BTRFS_COPIES: Final = {"single": 1, "RAID0": 1, "DUP": 2, "RAID1": 2, "RAID10": 2, "RAID1C3": 3, "RAID1C4": 4}
@@ -40,13 +42,35 @@ _READ_ONLY_RATIO: Final = 0.01
 _MOST_OF: Final = 0.5
 
 
-def judge_foreign(phase: Phase, places: tuple[Place, ...]) -> list[Flag]:
+def judge_foreign(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
     """Marks a phase in which a tenth of the processors or of the device's bytes were used by somebody else."""
-    if not can_be_told(phase):
-        return []
-    found = [_processors(phase, places), _bytes(phase, places)]
+    found = [_processors(phase, places), _bytes(phase, places)] if can_be_told(phase) else []
     limit = f"{SHARE_LIMIT:.0%} not caused by the run"
-    return [phase.marked(FlagCode.FOREIGN_LOAD, measured, limit) for measured in found if measured]
+    flags: list[Answer] = [phase.marked(FlagCode.FOREIGN_LOAD, measured, limit) for measured in found if measured]
+    why = "" if flags else _why_partial(phase, places)
+    return [phase.not_judged(Check.LOAD_DURING, why)] if why else flags
+
+
+def why_untold(phase: Phase, places: tuple[Place, ...]) -> str:
+    """Return why nobody can tell whether others used the processors meanwhile; empty where that can be told."""
+    if not can_be_told(phase):
+        return phase.too_short or "the processes of the load were not seen; a launcher may have started them elsewhere"
+    if foreign_processors(phase, places) is not None:
+        return ""
+    programs = sorted({place.fstype for place in places} - IN_KERNEL)
+    if programs:
+        return f"{', '.join(programs)} may be a program itself, whose CPU time is part of the load"
+    return "the node does not count CPU time"
+
+
+def _why_partial(phase: Phase, places: tuple[Place, ...]) -> str:
+    why = why_untold(phase, places)
+    is_stored = any(place.fstype not in _IN_MEMORY for place in places)
+    if why or not is_stored or foreign_bytes(phase, places) is not None:
+        return why
+    is_counted = _at_storage(phase, "read") is not None and phase.values("read_bytes_per_second") is not None
+    few = f"less than {format_rate(NOTICED_BYTES_PER_SECOND)} of its own"
+    return f"traffic of the storage: {few if is_counted else 'not counted here'}"
 
 
 def can_be_told(phase: Phase) -> bool:

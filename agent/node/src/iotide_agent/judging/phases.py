@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from iotide_agent.workloads.base import Group, StepOutcome
-from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
+from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect, NotJudged, SampleMessage
 
 Row = Mapping[str, Any]
 """One second as the sampler wrote it; what a node cannot count is absent."""
@@ -100,6 +100,15 @@ class Phase:
             labels=labels,
             target_id=targets.pop() if len(targets) == 1 else None,
         )
+
+    def not_judged(self, check: Check, because: str) -> NotJudged:
+        """A check that has no answer for this phase."""
+        return NotJudged(check=check, because=because[:4000], phase=self.name[:4000])
+
+    @property
+    def too_short(self) -> str:
+        """Why nothing can be said of what the node did in it, in words; empty where it is long enough."""
+        return "" if len(self.rows) >= ENOUGH_ROWS else f"{len(self.rows)} whole seconds, {ENOUGH_ROWS} needed"
 
 
 def phases_of(

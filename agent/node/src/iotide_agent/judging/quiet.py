@@ -1,12 +1,14 @@
 """Whether a node is quiet: its idle sample and who is on it against limits, and what becomes of a run by its policy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Final
 
 from iotide_agent.config import QuietLimits
+from iotide_agent.judging.phases import ENOUGH_ROWS
 from iotide_wire.foreign import ForeignBefore
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Answer, Check, Flag, FlagCode, FlagEffect, NotJudged
 from iotide_wire.messages import Outcome
 from iotide_wire.plan import QuietPolicy
 from iotide_wire.units import format_rate
@@ -14,11 +16,18 @@ from iotide_wire.units import format_rate
 SAMPLE_SECONDS: Final = 5.0
 """How long a sample must be: long enough that what a node does every second counts by its mean, short enough that a
 load which ended is soon forgotten."""
+RECENT_SECONDS: Final = 60.0
+"""How old a second of the sample may be for a run of the policy `flag`. Between short runs a node is idle for a second
+now and then; such seconds are collected, so that one run in a few waits for a new one instead of each run for five."""
+FLAG_PATIENCE_SECONDS: Final = SAMPLE_SECONDS + 2.0
+"""How long a run of the policy `flag` waits for a sample: 5 s, and what the agent's own clock ticks add."""
 PATIENCE_SECONDS: Final = 60.0
 """How long a run is held back for a sample that cannot begin, since this agent itself still works on the node."""
 NODE_BUSY: Final = "node_busy"
 """The reason code of runs that were turned away."""
 _MAX_TEXT: Final = 4000
+_SLACK_SECONDS: Final = 2.0
+"""So much longer ago than its own length a sample still is of just before the run."""
 _MAX_JOBS_NAMED: Final = 5
 _REMEDY: Final = (
     "find what runs there (top, iotop, squeue) and end it, choose `quiet: flag` or `wait`, or change the limits in "
@@ -30,7 +39,7 @@ _REMEDY: Final = (
 class Idle:
     """What a node did while nothing of ours loaded it; None is what it does not tell.
 
-    Attributes: as those of `ForeignBefore`.
+    Attributes: as those of `ForeignBefore`; `within_seconds` None means that it was sampled just now, at once.
     """
 
     seconds: float
@@ -42,11 +51,34 @@ class Idle:
     psi_io_ratio: float | None = None
     disk_bytes_per_second: float | None = None
     network_bytes_per_second: float | None = None
+    within_seconds: float | None = None
 
     @property
     def is_complete(self) -> bool:
         """Whether it is long enough to be judged."""
         return self.seconds >= SAMPLE_SECONDS
+
+
+def collected(parts: Sequence[Idle], within_seconds: float) -> Idle:
+    """Return several samples, at least one, as a single one; None stays where one of them does not tell.
+
+    Args:
+        parts: oldest first.
+        within_seconds: how long ago the first of them began.
+    """
+    total_seconds = sum(part.seconds for part in parts)
+
+    def mean(name: str) -> float | None:
+        values = [getattr(part, name) for part in parts]
+        if None in values:
+            return None
+        return fmean(values, [part.seconds for part in parts])
+
+    shares = ("running_tasks", "cpu_ratio", "psi_cpu_ratio", "psi_io_ratio")
+    rates = ("disk_bytes_per_second", "network_bytes_per_second")
+    means = {name: mean(name) for name in (*shares, *rates)}
+    newest = parts[-1]
+    return Idle(total_seconds, newest.processors, load1=newest.load1, within_seconds=within_seconds, **means)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,23 +169,33 @@ class Seen:
         is_asked: whether it is known who else is on the node.
         excess: from `excess_of`.
         waited_seconds: since the run came.
+        is_shared: another run of ours may load the node for long, so that no sample can be waited for.
     """
 
     idle: Idle | None
     is_asked: bool
     excess: str
     waited_seconds: float
+    is_shared: bool = False
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether enough is known to judge the node."""
+        return self.idle is not None and self.idle.is_complete and self.is_asked
 
 
 def decide(policy: QuietPolicy, wait_seconds: float, seen: Seen) -> Decision:
-    """What becomes of a run. Who only flags or ignores never waits: nothing of theirs depends on the sample.
+    """What becomes of a run. One that ignores never waits; one that is only flagged waits for a sample, but not long.
 
     Args:
         wait_seconds: how long a run of the policy `wait` is held back at most.
     """
-    if policy in {QuietPolicy.IGNORE, QuietPolicy.FLAG}:
+    if policy is QuietPolicy.IGNORE:
         return Start()
-    if seen.idle is None or not seen.idle.is_complete or not seen.is_asked:
+    if policy is QuietPolicy.FLAG:
+        is_over = seen.is_shared or seen.waited_seconds >= FLAG_PATIENCE_SECONDS
+        return Start() if seen.is_sampled or is_over else _sampling(seen)
+    if not seen.is_sampled:
         return _without_sample(seen)
     if not seen.excess:
         return Start()
@@ -168,8 +210,7 @@ def decide(policy: QuietPolicy, wait_seconds: float, seen: Seen) -> Decision:
 
 def _without_sample(seen: Seen) -> Decision:
     if seen.waited_seconds < PATIENCE_SECONDS:
-        sampled = seen.idle.seconds if seen.idle else 0.0
-        return Wait(f"sampling how quiet the node is: {sampled:.0f} s of {SAMPLE_SECONDS:.0f} s")
+        return _sampling(seen)
     reason = (
         f"nobody could say within {PATIENCE_SECONDS:.0f} s how quiet the node is, since its agent works there itself "
         "or its batch system does not answer; see the agent's log"
@@ -177,9 +218,76 @@ def _without_sample(seen: Seen) -> Decision:
     return TurnAway(Outcome.DECLINED, reason)
 
 
-def judge_before(before: ForeignBefore | None, policy: QuietPolicy) -> list[Flag]:
-    """Marks a run that was started on a node that was not quiet, unless its campaign ignores that."""
-    if before is None or not before.excess or policy is QuietPolicy.IGNORE:
+def _sampling(seen: Seen) -> Wait:
+    if seen.idle is not None and seen.idle.is_complete:
+        return Wait("waiting for the batch system to say who else is on the node")
+    sampled = seen.idle.seconds if seen.idle else 0.0
+    return Wait(f"sampling how quiet the node is: {sampled:.0f} s of {SAMPLE_SECONDS:.0f} s")
+
+
+def judge_before(before: ForeignBefore | None, policy: QuietPolicy) -> list[Answer]:
+    """Marks a run that was started on a node that was not quiet, unless its campaign ignores that.
+
+    What was not seen is not judged: `is_measured` has the same limit.
+    """
+    if policy is QuietPolicy.IGNORE:
         return []
-    measured = f"just before the run: {before.excess}"[:_MAX_TEXT]
-    return [Flag(code=FlagCode.FOREIGN_LOAD, effect=FlagEffect.MARKED, measured=measured, limit="a quiet node")]
+    if before is not None and before.excess:
+        within = before.within_seconds
+        is_old = within is not None and within > before.seconds + _SLACK_SECONDS
+        when = f"within {within:.0f} s before the run" if is_old else "just before the run"
+        measured = f"{when}: {before.excess}"[:_MAX_TEXT]
+        return [Flag(code=FlagCode.FOREIGN_LOAD, effect=FlagEffect.MARKED, measured=measured, limit="a quiet node")]
+    return [*_unsampled(before), *_unasked(before)]
+
+
+def is_measured(before: ForeignBefore | None) -> bool:
+    """Return true where the node's load before a run was sampled for long enough, and the kernel counted its CPU."""
+    return before is not None and before.seconds >= SAMPLE_SECONDS and before.cpu_ratio is not None
+
+
+def _unsampled(before: ForeignBefore | None) -> Iterator[NotJudged]:
+    if not is_measured(before):
+        yield NotJudged(check=Check.LOAD_BEFORE, because=why_unmeasured(before))
+        return
+    names = {
+        "running_tasks": "running tasks",
+        "psi_cpu_ratio": "waits for CPU",
+        "psi_io_ratio": "waits for storage",
+        "disk_bytes_per_second": "traffic of the disks",
+        "network_bytes_per_second": "traffic of the network",
+    }
+    missing = [words for name, words in names.items() if getattr(before, name) is None]
+    if missing:
+        because = f"the node does not report {', '.join(missing)}, or part of it was the previous run's own"
+        yield NotJudged(check=Check.LOAD_BEFORE, because=because)
+
+
+def why_unmeasured(before: ForeignBefore | None) -> str:
+    """Return what was missing of the sample before a run, in words."""
+    seconds = 0.0 if before is None else before.seconds
+    if seconds >= SAMPLE_SECONDS:
+        return "the kernel does not report CPU time"
+    return f"sample {seconds:.1f} s of {SAMPLE_SECONDS:.0f} s"
+
+
+def _unasked(before: ForeignBefore | None) -> Iterator[NotJudged]:
+    if before is None or (before.sessions is None and before.jobs is None):
+        yield NotJudged(check=Check.NEIGHBOURS, because="neither `who` nor a batch system answered")
+
+
+def judge_unmeasured(before: ForeignBefore | None, during: str, flags: Sequence[Flag]) -> list[Flag]:
+    """LOAD_NOT_MEASURED: nobody can tell whether others used the node, neither before the run nor during it.
+
+    A sample just before a short run is the best that there is of it, so such a run needs no mark; nor does a run that
+    was itself long enough to be judged, nor one that is known to have met other load.
+
+    Args:
+        during: why the load during the run could not be told; empty where it could.
+        flags: that the run has already.
+    """
+    if is_measured(before) or not during or any(flag.code is FlagCode.FOREIGN_LOAD for flag in flags):
+        return []
+    measured = f"before the run: {why_unmeasured(before)}; during the run: {during}"[:_MAX_TEXT]
+    limit = f"{SAMPLE_SECONDS:.0f} idle seconds before the run, or {ENOUGH_ROWS} whole seconds of a phase"
+    return [Flag(code=FlagCode.LOAD_NOT_MEASURED, effect=FlagEffect.MARKED, measured=measured, limit=limit)]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from iotide_agent.judging.foreign import IN_KERNEL, can_be_told, foreign_bytes, foreign_processors
+from iotide_agent.judging.foreign import IN_KERNEL, can_be_told, foreign_bytes, foreign_processors, why_untold
 from iotide_agent.judging.phases import NETWORK, STORAGE, Phase
 from iotide_agent.workloads.base import Place
 from iotide_wire.foreign import ForeignDuring
@@ -39,6 +39,14 @@ def measure_foreign(phases: Sequence[Phase], places: tuple[Place, ...]) -> Forei
         psi_cpu_ratio=_mean((phase.mean("psi_cpu_some_ratio"), len(phase.rows)) for phase in told),
         psi_io_ratio=_mean((phase.mean("psi_io_some_ratio"), len(phase.rows)) for phase in told),
     )
+
+
+def why_unmeasured(phases: Sequence[Phase], places: tuple[Place, ...]) -> str:
+    """Return why it cannot be told of any phase whether others used the processors; empty where it can of one."""
+    reasons = [why_untold(phase, places) for phase in phases]
+    if not phases or not all(reasons):
+        return "" if phases else "no step ran"
+    return "; ".join(f"{phase.name} {why}" for phase, why in zip(phases, reasons, strict=True))
 
 
 def _at_storage(phase: Phase, places: tuple[Place, ...]) -> _Moved | None:

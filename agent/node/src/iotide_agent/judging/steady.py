@@ -7,7 +7,7 @@ from statistics import fmean, linear_regression
 from typing import Final
 
 from iotide_agent.judging.phases import LOAD, STORAGE, Phase
-from iotide_wire.measured import Flag, FlagCode
+from iotide_wire.measured import Answer, Check, FlagCode
 from iotide_wire.units import format_rate
 
 WINDOWS: Final = 5
@@ -17,25 +17,27 @@ RANGE_LIMIT: Final = 0.20
 SLOPE_LIMIT: Final = 0.10
 
 
-def judge_steady(phase: Phase) -> list[Flag]:
+def judge_steady(phase: Phase) -> list[Answer]:
     """Marks a phase whose five windows range over more than 20 % of their mean, or rise or fall by more than 10 %.
 
     The limits are those of SNIA's Solid State Storage Performance Test Specification, which measures on until five
     rounds in a row are so alike and reports their mean. A tool's figure is of its whole phase, so the windows here
     divide all of it; of steps side by side, the seconds in which all of them ran, since that one is done before another
-    is told by first_done, last_done and STRAGGLER. Below 25 whole seconds there are no five windows, and DURATION says
-    that the phase was short.
+    is told by first_done, last_done and STRAGGLER. Below 25 whole seconds there are no five windows, so that nothing
+    is judged; nor is a load that is uneven by its nature.
 
     What is compared is the rate at the disk or server where its bytes are about those of the phase, since a page cache
     takes them in bursts and a final fsync moves none that the load could see; else the load's own calls.
     """
     shared = replace(phase, rows=phase.shared_rows)
     rows = len(shared.rows)
-    if rows < WINDOWS * WINDOW_SECONDS or not all(outcome.step.is_even for outcome in phase.outcomes):
+    if not all(outcome.step.is_even for outcome in phase.outcomes):
         return []
+    if rows < WINDOWS * WINDOW_SECONDS:
+        return [phase.not_judged(Check.STEADINESS, f"{rows} s, {WINDOWS * WINDOW_SECONDS} needed")]
     rates = shared.values(*(STORAGE if phase.explains(phase.values(*STORAGE)) else LOAD))
     if rates is None or sum(rates) <= 0:
-        return []
+        return [phase.not_judged(Check.STEADINESS, "no counter saw bytes of the load")]
     means = _windows(rates)
     mean = fmean(means)
     spread = (max(means) - min(means)) / mean

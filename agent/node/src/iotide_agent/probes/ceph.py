@@ -54,6 +54,12 @@ def troubles(status: str) -> list[str]:
     return found
 
 
+def is_readable(status: str) -> bool:
+    """Return true where the status names OSDs and placement groups, without which `troubles` finds none."""
+    answer = _object(status)
+    return bool(_inner(answer, "osdmap")) and bool(_inner(answer, "pgmap"))
+
+
 class CephProbe(Probe):
     """Clients of CephFS."""
 

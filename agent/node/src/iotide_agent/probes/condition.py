@@ -16,6 +16,8 @@ from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant, Rea
 from iotide_agent.probes.stack import Device, devices, link, needs_link
 
 _BTRFS: Final = "/sys/fs/btrfs"
+_IN_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
+"""Where nothing can be degraded."""
 _AT_REST: Final = frozenset({"", "idle", "frozen", "none"})
 _MAPPER_RAID: Final = re.compile(r"^(?:[^\n:]+: )?\d+ \d+ raid (\S+) \d+ (\S+) (\S+) (\S+)", re.MULTILINE)
 _ZPOOL_STATE: Final = re.compile(r"^\s*state: (\S+)", re.MULTILINE)
@@ -30,23 +32,29 @@ class Condition:
     Attributes:
         troubles: each in words, such as `md5: resync, 12 / 4096`.
         errors: counters of errors by name, as they stood.
+        unread: what could not be read, each in words with the reason.
     """
 
     troubles: tuple[str, ...]
     errors: Mapping[str, int]
+    unread: tuple[str, ...] = ()
 
 
 def look_below(directories: Iterable[str], reader: Reader) -> Condition:
-    """The condition of all that lies below these directories; what cannot be read is not judged."""
+    """The condition of all that lies below these directories; what cannot be read is named as such."""
     text = reader.read(MOUNTINFO)
-    mounts = parse_mountinfo("" if isinstance(text, Unavailable) else text)
+    if isinstance(text, Unavailable):
+        return Condition((), {}, (text.because,))
+    mounts = parse_mountinfo(text)
     below = dict.fromkeys(mount for directory in directories if (mount := holding(mounts, directory)))
     return _joined([_condition(mount, gather(reader, lambda texts: _wants(mount, texts))) for mount in below])  # noqa: B023 - called at once
 
 
 def _joined(found: Sequence[Condition]) -> Condition:
     troubles = dict.fromkeys(trouble for condition in found for trouble in condition.troubles)
-    return Condition(tuple(troubles), {name: count for condition in found for name, count in condition.errors.items()})
+    errors = {name: count for condition in found for name, count in condition.errors.items()}
+    unread = dict.fromkeys(name for condition in found for name in condition.unread)
+    return Condition(tuple(troubles), errors, tuple(unread))
 
 
 def _wants(mount: Mount, texts: Texts) -> Iterator[Want]:
@@ -86,7 +94,24 @@ def _condition(mount: Mount, texts: Texts) -> Condition:
         errors |= _zpool_errors(mount, text_of(texts, _zpool(mount)))
     elif ceph.is_ceph(mount):
         troubles += ceph.troubles(text_of(texts, ceph.STATUS))
-    return Condition(tuple(troubles), errors)
+    return Condition(tuple(troubles), errors, tuple(_unread(mount, texts)))
+
+
+def _unread(mount: Mount, texts: Texts) -> Iterator[str]:
+    """What its tools would not say or cannot be understood, and file systems whose devices this node does not see."""
+    commands = (text for want, text in texts.items() if isinstance(want, CommandWant))
+    refused = [text.because for text in commands if isinstance(text, Unavailable)]
+    yield from refused
+    if ceph.is_ceph(mount):
+        if not refused and not ceph.is_readable(text_of(texts, ceph.STATUS)):
+            yield "ceph status printed nothing about its OSDs and placement groups"
+    elif mount.fstype == "zfs":
+        if not refused and not _ZPOOL_STATE.search(text_of(texts, _zpool(mount))):
+            yield "zpool status printed no state"
+    elif mount.fstype == "btrfs" and not _own_btrfs(mount, texts):
+        yield f"{_BTRFS} has no directory for {mount.mount_point}"
+    elif mount.fstype not in _IN_MEMORY and not any(device.known for device in devices(mount, texts)):
+        yield f"the devices below {mount.mount_point} ({mount.fstype}) are not visible from this node"
 
 
 def _kernel_name(mount: Mount, texts: Texts) -> str:

@@ -23,6 +23,7 @@ from iotide_agent.reading import Verdict
 from iotide_agent.runs import Runs
 from iotide_wire.foreign import ForeignBefore
 from iotide_wire.messages import Order, OrderRole
+from iotide_wire.plan import QuietPolicy
 
 PERIOD_SECONDS: Final = 1.0
 LOOK_SECONDS: Final = 10.0
@@ -94,10 +95,14 @@ class Admission:
 
     def _decide(self, held: HeldOrder) -> None:
         order, waited_seconds = held.order, self._sample.now() - held.since
-        idle = None if self._runs.is_at_work else self._sample.measured()
+        # Who waits for a quiet node, or refuses a busy one, decides by what others do now; a mark is about the minute.
+        is_fresh = order.quiet in {QuietPolicy.WAIT, QuietPolicy.REFUSE}
+        is_at_work = self._runs.is_at_work
+        idle = None if is_fresh and is_at_work else self._sample.measured(is_fresh=is_fresh)
         neighbours = self._neighbours
         excess = excess_of(idle, neighbours, self._limits)
-        seen = Seen(idle, neighbours is not None, excess, waited_seconds)
+        is_shared = is_at_work and order.node_mode == "shared"
+        seen = Seen(idle, neighbours is not None, excess, waited_seconds, is_shared)
         before = _before(idle, neighbours, seen)
         match decide(order.quiet, order.quiet_wait_seconds, seen):
             case Start():
@@ -132,4 +137,5 @@ def _before(idle: Idle | None, neighbours: Neighbours | None, seen: Seen) -> For
         sessions=neighbours.sessions if neighbours else None,
         jobs=neighbours.jobs if neighbours else None,
         excess=seen.excess,
+        within_seconds=known.within_seconds,
     )

@@ -1,4 +1,7 @@
-"""The idle node's last seconds: the kernel's totals, read once a second from open files, and rates only when asked for.
+"""The idle node's last seconds: the kernel's totals, read once a second from open files.
+
+The seconds of a minute are kept also while loads run between them, in which nothing is read. So a node that has short
+runs one after another still has a sample.
 
 What the run before left to be written (its dirty pages) is written back while the node is already called idle. So many
 bytes are its own, and while they are written nobody is called foreign for waiting for storage.
@@ -11,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from iotide_agent.judging.quiet import SAMPLE_SECONDS, Idle
+from iotide_agent.judging.quiet import RECENT_SECONDS, SAMPLE_SECONDS, Idle, collected
 from iotide_agent.runner.counters.disk import Disks
 from iotide_agent.runner.counters.memory import Memory
 from iotide_agent.runner.counters.network import Network
@@ -22,8 +25,8 @@ from iotide_agent.runner.processes import boottime
 
 WRITE_BACK_SECONDS: Final = 60.0
 """A page is written after 30 s (vm.dirty_expire_centisecs); what comes later was not the run's."""
-_SHORTEST_SECONDS: Final = 1.0
-"""Totals that are counted in ticks of 10 ms say nothing over less."""
+_SHORTEST_SECONDS: Final = 0.95
+"""Totals that are counted in ticks of 10 ms say nothing over less; a timer may be early by some milliseconds."""
 _OVERHEAD: Final = 1.25
 """What a file system writes for each byte at most, with what it writes about it."""
 _UNREADABLE: Final = (OSError, ValueError, LookupError)
@@ -40,8 +43,15 @@ class _Reading(NamedTuple):
     totals: Mapping[str, Any]
 
 
+class _Second(NamedTuple):
+    """About a second in which nothing of ours loaded the node, and when it ended."""
+
+    ended_at: float
+    idle: Idle
+
+
 class IdleSample:
-    """A window of at least SAMPLE_SECONDS that rolls on with each reading."""
+    """The newest seconds that make up SAMPLE_SECONDS, none of them older than RECENT_SECONDS."""
 
     def __init__(self, root: Path = Path("/"), clock: Callable[[], float] = boottime, processors: int = 0) -> None:
         """Reads nothing yet.
@@ -55,8 +65,9 @@ class IdleSample:
         self._processors = processors or os.cpu_count() or 1
         self._sources: dict[str, Source[Any]] = {}
         self._loadavg: OpenFile | None = None
-        self._readings: deque[_Reading] = deque()
+        self._seconds: deque[_Second] = deque()
         self._first: _Reading | None = None
+        self._newest: _Reading | None = None
         self._own_bytes = 0.0
 
     def now(self) -> float:
@@ -64,44 +75,59 @@ class IdleSample:
         return self._clock()
 
     def begin(self) -> None:
-        """Forgets what was: from now on the node is idle."""
+        """From now on the node is idle, after a load or after work of the agent's own."""
         self._open()
         self._own_bytes = _OVERHEAD * self._unwritten_bytes()
-        self._readings.clear()
-        self._first = self._read()
-        self._readings.append(self._first)
+        self._first = self._newest = self._read()
 
     def stop(self) -> None:
-        """The node is not idle any more."""
-        self._readings.clear()
-        self._first = None
+        """The node is not idle any more; the second that had begun does not count."""
+        self._first = self._newest = None
 
     def take(self) -> None:
-        """One reading more; the first one begins the sample."""
-        if self._first is None:
+        """Adds the second that has passed, once it has; the first call begins."""
+        before = self._newest
+        if self._first is None or before is None:
             self.begin()
             return
-        self._readings.append(self._read())
-        while len(self._readings) > 2 and self._age(self._readings[1]) >= SAMPLE_SECONDS:  # noqa: PLR2004 - a window has two ends
-            self._readings.popleft()
-        if self._own_bytes and self._age(self._first) > WRITE_BACK_SECONDS:
-            self._own_bytes = min(self._own_bytes, self._written(self._readings[-1]))
+        if self._clock() - before.at < _SHORTEST_SECONDS:
+            return
+        self._newest = after = self._read()
+        self._seconds.append(_Second(after.at, self._between(before, after)))
+        while after.at - self._seconds[0].ended_at > RECENT_SECONDS:
+            self._seconds.popleft()
+        if self._own_bytes and after.at - self._first.at > WRITE_BACK_SECONDS:
+            self._own_bytes = min(self._own_bytes, self._written(after))
 
-    def measured(self) -> Idle | None:
-        """What was sampled up to now; None where it was not begun, or just now."""
-        if self._first is None:
+    def measured(self, *, is_fresh: bool = False) -> Idle | None:
+        """Return the newest seconds up to now, of the last minute; None where there are none.
+
+        Args:
+            is_fresh: only seconds after the last load, in one piece.
+        """
+        if self._first is not None:
+            self.take()
+        now = self._clock()
+        if is_fresh and self._first is None:
             return None
-        self.take()
-        before, after = self._readings[0], self._readings[-1]
+        begins_at = self._first.at if is_fresh and self._first is not None else now - RECENT_SECONDS
+        newest: list[Idle] = []
+        oldest_at = now
+        for second in reversed(self._seconds):
+            if second.ended_at <= begins_at or sum(part.seconds for part in newest) >= SAMPLE_SECONDS:
+                break
+            newest.append(second.idle)
+            oldest_at = second.ended_at - second.idle.seconds
+        return collected(newest[::-1], now - oldest_at) if newest else None
+
+    def _between(self, before: _Reading, after: _Reading) -> Idle:
         seconds = after.at - before.at
-        if seconds < _SHORTEST_SECONDS:
-            return None
         rates = self._rates(before, after, seconds)
         own_written = min(self._written(after), self._own_bytes) - min(self._written(before), self._own_bytes)
         return Idle(
             seconds=seconds,
             processors=self._processors,
-            running_tasks=self._running_tasks(),
+            running_tasks=after.running_tasks,
             load1=rates.get("load1"),
             cpu_ratio=_sum(rates, "cpu_user_ratio", "cpu_system_ratio"),
             psi_cpu_ratio=rates.get("psi_cpu_some_ratio"),
@@ -167,10 +193,6 @@ class IdleSample:
         except _UNREADABLE:
             return None
 
-    def _running_tasks(self) -> float | None:
-        seen = [reading.running_tasks for reading in self._readings if reading.running_tasks is not None]
-        return sum(seen) / len(seen) if seen else None
-
     def _rates(self, before: _Reading, after: _Reading, seconds: float) -> dict[str, float]:
         rates: dict[str, float] = {}
         common = before.totals.keys() & after.totals.keys() & self._sources.keys()
@@ -203,9 +225,6 @@ class IdleSample:
         finally:
             memory.close()
         return float(levels.get("memory_dirty_bytes", 0.0)) + float(levels.get("memory_writeback_bytes", 0.0))
-
-    def _age(self, reading: _Reading) -> float:
-        return self._readings[-1].at - reading.at
 
 
 def _sum(rates: Mapping[str, float], *names: str) -> float | None:

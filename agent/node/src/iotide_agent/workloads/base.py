@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number
 from iotide_wire.facts import Facts
-from iotide_wire.measured import Flag, StepRole
+from iotide_wire.measured import Answer, Flag, NotJudged, StepRole
 
 
 class Options(BaseModel):
@@ -207,25 +207,36 @@ class Curve:
     values: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Parsed:
-    """What raw output says."""
+    """What raw output says: numbers, flags, checks that found too little to judge, and curves."""
 
-    samples: Sequence[Sample] = ()
-    flags: Sequence[Flag] = ()
-    curves: Sequence[Curve] = ()
+    samples: Sequence[Sample]
+    flags: Sequence[Flag]
+    curves: Sequence[Curve]
+    not_judged: Sequence[NotJudged]
+
+    def __init__(
+        self, samples: Sequence[Sample] = (), flags: Sequence[Answer] = (), curves: Sequence[Curve] = ()
+    ) -> None:
+        """Takes flags as the checks of `quality` give them, with what they did not judge."""
+        own = [answer for answer in flags if isinstance(answer, Flag)]
+        not_judged = tuple(answer for answer in flags if isinstance(answer, NotJudged))
+        for name, value in (("samples", samples), ("flags", own), ("curves", curves), ("not_judged", not_judged)):
+            object.__setattr__(self, name, value)
 
     @classmethod
     def of_all(cls, parts: Iterable["Parsed"]) -> "Parsed":
         """All that the parts say, each flag once."""
         samples: list[Sample] = []
-        flags: list[Flag] = []
+        answers: list[Answer] = []
         curves: list[Curve] = []
         for part in parts:
             samples += part.samples
             curves += part.curves
-            flags += (flag for flag in part.flags if flag not in flags)
-        return cls(samples, flags, tuple(curves))
+            both: list[Answer] = [*part.flags, *part.not_judged]
+            answers += (answer for answer in both if answer not in answers)
+        return cls(samples, answers, tuple(curves))
 
 
 class OutputRefusedError(Exception):

@@ -28,7 +28,7 @@ from iotide_agent.workloads.sizes import size_bytes
 from iotide_agent.workloads.writers import RACE_METRICS, race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Operation, Option
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit, format_bytes
 
 CLOCK_SECONDS: Final = 1e-6
@@ -332,11 +332,13 @@ def _samples(options: BonnieOptions, place: Place, phase: Phase, report: Report)
         yield Sample("latency", latency, labels | {"percentile": "max"}, place.target_id)
 
 
-def _flags(options: BonnieOptions, place: Place, phase: Phase, report: Report, outcome: StepOutcome) -> Iterator[Flag]:
+def _flags(
+    options: BonnieOptions, place: Place, phase: Phase, report: Report, outcome: StepOutcome
+) -> Iterator[Answer]:
     labels = _labels(options, place, phase)
     rate = report.rates[phase]
     file_bytes = size_bytes(options.file_size_bytes, place)
-    flags: list[Flag] = []
+    flags: list[Answer] = []
     if rate == TOO_FAST:
         flags.append(_too_fast(phase))
     elif phase.order:

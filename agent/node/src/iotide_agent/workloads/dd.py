@@ -28,7 +28,7 @@ from iotide_agent.workloads.sizes import AutoSize, size_bytes
 from iotide_agent.workloads.writers import WRITER_METRICS, Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
-from iotide_wire.measured import Flag
+from iotide_wire.measured import Answer
 from iotide_wire.units import Unit, format_bytes
 
 CLOCK_SECONDS: Final = 1e-9
@@ -340,7 +340,7 @@ def read_report(step: str, text: str, file_bytes: int, block_bytes: int) -> Repo
     return report
 
 
-def _flags(options: DdOptions, place: Place, outcome: StepOutcome, report: Report) -> list[Flag]:
+def _flags(options: DdOptions, place: Place, outcome: StepOutcome, report: Report) -> list[Answer]:
     direct = _is_direct(options, place)
     flags = quality.judge_direct(place, wanted=options.flush == "direct")
     flags += quality.judge_cache_size(place, report.copied_bytes * options.writers, direct=direct)
@@ -350,6 +350,7 @@ def _flags(options: DdOptions, place: Place, outcome: StepOutcome, report: Repor
         flags += quality.judge_cache_drop(place, outcome, direct=direct)
     else:
         flags += quality.judge_flush(_operation(outcome.step), flushed=options.flush != "none")
-        flags += quality.judge_data(options.data) + quality.judge_source(outcome)
+        flags += quality.judge_data(options.data)
+        flags += quality.judge_source(outcome) if options.data == "random" else []
     labels = {"operation": _operation(outcome.step)}
     return [quality.about(flag, labels, place) for flag in flags]

@@ -41,7 +41,7 @@ from iotide_wire.expressions import (
     Option,
     evaluate,
 )
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit, format_bytes
 
 CLOCK_SECONDS: Final = 1e-9
@@ -359,20 +359,21 @@ def _samples(options: FillOptions, place: Place, written: Sequence[_Written]) ->
     ]
 
 
-def _flags(options: FillOptions, place: Place, outcome: StepOutcome, written: Sequence[_Written]) -> list[Flag]:
+def _flags(options: FillOptions, place: Place, outcome: StepOutcome, written: Sequence[_Written]) -> list[Answer]:
     flags = quality.judge_direct(place, wanted=options.flush == "direct")
     flags += quality.judge_flush("fill", flushed=options.flush != "none")
     flags += quality.judge_data(options.data)
     flags += quality.judge_duration("fill", sum(file.seconds for file in written), CLOCK_SECONDS)
     total_bytes = sum(file.size_bytes for file in written)
     flags += quality.judge_cache_size(place, total_bytes, direct=_is_direct(options, place))
-    sources = (quality.judge_source(replace(outcome, stdout=file.source_stdout)) for file in written)
+    fed = written if options.data == "random" else ()
+    sources = (quality.judge_source(replace(outcome, stdout=file.source_stdout)) for file in fed)
     flags += next(filter(None, sources), [])
     flags += _slow_files(written)
     return [quality.about(flag, {"operation": "write"}, place) for flag in flags]
 
 
-def _slow_files(written: Sequence[_Written]) -> list[Flag]:
+def _slow_files(written: Sequence[_Written]) -> list[Answer]:
     middle = median(file.seconds for file in written)
     slow = [file for file in written if file.seconds > SLOW_FACTOR * middle]
     if not slow:

@@ -32,7 +32,7 @@ from iotide_agent.workloads.fio_steps import JOB_NAME, job_file_step, option_ste
 from iotide_agent.workloads.writers import WRITER_METRICS, Part, race, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
-from iotide_wire.measured import Flag
+from iotide_wire.measured import Answer
 from iotide_wire.units import Unit
 
 CLOCK_SECONDS: Final = MILLISECONDS
@@ -359,7 +359,7 @@ def _rates(directions: Sequence[Direction], labels: _Labels, place: Place) -> li
     ]
 
 
-def _flags(plan: _Planned, clones: Sequence[Job], place: Place, outcome: StepOutcome) -> list[Flag]:
+def _flags(plan: _Planned, clones: Sequence[Job], place: Place, outcome: StepOutcome) -> list[Answer]:
     runtimes = [max(clone.read.runtime, clone.write.runtime) * MILLISECONDS for clone in clones]
     what = "/".join(plan.operations) if plan.name == JOB_NAME else f"job {plan.name}"
     flags = quality.judge_duration(what, max(runtimes), CLOCK_SECONDS) + quality.judge_clock(outcome, max(runtimes))

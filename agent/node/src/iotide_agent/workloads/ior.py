@@ -23,7 +23,7 @@ from iotide_agent.workloads.mpi import MpiWorkload
 from iotide_agent.workloads.writers import WRITER_METRICS, Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
-from iotide_wire.measured import Flag
+from iotide_wire.measured import Answer
 from iotide_wire.units import Unit, format_bytes
 
 CLOCK_SECONDS: Final = 1e-4
@@ -302,7 +302,7 @@ def _checked_bytes(options: IorOptions, outcome: StepOutcome, report: Report) ->
     raise OutputRefusedError(name, f"{options.total_bytes} bytes were planned, it moved about {moved_bytes:.0f}", text)
 
 
-def _flags(options: IorOptions, place: Place, outcome: StepOutcome, result: Result, moved_bytes: int) -> list[Flag]:
+def _flags(options: IorOptions, place: Place, outcome: StepOutcome, result: Result, moved_bytes: int) -> list[Answer]:
     operation, direct = _operation(outcome), _is_direct(options, place)
     flags = quality.judge_direct(place, wanted=options.direct)
     flags += quality.judge_duration(operation, result.total_seconds, CLOCK_SECONDS)

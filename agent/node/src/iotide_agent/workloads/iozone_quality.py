@@ -8,7 +8,7 @@ from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import Before, Place
 from iotide_agent.workloads.iozone_report import KIBIBYTE, STDIO, WRITES, Block, Row
 from iotide_agent.workloads.writers import STRAGGLER_LIMIT, straggler
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
 
 MAX_REJECTIONS: Final = 24
 """Flags of cells that were too short; beyond it neighbours are rejected with them, since a result holds few flags."""
@@ -36,7 +36,9 @@ _COARSENESS: Final[tuple[Callable[[_Cell], _Names], ...]] = (
 """Ways to name a short cell, each with fewer labels than the one before."""
 
 
-def judge_cells(place: Place, rows: Sequence[Row], clock_seconds: float, flush: str, before_done: Before) -> list[Flag]:
+def judge_cells(
+    place: Place, rows: Sequence[Row], clock_seconds: float, flush: str, before_done: Before
+) -> list[Answer]:
     """The flags of a table."""
     timed = [
         _Cell(operation, row.file_kib * KIBIBYTE, row.record_kib * KIBIBYTE, row.file_kib / rate)
@@ -61,7 +63,7 @@ def judge_cells(place: Place, rows: Sequence[Row], clock_seconds: float, flush: 
 
 def judge_blocks(
     place: Place, blocks: Sequence[Block], clock_seconds: float, flush: str, before_done: Before
-) -> list[Flag]:
+) -> list[Answer]:
     """The flags of throughput mode."""
     processes = len(blocks[0].children)
     file_bytes = max(int(child.moved_kib) for block in blocks for child in block.children) * KIBIBYTE
@@ -76,7 +78,7 @@ def judge_blocks(
 
 def _common(
     place: Place, operations: Sequence[str], files: Mapping[int, int], flush: str, before_done: Before
-) -> Iterator[Flag]:
+) -> Iterator[Answer]:
     """What holds for all figures of an operation or of a file size; `files` has how many there are of each size."""
     direct = flush == "direct" and place.direct_works
     buffered = [operation for operation in operations if not direct or operation in STDIO]
@@ -94,14 +96,14 @@ def _common(
             yield from (quality.about(_warm(operation), {"operation": operation} | size, place) for size in warm)
 
 
-def _warm_sizes(cached: Mapping[int, Sequence[Flag]], before_done: Before) -> list[_Labels]:
+def _warm_sizes(cached: Mapping[int, Sequence[Answer]], before_done: Before) -> list[_Labels]:
     """Labels of the files that are read while the cache may still hold what was written of them."""
     if before_done is not Before.LARGER_THAN_MEMORY:
         return [{}]
     return [{"file_size_bytes": file_bytes} for file_bytes, found in cached.items() if found]
 
 
-def _durations(place: Place, timed: Sequence[_Cell], clock_seconds: float) -> Iterator[Flag]:
+def _durations(place: Place, timed: Sequence[_Cell], clock_seconds: float) -> Iterator[Answer]:
     limit_seconds = quality.CLOCK_TICKS * clock_seconds
     short = [cell for cell in timed if cell.seconds < limit_seconds]
     for labels in _named(short, timed):
@@ -136,7 +138,7 @@ def _bears(cell: _Cell) -> _Labels:
     return dict(_COARSENESS[0](cell))
 
 
-def _straggler(block: Block, file_kib: float) -> list[Flag]:
+def _straggler(block: Block, file_kib: float) -> list[Answer]:
     """By the time that its whole file takes each at its own rate, also where the first to be done stops the others."""
     found = straggler([file_kib / child.rate for child in block.children if child.rate])
     if found is None:

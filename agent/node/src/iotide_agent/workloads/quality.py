@@ -1,13 +1,13 @@
 """Quality flags that a workload can judge from its own steps, with the measured value and the limit it crossed."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from iotide_agent.workloads.base import Before, Place, StepOutcome
 from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Answer, Check, Flag, FlagCode, FlagEffect, NotJudged
 from iotide_wire.plan import CachePolicy
 from iotide_wire.units import format_bytes
 
@@ -21,7 +21,9 @@ CLOCK_TICKS: Final = 1000
 CLOCK_RATIO: Final = 0.01
 CLOCK_SLACK_SECONDS: Final = 0.01
 """Some tools count milliseconds and round up."""
+_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
 _OWN_CACHES: Final = {"gpfs": "the pagepool of GPFS", "zfs": "the ARC of ZFS, which it only makes smaller"}
+AnswerT = TypeVar("AnswerT", Flag, Answer)
 SOURCE_BUSY_RATIO: Final = 0.8
 """A source of data that waited less than the rest of the time was about as slow as what it feeds."""
 
@@ -45,7 +47,7 @@ def source_report(outcome: StepOutcome) -> SourceReport | None:
         return None
 
 
-def judge_duration(phase: str, seconds: float, clock_seconds: float) -> list[Flag]:
+def judge_duration(phase: str, seconds: float, clock_seconds: float) -> list[Answer]:
     """DURATION of a data phase; `clock_seconds` is the resolution of the clock that `seconds` came from."""
     if seconds < CLOCK_TICKS * clock_seconds:
         return [_duration(phase, seconds, FlagEffect.REJECTED, f"{CLOCK_TICKS} ticks of a {clock_seconds:g} s clock")]
@@ -56,7 +58,7 @@ def judge_duration(phase: str, seconds: float, clock_seconds: float) -> list[Fla
     return []
 
 
-def judge_metadata_duration(phase: str, seconds: float, clock_seconds: float) -> list[Flag]:
+def judge_metadata_duration(phase: str, seconds: float, clock_seconds: float) -> list[Answer]:
     """DURATION of a phase that creates, looks up or removes files."""
     if seconds < CLOCK_TICKS * clock_seconds:
         return [_duration(phase, seconds, FlagEffect.REJECTED, f"{CLOCK_TICKS} ticks of a {clock_seconds:g} s clock")]
@@ -65,7 +67,7 @@ def judge_metadata_duration(phase: str, seconds: float, clock_seconds: float) ->
     return []
 
 
-def judge_clock(outcome: StepOutcome, tool_seconds: float) -> list[Flag]:
+def judge_clock(outcome: StepOutcome, tool_seconds: float) -> list[Answer]:
     """CLOCK: a tool that says that its work took longer than the process lived; shorter is what its start-up makes it.
 
     Tools that take the time of day are wrong by whatever it was set meanwhile; the agent's clock is never set.
@@ -77,7 +79,7 @@ def judge_clock(outcome: StepOutcome, tool_seconds: float) -> list[Flag]:
     return [_marked(FlagCode.CLOCK, measured, f"{CLOCK_RATIO:.0%} longer than the process")]
 
 
-def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[Flag]:
+def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[Answer]:
     """CACHE_SIZE: data that the node's memory could hold, moved without O_DIRECT.
 
     Args:
@@ -85,13 +87,17 @@ def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[Fl
     """
     data_bytes = place_bytes * place.target_count
     memory_bytes = place.facts.get(MEMORY)
-    if direct or not isinstance(memory_bytes, int | float) or data_bytes >= MEMORY_FACTOR * memory_bytes:
+    if direct:
+        return []
+    if not isinstance(memory_bytes, int | float):
+        return [NotJudged(check=Check.CACHE_SIZE, because="the node does not report its memory")]
+    if data_bytes >= MEMORY_FACTOR * memory_bytes:
         return []
     limit = f"{MEMORY_FACTOR} x memory = {format_bytes(MEMORY_FACTOR * memory_bytes)}, or O_DIRECT"
     return [_marked(FlagCode.CACHE_SIZE, f"{format_bytes(data_bytes)} of data; may be cached", limit)]
 
 
-def judge_cache_drop(place: Place, outcome: StepOutcome, *, direct: bool) -> list[Flag]:
+def judge_cache_drop(place: Place, outcome: StepOutcome, *, direct: bool) -> list[Answer]:
     """CACHE_DROP: a read phase that began with what a cache still held.
 
     Where the file system caches in a memory of its own, the kernel's drop of caches leaves that as it is.
@@ -102,6 +108,9 @@ def judge_cache_drop(place: Place, outcome: StepOutcome, *, direct: bool) -> lis
     if done not in {Before.DROP, Before.DROP_FILES}:
         measured = f"{began}: {done} was all that was done before it"
         return [_marked(FlagCode.CACHE_DROP, measured, "caches dropped or remounted")]
+    if place.fstype in _MEMORY:
+        because = f"{place.fstype} keeps its files in memory, so nothing can empty it"
+        return [NotJudged(check=Check.CACHE_DROP, because=because, phase=outcome.step.name)]
     kept = _own_cache(place.fstype)
     limit = f"a cache policy of {CachePolicy.REMOUNT} or {CachePolicy.LARGER_THAN_MEMORY}"
     return [_marked(FlagCode.CACHE_DROP, f"{began}: {done} does not empty {kept}", limit)] if kept else []
@@ -115,7 +124,7 @@ def _own_cache(fstype: str) -> str:
     return _OWN_CACHES.get(fstype, "")
 
 
-def judge_flush(phase: str, *, flushed: bool) -> list[Flag]:
+def judge_flush(phase: str, *, flushed: bool) -> list[Answer]:
     """FSYNC: a write whose time ends before the data is on stable storage."""
     if flushed:
         return []
@@ -123,31 +132,39 @@ def judge_flush(phase: str, *, flushed: bool) -> list[Flag]:
     return [Flag(code=FlagCode.FSYNC, effect=FlagEffect.REJECTED, measured=measured, limit="fsync inside the time")]
 
 
-def judge_data(data: str) -> list[Flag]:
+def judge_data(data: str) -> list[Answer]:
     """ZEROES: what a file system or an array can compress or dedupe away."""
     return judge_reducible("zeroes were written") if data == "zeroes" else []
 
 
-def judge_reducible(measured: str) -> list[Flag]:
+def judge_reducible(measured: str) -> list[Answer]:
     """ZEROES of data that is known to compress or dedupe; `measured` says what it is."""
     return [_marked(FlagCode.ZEROES, measured, "random data where anything compresses or dedupes")]
 
 
-def judge_source(outcome: StepOutcome) -> list[Flag]:
+def judge_source(outcome: StepOutcome) -> list[Answer]:
     """CLIENT_BOUND: the source of the data was busier than the file system; see loads/random_source.py."""
     report = source_report(outcome)
-    if report is None or report.source_busy_ratio <= SOURCE_BUSY_RATIO:
+    if report is None:
+        because = "the source of random data left no report"
+        return [NotJudged(check=Check.DATA_SOURCE, because=because, phase=outcome.step.name)]
+    if report.source_busy_ratio <= SOURCE_BUSY_RATIO:
         return []
     measured = f"{outcome.step.name}: the source of random data was busy {report.source_busy_ratio:.0%} of the time"
     return [_marked(FlagCode.CLIENT_BOUND, measured, f"{SOURCE_BUSY_RATIO:.0%}; above it the source is measured")]
 
 
-def about(flag: Flag, labels: Mapping[str, str | int | float | bool], place: Place) -> Flag:
-    """The flag for the samples of one place that bear these labels, instead of for the whole run."""
+def about(flag: AnswerT, labels: Mapping[str, str | int | float | bool], place: Place) -> AnswerT:
+    """The flag for the samples of one place that bear these labels, instead of for the whole run.
+
+    What was not judged stays as it is.
+    """
+    if isinstance(flag, NotJudged):
+        return flag
     return flag.model_copy(update={"labels": dict(labels), "target_id": place.target_id})
 
 
-def judge_direct(place: Place, *, wanted: bool) -> list[Flag]:
+def judge_direct(place: Place, *, wanted: bool) -> list[Answer]:
     """NO_DIRECT: O_DIRECT was asked for, the file system refuses it, so the run was buffered instead."""
     if not wanted or place.direct_works:
         return []

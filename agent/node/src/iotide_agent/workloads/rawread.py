@@ -31,7 +31,7 @@ from iotide_agent.workloads.fio_report import Direction, Job, merged_bins, perce
 from iotide_agent.workloads.writers import WRITER_METRICS, Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number, Option
-from iotide_wire.measured import Flag
+from iotide_wire.measured import Answer
 from iotide_wire.units import Unit
 
 Pattern = Literal["sequential", "random"]
@@ -301,7 +301,7 @@ def _samples(options: RawreadOptions, place: Place, outcome: StepOutcome, done: 
     ]
 
 
-def _flags(options: RawreadOptions, place: Place, outcome: StepOutcome, done: Direction) -> list[Flag]:
+def _flags(options: RawreadOptions, place: Place, outcome: StepOutcome, done: Direction) -> list[Answer]:
     flags = quality.judge_duration(outcome.step.name, done.runtime * CLOCK_SECONDS, CLOCK_SECONDS)
     flags += quality.judge_clock(outcome, done.runtime * CLOCK_SECONDS)
     flags += quality.judge_cache_size(place, _different_bytes(outcome, done), direct=options.direct)

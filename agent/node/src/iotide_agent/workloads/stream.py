@@ -175,9 +175,9 @@ class StreamWorkload(Workload[StreamOptions]):
                 if verified is None:
                     return Parsed()
                 flags = quality.judge_cache_drop(place, outcome, direct="--direct" in outcome.step.argv)
-                about = {"labels": {"operation": "verify", **pace.labels}, "target_id": target_id}
+                labels = {"operation": "verify", **pace.labels}
                 samples = verified_samples(verified, pace, outcome, target_id)
-                return Parsed(samples, [flag.model_copy(update=about) for flag in flags])
+                return Parsed(samples, [quality.about(flag, labels, place) for flag in flags])
 
     def read_cut(self, options: StreamOptions, place: Place, outcome: StepOutcome) -> Parsed:
         """What was received until a signal or a failed write ended it."""

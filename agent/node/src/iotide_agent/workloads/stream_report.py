@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import Curve, OutputRefusedError, Parsed, Place, Sample, StepOutcome
 from iotide_agent.workloads.stream_options import MEGABIT
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
 from iotide_wire.units import format_bytes
 
 CLOCK_SECONDS: Final = 1e-9
@@ -247,7 +247,7 @@ def _curves(values: Mapping[str, Sequence[float]], outcome: StepOutcome, after_s
 
 def received_flags(
     received: Received, pace: Pace, outcome: StepOutcome, asked_buffer_bytes: int, place: Place
-) -> list[Flag]:
+) -> list[Answer]:
     """What must be known of a recording by its receiver alone."""
     direct = "--direct" in outcome.step.argv
     flags = quality.judge_duration("the stream", received.receive_seconds, CLOCK_SECONDS)
@@ -256,7 +256,7 @@ def received_flags(
         measured = f"the kernel granted a socket buffer of {format_bytes(received.socket_buffer_bytes)}"
         limit = f"{format_bytes(asked_buffer_bytes)}: raise net.core.rmem_max, or give the agent CAP_NET_ADMIN"
         flags.append(Flag(code=FlagCode.CLIENT_BOUND, effect=FlagEffect.MARKED, measured=measured, limit=limit))
-    return [flag.model_copy(update={"labels": pace.labels}) for flag in flags]
+    return [flag.model_copy(update={"labels": pace.labels}) if isinstance(flag, Flag) else flag for flag in flags]
 
 
 def verified_samples(verified: Verified, pace: Pace, outcome: StepOutcome, target_id: int | None) -> list[Sample]:
@@ -332,7 +332,7 @@ class Ends:
             for place, written_bytes in zip(places, self.received.written_bytes, strict=True)
         ]
 
-    def flags(self) -> list[Flag]:
+    def flags(self) -> list[Answer]:
         """Where the ends contradict each other, and losses that the storage has no part in."""
         flags = [
             _flag(FlagCode.ERRORS, FlagEffect.REJECTED, problem, "both ends agree") for problem in self._problems()
@@ -373,7 +373,7 @@ def _sent_rate(sent: Sent) -> float:
     return sent.sent * sent.datagram_bytes / sent.seconds
 
 
-def _lag_flags(sent: Sent, pace: Pace) -> list[Flag]:
+def _lag_flags(sent: Sent, pace: Pace) -> list[Answer]:
     rate = _sent_rate(sent)
     if rate >= HELD_RATIO * pace.rate and sent.largest_lag_seconds <= LAG_SECONDS:
         return []

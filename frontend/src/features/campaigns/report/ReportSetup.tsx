@@ -7,8 +7,9 @@ import { PaperTable } from "@/components/PaperTable";
 import { describeValues, optionValue } from "@/lib/options";
 import { formatExactTime } from "@/lib/time";
 import { formatDuration } from "@/lib/units";
+import { AsMeasured } from "./AsMeasured";
 
-export function ReportSetup({ campaign: { plan, additions } }: { campaign: Campaign }) {
+export function ReportSetup({ campaign: { id, plan, additions } }: { campaign: Campaign }) {
   return (
     <>
       <h2>{t`Setup`}</h2>
@@ -20,6 +21,7 @@ export function ReportSetup({ campaign: { plan, additions } }: { campaign: Campa
           </tr>
         ))}
       </PaperTable>
+      <AsMeasured campaignId={id} />
       <h3>{t`Workloads`}</h3>
       <PaperTable head={[t`Workload`, t`Options`, t`Swept`]} label={t`Workloads`}>
         {plan.workloads.map((choice, place) => (
@@ -46,30 +48,9 @@ function WorkloadRow({ choice }: { choice: CampaignPlan["workloads"][number] }) 
   );
 }
 
-const ALONE = {
-  none: t`others may load the same nodes and targets`,
-  node: t`each run is alone on its nodes`,
-  "node+target": t`each run is alone on its nodes and targets`,
-  cluster: t`each run is alone in the cluster`,
-} as const;
-
-const CACHE = {
-  drop: t`the page cache is emptied before each read`,
-  remount: t`the target is mounted anew before each read`,
-  larger_than_memory: t`all data is at least twice the memory`,
-  none: t`nothing keeps reads from memory`,
-} as const;
-
-const QUIET = {
-  ignore: t`other load is stored and not flagged`,
-  flag: t`other load is flagged`,
-  wait: t`runs wait until their node is quiet`,
-  refuse: t`runs fail where their node is not quiet`,
-} as const;
-
 /** Only what was said: a condition at its default is one too. */
 export function conditionsOf(plan: CampaignPlan): [string, string][] {
-  const { nodes, targets, repeats = 4, exclusive = "node", cache = "drop", quiet = "flag" } = plan;
+  const { nodes, targets, repeats = 4 } = plan;
   const { nodes_at_once: nodesAtOnce = false, targets_at_once: targetsAtOnce = false } = plan;
   const { cool_down_seconds: rest = 0, time_limit_seconds: limit = 3600, observers = [], stages = [] } = plan;
   return [
@@ -80,9 +61,6 @@ export function conditionsOf(plan: CampaignPlan): [string, string][] {
       ? [["Stages", stages.map(({ variant }) => variant).join(", then ")] satisfies [string, string]]
       : []),
     ["Repeats", t`${repeats} of each cell by the plan`],
-    ["Exclusivity", ALONE[exclusive]],
-    ["Cache", CACHE[cache]],
-    [t`Other load`, QUIET[quiet]],
     ["Limits", t`${formatDuration(limit)} a run, ${rest > 0 ? formatDuration(rest) : "no"} rest after each`],
   ];
 }

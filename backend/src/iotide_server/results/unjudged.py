@@ -1,0 +1,71 @@
+"""Checks of a run that the server makes and that have no answer yet, and those that an older agent did not report."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from iotide_server.statistics.summary import ENOUGH_RUNS
+from iotide_wire.facts import FactValue
+from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect, NotJudged
+from iotide_wire.messages import FinishRequest, Outcome
+from iotide_wire.plan import QuietPolicy
+
+IDLE_SECONDS: Final = 5.0
+"""A shorter sample of the idle node is not judged by agents of any version."""
+_UNREAD: Final = "unavailable, because "
+"""How a fact begins that its node could not read."""
+_MOST_NAMED: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the checks of the server had to go by for one finished run.
+
+    Attributes:
+        finished_runs: valid ones of its configuration in its campaign, with itself.
+        has_earlier: there is a valid run before it in its series.
+        environment: its facts.
+        unstarted: nodes that load together with others and reported no start.
+    """
+
+    finished_runs: int
+    has_earlier: bool
+    environment: Mapping[str, FactValue]
+    unstarted: Sequence[str] = ()
+
+
+def not_judged(known: Known) -> list[NotJudged]:
+    """Return the checks of the server that found too little to call the run good or bad."""
+    found: list[NotJudged] = []
+    if known.finished_runs < ENOUGH_RUNS:
+        because = f"{_counted(known.finished_runs, 'run')} of its configuration, {ENOUGH_RUNS} needed"
+        found.append(NotJudged(check=Check.OUTLIER, because=because))
+    if not known.has_earlier:
+        found.append(NotJudged(check=Check.ENVIRONMENT, because="no earlier run of its series"))
+    unread = sorted(name for name, value in known.environment.items() if str(value).startswith(_UNREAD))
+    if unread:
+        more = f" and {len(unread) - _MOST_NAMED} more" if len(unread) > _MOST_NAMED else ""
+        because = f"facts not read: {', '.join(unread[:_MOST_NAMED])}{more}"
+        found.append(NotJudged(check=Check.ENVIRONMENT, because=because))
+    if known.unstarted:
+        found.append(NotJudged(check=Check.SAME_START, because=f"no start reported by {', '.join(known.unstarted)}"))
+    return found
+
+
+def unmeasured_by_old_agent(finish: FinishRequest, policy: QuietPolicy) -> list[Flag]:
+    """Return LOAD_NOT_MEASURED for a result of an agent that does not know the flag, where it applies."""
+    is_old = finish.not_judged is None and finish.outcome is Outcome.FINISHED
+    is_flagged = any(flag.code is FlagCode.FOREIGN_LOAD for flag in finish.flags)
+    if not is_old or is_flagged or policy is QuietPolicy.IGNORE or finish.foreign is None:
+        return []
+    before, during = finish.foreign.before, finish.foreign.during
+    seconds = 0.0 if before is None else before.seconds
+    if seconds >= IDLE_SECONDS or (during is not None and during.cpu_ratio is not None):
+        return []
+    measured = f"before the run: sample {seconds:.1f} s of {IDLE_SECONDS:.0f} s; during the run: not measured"
+    limit = f"{IDLE_SECONDS:.0f} idle seconds before the run, or a load that could be told apart from others"
+    return [Flag(code=FlagCode.LOAD_NOT_MEASURED, effect=FlagEffect.MARKED, measured=measured, limit=limit)]
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

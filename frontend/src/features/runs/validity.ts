@@ -1,0 +1,9 @@
+/** In words, how far a finished run counts. */
+
+import { t } from "@lingui/core/macro";
+import type { RunDetail } from "@/api/types";
+
+export function validityWords({ validity, flags }: Pick<RunDetail, "validity" | "flags">): string {
+  if (validity === "rejected") return t`rejected`;
+  return flags.length > 0 ? t`kept, with cautions` : t`valid`;
+}

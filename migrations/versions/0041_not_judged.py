@@ -1,0 +1,21 @@
+"""checks of a run that found too little to answer
+
+The previous release goes on: it neither reads nor writes the column, so that runs of its time have none.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+revision = "0041"
+down_revision = "0040"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("run", sa.Column("not_judged", postgresql.JSONB(none_as_null=True), nullable=True))
+
+
+def downgrade() -> None:
+    op.drop_column("run", "not_judged")

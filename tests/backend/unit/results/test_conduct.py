@@ -1,0 +1,137 @@
+"""How runs were really measured, in words, with those named that differ."""
+
+from dataclasses import replace
+
+import pytest
+
+from iotide_server.results.conduct import (
+    MOST_NAMED,
+    MeasuredRun,
+    cache_words,
+    conduct,
+    exclusivity_words,
+    load_words,
+)
+
+WRITE: dict[str, str | None] = {"name": "write", "phase": "writing", "before_done": "sync"}
+ALONE = frozenset({("node", "exclusive"), ("target", "exclusive")})
+QUIET = {"before": {"seconds": 5.1, "excess": ""}, "during": {"cpu_ratio": 0.01}}
+
+BUSY = {"seconds": 5.0, "excess": "processors busy 50%"}
+
+
+def read(before_done: str | None) -> dict[str, str | None]:
+    return {"name": "read", "phase": "reading", "before_done": before_done}
+
+
+def run(number: int = 1, before_read: str | None = "drop", fstypes: tuple[str, ...] = ("ext4",)) -> MeasuredRun:
+    steps = (WRITE, read(before_read))
+    return MeasuredRun(number, frozenset(), [], frozenset(fstypes), steps, [QUIET], ALONE)
+
+
+@pytest.mark.parametrize(
+    ("measured", "words"),
+    [
+        (run(), "page cache emptied before each read"),
+        (
+            run(before_read="drop_files"),
+            "only the run's own files dropped from the page cache, since the agent may not empty it",
+        ),
+        (run(before_read="remount"), "targets unmounted and mounted again before each read"),
+        (run(before_read="larger_than_memory"), "cache not emptied before reads; data of at least twice the memory"),
+        (run(before_read="sync"), "cache not emptied before reads"),
+        (run(before_read=None), "not recorded by this version of the agent"),
+        (run(fstypes=("tmpfs",)), "tmpfs keeps all data in memory; nothing can empty it"),
+        (
+            run(fstypes=("ext4", "tmpfs")),
+            "page cache emptied before each read; tmpfs cannot be emptied",
+        ),
+        (replace(run(), steps=[WRITE]), "no reads"),
+        (replace(run(), steps=()), "not recorded"),
+        (
+            replace(run(), steps=[{"name": "iozone", "phase": "measuring", "before_done": "drop"}]),
+            "page cache emptied before each read",
+        ),
+    ],
+)
+def test_what_was_done_to_caches_is_said_by_the_steps_and_not_by_the_plan(measured: MeasuredRun, words: str) -> None:
+    assert cache_words(measured) == words
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        (run(), "nodes and targets reserved; no other run there"),
+        (replace(run(), leases=frozenset({("node", "exclusive")})), "nodes reserved; no other run there"),
+        (
+            replace(run(), leases=frozenset({("node", "shared")}), overlapping=2),
+            "nothing reserved; 2 other runs there",
+        ),
+        (
+            replace(run(), leases=frozenset({("cluster", "exclusive")}), observers=["mds1"]),
+            "whole cluster reserved; no other run there; watched by mds1",
+        ),
+        (replace(run(), leases=frozenset()), "not recorded"),
+    ],
+)
+def test_what_a_run_had_to_itself_is_said_by_its_leases_and_by_who_was_there(held: MeasuredRun, words: str) -> None:
+    assert exclusivity_words(held) == words
+
+
+@pytest.mark.parametrize(
+    ("flags", "foreign", "words"),
+    [
+        ({"FOREIGN_LOAD"}, [QUIET], "other load found"),
+        ({"LOAD_NOT_MEASURED"}, [None], "not measured"),
+        (set(), [QUIET], "none found before and during the run"),
+        (set(), [QUIET | {"during": None}], "none found before the run; not measured during it"),
+        (set(), [QUIET | {"before": None}], "none found during the run; not measured before it"),
+        (set(), [QUIET | {"before": {"seconds": 1.08}, "during": None}], "not measured"),
+        (set(), [QUIET, QUIET | {"before": None, "during": None}], "not measured"),
+        (
+            set(),
+            [QUIET | {"before": {"seconds": 5.0, "excess": "x"}}],
+            "other load found and ignored, as the plan says",
+        ),
+        (set(), [None], "not recorded"),
+        (set(), [], "not recorded"),
+    ],
+)
+def test_a_run_is_only_called_quiet_where_somebody_measured(
+    flags: set[str], foreign: list[dict[str, object] | None], words: str
+) -> None:
+    assert load_words(replace(run(), flags=frozenset(flags), foreign=foreign)) == words
+
+
+def test_the_most_common_comes_first_and_the_runs_that_differ_are_named() -> None:
+    runs = [run(number) for number in range(2019, 2041)]
+    runs += [run(number, before_read="drop_files") for number in (2041, 2042)]
+    found = conduct(runs)
+    assert found.runs == 24
+    assert [(line.runs, line.run_ids[:2]) for line in found.cache] == [(22, [2019, 2020]), (2, [2041, 2042])]
+    assert len(found.cache[0].run_ids) == MOST_NAMED
+
+
+def test_checks_without_an_answer_are_counted_once_a_run() -> None:
+    steady = {"check": "steadiness", "because": "1 s, 25 needed", "phase": "write"}
+    runs = [
+        replace(run(1), not_judged=[steady, steady | {"phase": "read"}]),
+        replace(run(2), not_judged=[steady]),
+        replace(run(3), not_judged=None),
+        run(4),
+    ]
+    assert [(line.words, line.run_ids) for line in conduct(runs).not_judged] == [
+        ("steadiness", [1, 2]),
+        ("not reported by this version of the agent", [3]),
+    ]
+
+
+def test_a_campaign_without_finished_runs_says_nothing() -> None:
+    found = conduct([])
+    assert (found.runs, found.load_not_measured) == (0, 0)
+    assert found.cache == found.exclusivity == found.other_load == found.not_judged == []
+
+
+def test_runs_whose_load_nobody_measured_are_counted() -> None:
+    runs = [replace(run(1), flags=frozenset({"LOAD_NOT_MEASURED", "DURATION"})), run(2)]
+    assert conduct(runs).load_not_measured == 1
