@@ -56,11 +56,11 @@ def test_what_became_slower_says_where_since_when_and_by_how_much(
     assert board["workloads"] == ["dd"]
 
 
-def test_a_change_before_the_period_counts_only_while_its_alert_is_open(
+def test_a_change_before_the_period_counts_until_a_person_expected_it(
     client: TestClient, admin: Person, database: Database
 ) -> None:
     series_id = grown(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)))
-    assert shown(client, admin, days=5)["cells"][0]["state"] == "in_control"
+    assert [shown(client, admin, days=days)["cells"][0]["state"] for days in (5, 90)] == ["slower", "slower"]
     rule = {"name": "slower", "cluster": "blade", "directions": "both"}
     assert client.post("/api/v1/alert-rules", headers=admin.headers, json=rule).status_code == 201
     with database.transaction() as session:
@@ -80,7 +80,7 @@ def test_a_change_before_the_period_counts_only_while_its_alert_is_open(
 def test_too_few_points_are_no_baseline_and_what_was_not_measured_in_the_period_is_left_out(
     client: TestClient, admin: Person, database: Database
 ) -> None:
-    grown(database, levels((8, 100.0)), until_days=20)
+    grown(database, levels((3, 100.0)), until_days=20)
     assert [cell["state"] for cell in shown(client, admin)["cells"]] == ["no_baseline"]
     board = shown(client, admin, days=10)
     assert (board["cells"], board["workloads"]) == ([], [])
@@ -93,7 +93,10 @@ def test_quiet_series_are_all_counted_and_the_newest_of_them_speaks(
     counts = {"a": 3, "b": 5, "c": 20, "d": 20}
     with database.transaction() as session:
         measured = Measured(session, NOW - timedelta(days=20))
-        made = {name: history(measured, levels((count, 100.0)), operation=name) for name, count in counts.items()}
+        made = {
+            name: history(measured, levels((count, 100.0)), first_day=20 - count, operation=name)
+            for name, count in counts.items()
+        }
         for name in "bcd":
             analyse_series(session, made[name].id)
     (cell,) = shown(client, admin)["cells"]

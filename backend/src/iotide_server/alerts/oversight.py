@@ -1,5 +1,6 @@
 """Scheduled series that have stopped: their schedules fire, no point comes, and a rule asks for it."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -9,6 +10,7 @@ from iotide_server.alerts.journal import Deed, note
 from iotide_server.alerts.lifecycle import AlertState
 from iotide_server.alerts.models import Alert
 from iotide_server.alerts.raising import rule_of
+from iotide_server.schedules.failing import FailingSchedule, failing_schedules
 from iotide_server.trends.lateness import ScheduledSeries, scheduled_series
 
 
@@ -20,20 +22,21 @@ def watch_cluster(session: Session, cluster_id: int) -> datetime | None:
     """
     now = repository.transaction_time(session)
     next_at: datetime | None = None
+    failing = failing_schedules(session, frozenset({cluster_id}))
     for one in scheduled_series(session, now, frozenset({cluster_id})):
         late_at = one.lateness.late_at
         if late_at is None:
             continue
         if one.lateness.is_late:
-            _raise(session, one, late_at, now)
+            _raise(session, one, failing, now)
         elif next_at is None or late_at < next_at:
             next_at = late_at
     return next_at
 
 
-def _raise(session: Session, late: ScheduledSeries, late_at: datetime, now: datetime) -> None:
+def _raise(session: Session, late: ScheduledSeries, failing: Mapping[int, FailingSchedule], now: datetime) -> None:
     series = repository.lock_series(session, late.expected.series_id)
-    silent_since = late.lateness.last_at
+    silent_since, late_at = late.lateness.last_at, late.lateness.late_at or now
     if series is None or repository.silence_known(session, series.id, silent_since):
         return
     rule = rule_of(session, series)
@@ -53,5 +56,5 @@ def _raise(session: Session, late: ScheduledSeries, late_at: datetime, now: date
         raised_at=now,
     )
     session.add(alert)
-    note(session, alert, Deed("silent", now, comment=late.words))
+    note(session, alert, Deed("silent", now, comment=late.words(failing)))
     groups.join(session, alert, series, now)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -16,9 +17,13 @@ from iotide_server.board.standing import Step
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import any_of
 from iotide_server.results.models import Series
+from iotide_server.statistics.lateness import USUAL_GAPS
 from iotide_server.trends.models import ChangePoint
 
 AnyRow = Row[*tuple[Any, ...]]
+
+_ACCEPTED: Final = frozenset({AlertState.EXPECTED, AlertState.NOISE})
+"""A person judged so: the level after it is the healthy one."""
 
 _CLUSTERS: Final = text(
     """
@@ -43,22 +48,47 @@ _CLUSTERS: Final = text(
 _SERIES: Final = text(
     # Most series of a large site are quiet: they are counted here, since tens of thousands of rows, each judged by
     # itself, would take the API half a second whenever somebody looks.
+    # Sample data is judged at its own end, since nothing comes after that. What is retired is not measured on purpose.
     """
-    WITH measured AS (
-        SELECT series.id, series.cluster_id, series.workload, series.better, newest.at AS last_at,
+    WITH retired AS MATERIALIZED (
+        SELECT coalesce((SELECT array_agg(id) FROM node WHERE retired_at IS NOT NULL), '{}') AS node_ids,
+               coalesce((SELECT array_agg(id) FROM target WHERE retired_at IS NOT NULL), '{}') AS target_ids
+    ), own AS MATERIALIZED (
+        SELECT id, CASE WHEN origin = 'made_up' THEN coalesce(
+                   (SELECT max(created_at) FROM campaign WHERE campaign.cluster_id = cluster.id), :now
+               ) ELSE :now END AS ends_at
+        FROM cluster WHERE origin <> 'published' AND (CAST(:visible AS bigint[]) IS NULL OR id = ANY(:visible))
+    ), known AS (
+        SELECT series.id, series.cluster_id, series.workload, series.better, newest.at AS last_at, newest.campaign_id,
                course.course, course.point_count, course.missing_points, course.drift, course.noise,
-               course.suspect IS NOT NULL AS is_suspect,
-               coalesce(course.course IN ('too_short', 'steady'), true) AND course.noise IS NULL
-               AND course.suspect IS NULL AND series.id <> ALL(:late) AS is_quiet,
-               row_number() OVER (ORDER BY series.id DESC) AS place
+               course.suspect IS NOT NULL AS is_suspect, course.usual_gap_seconds, series.id = ANY(:late) AS is_late,
+               series.id = ANY(:late) OR series.id <> ALL(:on_time) AND course.usual_gap_seconds IS NOT NULL
+               AND newest.at + :gaps * course.usual_gap_seconds * interval '1 second' < own.ends_at AS is_stale
         FROM series
+        JOIN own ON own.id = series.cluster_id
+        CROSS JOIN retired
         LEFT JOIN series_course AS course ON course.series_id = series.id
-        JOIN LATERAL (SELECT at FROM point WHERE series_id = series.id ORDER BY at DESC LIMIT 1) AS newest ON true
+        JOIN LATERAL (
+            SELECT at, campaign_id FROM point WHERE series_id = series.id ORDER BY at DESC LIMIT 1
+        ) AS newest ON true
         WHERE series.better <> 'neither'
-          AND series.cluster_id NOT IN (SELECT id FROM cluster WHERE origin = 'published')
-          AND (CAST(:visible AS bigint[]) IS NULL OR series.cluster_id = ANY(:visible))
-          AND (newest.at >= :since OR series.id = ANY(:late))
-        ORDER BY series.id DESC
+          AND NOT series.node_ids && retired.node_ids AND NOT series.target_ids && retired.target_ids
+    ), measured AS (
+        SELECT known.*, schedule.id AS schedule_id, schedule.name AS schedule_name, schedule.state AS schedule_state,
+               schedule.removed_at IS NOT NULL AS is_removed, cluster.origin = 'made_up' AS is_made_up,
+               coalesce(course IN ('too_short', 'steady'), true) AND noise IS NULL AND NOT is_suspect AND NOT is_stale
+               AS is_quiet,
+               row_number() OVER (ORDER BY known.id DESC) AS place
+        FROM known
+        JOIN cluster ON cluster.id = known.cluster_id
+        LEFT JOIN LATERAL (
+            SELECT schedule.* FROM firing JOIN schedule ON schedule.id = firing.schedule_id
+            WHERE firing.campaign_id = known.campaign_id AND known.is_stale ORDER BY firing.id LIMIT 1
+        ) AS schedule ON true
+        WHERE last_at >= :since
+           OR is_late
+           OR is_stale AND (schedule.id IS NULL OR schedule.state = 'paused' AND schedule.removed_at IS NULL)
+        ORDER BY known.id DESC
         LIMIT :most + 1
     ), quiet AS (
         SELECT max(id) AS id, count(*) AS alike, max(last_at) AS last_at
@@ -67,11 +97,29 @@ _SERIES: Final = text(
         SELECT * FROM measured WHERE place <= :most AND (NOT is_quiet OR id IN (SELECT id FROM quiet))
     )
     SELECT id, cluster_id, workload, better, course, point_count, missing_points, drift, noise, is_suspect,
+           is_stale, usual_gap_seconds, schedule_id, schedule_name, schedule_state, is_removed, is_made_up, is_late,
            coalesce(quiet.alike, 1) AS alike, coalesce(quiet.last_at, told.last_at) AS last_at,
            (SELECT max(place) FROM measured) > :most AS is_cut
     FROM told LEFT JOIN quiet USING (id)
     """
-).bindparams(bindparam("visible", type_=ARRAY(BigInteger)), bindparam("late", type_=ARRAY(BigInteger)))
+).bindparams(*(bindparam(name, type_=ARRAY(BigInteger)) for name in ("visible", "late", "on_time")))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which series the board asks for.
+
+    Attributes:
+        since: with a point since then; what is stale is wanted whatever its newest point, unless its end was meant.
+        late, on_time: by their schedules.
+        most: of the newest series, so many.
+    """
+
+    since: datetime
+    now: datetime
+    late: Collection[int]
+    on_time: Collection[int]
+    most: int
 
 
 def clusters(session: Session, visible: frozenset[int] | None, now: datetime) -> Sequence[AnyRow]:
@@ -80,20 +128,26 @@ def clusters(session: Session, visible: frozenset[int] | None, now: datetime) ->
     return session.execute(_CLUSTERS, values).all()
 
 
-def measured_series(
-    session: Session, visible: frozenset[int] | None, since: datetime, late: Collection[int], most: int
-) -> Sequence[AnyRow]:
-    """The series with a point since then, and late ones, with their last analysis; of the newest series, so many.
+def measured_series(session: Session, visible: frozenset[int] | None, wanted: Wanted) -> Sequence[AnyRow]:
+    """Return the visible series (None: all) that were measured or are stale, with their last analysis.
 
     Quiet ones of a place that went alike are one row, that of the newest of them: so many are `alike`, and the newest
-    point of all of them came at `last_at`. `is_cut`, which all rows tell: there are more series.
+    point of all of them came at `last_at`. `is_cut`, the same in all rows: there are more series.
     """
-    values = {"visible": _listed(visible), "since": since, "late": sorted(late), "most": most}
+    values = {
+        "visible": _listed(visible),
+        "since": wanted.since,
+        "now": wanted.now,
+        "late": sorted(wanted.late),
+        "on_time": sorted(wanted.on_time),
+        "gaps": USUAL_GAPS,
+        "most": wanted.most,
+    }
     return session.execute(_SERIES, values).all()
 
 
-def steps(session: Session, series_ids: Collection[int], since: datetime) -> Mapping[int, list[Step]]:
-    """By series, the confirmed changes since then, and from the first one before that whose alert is still open."""
+def steps(session: Session, series_ids: Collection[int]) -> Mapping[int, list[Step]]:
+    """By series, all of its confirmed changes, in time order, however long ago they were."""
     statement = (
         select(
             ChangePoint.series_id,
@@ -113,8 +167,7 @@ def steps(session: Session, series_ids: Collection[int], since: datetime) -> Map
     )
     found: defaultdict[int, list[Step]] = defaultdict(list)
     for series_id, at, cell_id, before, after, state in session.execute(statement):
-        if found[series_id] or at >= since or state in OPEN:
-            found[series_id].append(Step(at, cell_id, before, after, is_expected=state == AlertState.EXPECTED))
+        found[series_id].append(Step(at, cell_id, before, after, is_expected=state in _ACCEPTED))
     return found
 
 

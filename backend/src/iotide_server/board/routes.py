@@ -20,9 +20,9 @@ def get_board(
     now: Now,
     days: Annotated[int, Query(ge=1, le=3650, description="How long ago the period begins")] = 90,
 ) -> Board:
-    """By cluster and workload: slower, faster, noisier or stopped, and since when, beside the beginning of the period.
+    """By cluster and workload: slower, faster, noisier or without data, since when, and what needs attention.
 
-    A change that goes back within 3 % of where it came from counts no more, and one that somebody expected makes the
-    level after it the normal one. A change whose alert is still open counts also where it is older than the period.
+    A series is compared with its last healthy level: the best one since a person expected a change. The period decides
+    which series are listed and which recoveries are reported, never a state. Series without new data are listed always.
     """
     return service.board(session, principal, now - timedelta(days=days), now)

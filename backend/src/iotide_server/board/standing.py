@@ -1,4 +1,4 @@
-"""How a series stands beside where it stood at the beginning of a period, and what that makes of many series; pure."""
+"""Where a series is compared with its last healthy level, and the sum over many series; pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from iotide_server.kit.clock import day_written
 from iotide_server.statistics.course import Course
 from iotide_server.statistics.shifts import is_near
 from iotide_server.trends.drift import StoredDrift
-from iotide_server.trends.words import course_words, direction, drift_words
+from iotide_server.trends.words import course_words, direction, drift_words, shift_words
 
 
 class Standing(StrEnum):
     """In the order in which somebody should look."""
 
     SLOWER = "slower"
-    MISSING = "missing"
+    STALE = "stale"
     NOISY = "noisy"
     FASTER = "faster"
     IN_CONTROL = "in_control"
@@ -57,10 +58,10 @@ class Gone:
 
     Attributes:
         course: None before the first analysis.
-        steps: of the period, in time order.
+        steps: all of the series, in time order.
         drift: the line of a slow change.
-        noisy: where it became noisier in the period.
-        late_words: of a scheduled series that stopped.
+        noisy: where it became noisier.
+        stale_words: of a series without new data; None: it has some, or nothing is known of its usual gap.
     """
 
     course: Course | None
@@ -71,7 +72,7 @@ class Gone:
     steps: Sequence[Step] = ()
     drift: StoredDrift | None = None
     noisy: Spread | None = None
-    late_words: str | None = None
+    stale_words: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,49 +93,100 @@ class Judged:
     words: str
 
 
-def judge(gone: Gone) -> Judged:
-    """Stopped first: what is not measured any more has no level of now."""
-    if gone.late_words is not None:
-        return Judged(Standing.MISSING, gone.last_at, None, None, gone.late_words)
+def judge(gone: Gone, since: datetime | None = None) -> Judged:
+    """Judge a series; one without new data has no level of now.
+
+    Args:
+        since: where the period begins. It decides only which recoveries the words report, never the state.
+    """
+    if gone.stale_words is not None:
+        return Judged(Standing.STALE, gone.last_at, None, None, gone.stale_words)
     if gone.course is None or gone.course is Course.TOO_SHORT:
         words = course_words(
             Course.TOO_SHORT, gone.point_count, missing_points=gone.missing_points, changes=0, drift=None
         )
         return Judged(Standing.NO_BASELINE, None, None, None, "not analysed yet" if gone.course is None else words)
-    moved = _moved(gone) or _drifted(gone)
+    path = _Path(gone.better)
+    for step in gone.steps:
+        path.take(step)
+    moved = path.away() or _drifted(gone)
     if moved is not None and moved.state is Standing.SLOWER:
         return moved
     if gone.noisy is not None:
         return Judged(Standing.NOISY, gone.noisy.at, None, None, gone.noisy.words)
-    return moved or Judged(Standing.IN_CONTROL, None, None, None, f"no change shown in {gone.point_count} points")
+    return moved or path.recovered(since) or Judged(Standing.IN_CONTROL, None, None, None, _control_words(gone))
 
 
-def _moved(gone: Gone) -> Judged | None:
-    """Where the level of now is not within 3 % of the normal one, since the step that led away from it last."""
-    if not gone.steps:
-        return None
-    normal, level = gone.steps[0].before, gone.steps[0].before
-    since: Step | None = None
-    for step in gone.steps:
-        was_away, was_above = since is not None, level > normal
-        level = step.after
+def _control_words(gone: Gone) -> str:
+    if gone.steps:
+        return f"at its healthy level: {gone.point_count} points"
+    return f"no change shown in {gone.point_count} points"
+
+
+class _Path:
+    """The way of a series through its steps, each compared with the healthy level.
+
+    The healthy level is the best level that the series had since the last step that was expected. A step within 3 % of
+    it leaves it as it is. So a drop that was taken back leaves nothing behind, and where a period begins is no matter.
+    """
+
+    def __init__(self, better: str) -> None:
+        self._better = better
+        self._start: float | None = None
+        self._healthy = self._level = 0.0
+        self._drop: Step | None = None
+        self._rise: Step | None = None
+        self._end: tuple[Step, Step, float | None] | None = None
+
+    def take(self, step: Step) -> None:
+        """Go on to the level after the step."""
+        if self._start is None:
+            self._start = self._healthy = self._level = step.before
+        self._level, before = step.after, self._level
         if step.is_expected:
-            normal, since = step.after, None
-        elif is_near(level, normal):
-            since = None
-        elif not was_away or was_above != (level > normal):
-            since = step
-    if since is None:
+            self._start = self._healthy = step.after
+            self._drop = self._rise = self._end = None
+            return
+        side = self._side(self._healthy)
+        if side == "worse":
+            self._drop = self._drop or step
+            return
+        if self._drop is not None:
+            self._end, self._drop = (self._drop, step, _ratio(before, self._healthy)), None
+        if side == "better":
+            self._healthy = step.after
+            self._rise = self._rise or step
+
+    def away(self) -> Judged | None:
+        """Compare the level of now: slower than the healthy level, or faster than any healthy level before."""
+        if self._drop is not None:
+            return self._judged(Standing.SLOWER, self._drop, self._healthy)
+        if self._start is not None and self._rise is not None and self._side(self._start) == "better":
+            return self._judged(Standing.FASTER, self._rise, self._start)
         return None
-    ratio = (level - normal) / abs(normal) if normal else None
-    state = Standing.SLOWER if direction(ratio, gone.better) == "worse" else Standing.FASTER
-    return Judged(state, since.at, since.cell_id, ratio, _shift_words(ratio))
+
+    def recovered(self, since: datetime | None) -> Judged | None:
+        """Report the last drop that was taken back, where that happened in the period."""
+        if self._end is None or since is None or self._end[1].at < since:
+            return None
+        drop, back, ratio = self._end
+        words = f"recovered on {day_written(back.at)}: was {shift_words(ratio)} since {day_written(drop.at)}"
+        return Judged(Standing.IN_CONTROL, back.at, back.cell_id, None, words)
+
+    def _side(self, level: float) -> str | None:
+        return None if is_near(self._level, level) else direction(_ratio(self._level, level), self._better)
+
+    def _judged(self, state: Standing, step: Step, level: float) -> Judged:
+        ratio = _ratio(self._level, level)
+        return Judged(state, step.at, step.cell_id, ratio, _shift_words(ratio))
+
+
+def _ratio(value: float, level: float) -> float | None:
+    return (value - level) / abs(level) if level else None
 
 
 def _shift_words(ratio: float | None) -> str:
-    if ratio is None:
-        return "no longer 0"
-    return f"{100 * abs(ratio):.1f} % {'higher' if ratio > 0 else 'lower'} than before"
+    return shift_words(ratio) if ratio is None else f"{shift_words(ratio)} than before"
 
 
 def _drifted(gone: Gone) -> Judged | None:

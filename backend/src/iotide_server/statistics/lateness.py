@@ -40,17 +40,19 @@ def lateness(
 
     late_at = max(second firing, newest point + 2 x median gap) + tolerance. The median does not mind a few gaps that a
     failed firing or an outage made long; and a series that gets a point of each third firing only, since its node is
-    seldom quiet, is not late at each of the other two.
+    seldom quiet, is not late at each of the other two. Where the next firing alone is known and never came, since
+    nothing fires it, that one counts instead of the second, if the series has a usual gap.
 
     Args:
         times: of its newest points, in order, at least one.
         firings: since the one that gave a point last, in order: those that were, and the next one if it is known.
     """
     missed = sum(firing + tolerance <= now for firing in firings)
-    if len(firings) < MISSED_FIRINGS:
+    gap = usual_gap(times)
+    if not firings or (len(firings) < MISSED_FIRINGS and not gap):
         return Lateness(times[-1], missed, None, is_late=False)
-    silent_at = times[-1] + USUAL_GAPS * usual_gap(times)
-    late_at = max(firings[MISSED_FIRINGS - 1], silent_at) + tolerance
+    silent_at = times[-1] + USUAL_GAPS * gap
+    late_at = max(firings[:MISSED_FIRINGS][-1], silent_at) + tolerance
     return Lateness(times[-1], missed, late_at, is_late=late_at <= now)
 
 

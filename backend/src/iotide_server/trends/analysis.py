@@ -28,6 +28,7 @@ from iotide_server.trends.models import ChangePoint, SeriesCourse
 from iotide_server.trends.noise import NoiseChange, noise_change
 from iotide_server.trends.recoveries import write_recoveries
 from iotide_server.trends.service import ALERTS
+from iotide_server.trends.usual_gaps import put_usual_gaps
 
 _QUIET: Final = frozenset({Course.STEADY, Course.TOO_SHORT})
 
@@ -61,6 +62,8 @@ def analyse_series(session: Session, series_id: int) -> None:
     )
     was_quiet = _is_quiet(session.get(SeriesCourse, series_id))
     session.merge(course)
+    session.flush()
+    put_usual_gaps(session, [series_id])
     _keep_changes(session, series, course, found.changes, points)
     if points:
         _judge_events(session, series, points)
@@ -83,6 +86,7 @@ def analyse_young(session: Session, series_ids: Sequence[int]) -> list[int]:
     """
     looked_at = repository.write_young(session, series_ids, FEWEST_SUSPECTED, FEWEST_RUNS, DETECTOR)
     young = [row for row in looked_at if row.is_young]
+    put_usual_gaps(session, [row.id for row in young])
     want_all(session, ALERTS, [row.id for row in young], repository.transaction_time(session))
     live.publish_all(session, [("series", row.id, row.cluster_id) for row in young if row.is_news])
     firsts = sorted({row.cluster_id for row in young if row.is_first})

@@ -1,14 +1,15 @@
 """Scheduled series that have stopped: their schedules fire, and no point comes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from iotide_server.schedules.failing import FailingSchedule
 from iotide_server.statistics.lateness import Lateness, lateness
 from iotide_server.trends.lateness_repository import ExpectedSeries, expected_series
-from iotide_server.trends.words import late_words
+from iotide_server.trends.words import stale_words, unanswered_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +19,17 @@ class ScheduledSeries:
     expected: ExpectedSeries
     lateness: Lateness
 
-    @property
-    def words(self) -> str:
-        """For instance `no point since 2026-11-20 02:30:00 UTC: schedule nightly fired 3 times since then`."""
-        return late_words(self.lateness.last_at, self.lateness.missed_firings, self.expected.schedule_name)
+    def words(self, failing: Mapping[int, FailingSchedule]) -> str:
+        """Say since when it has no data and why.
+
+        Args:
+            failing: by id, the schedules that fail.
+        """
+        known = failing.get(self.expected.schedule_id)
+        if known is not None:
+            return stale_words(self.lateness.last_at, known.words)
+        fired = min(self.lateness.missed_firings, len(self.expected.firings) - 1)
+        return stale_words(self.lateness.last_at, unanswered_words(self.expected.schedule_name, fired))
 
 
 def scheduled_series(

@@ -20,6 +20,7 @@ class SeriesCourse(Base):
         drift: as `iotide_server.trends.drift.StoredDrift`, where that is its course.
         noise: the last change of the spread around the level, as `iotide_server.trends.noise.NoiseChange`.
         suspect: centre, low, high and is_higher, while the newest points look as if it had changed.
+        usual_gap_seconds: from one day with points to the next, as `usual_gaps` has it; None: nothing is usual yet.
         detector: name and version of what looked.
     """
 
@@ -33,6 +34,7 @@ class SeriesCourse(Base):
     drift: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     noise: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     suspect: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    usual_gap_seconds: Mapped[float | None]
     detector: Mapped[str]
     analysed_at: Mapped[datetime]
 

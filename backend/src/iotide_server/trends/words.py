@@ -1,10 +1,10 @@
 """What was found in a series, as sentences that say no more than was shown; pure."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from iotide_server.kit.clock import day_written, days_written, written
+from iotide_server.kit.clock import day_written, days_written
 from iotide_server.statistics.course import FEWEST_BEFORE, LOOKS_AFTER, Course, Effect
 from iotide_server.statistics.shifts import is_near
 from iotide_server.trends.drift import StoredDrift
@@ -153,6 +153,21 @@ def peer_words(difference_ratio: float, others: int, better: str, *, is_odd: boo
     return words if judged is None else f"{words}, {judged}"
 
 
-def late_words(last_at: datetime, missed_firings: int, schedule_name: str) -> str:
-    """A scheduled series that has stopped."""
-    return f"no point since {written(last_at)}: schedule {schedule_name} fired {missed_firings} times since then"
+def stale_words(last_at: datetime, reason: str) -> str:
+    """A series without new data, for instance `no data since 25 Oct 2026: schedule weekly is paused`."""
+    return f"no data since {day_written(last_at)}: {reason}"
+
+
+def unanswered_words(schedule_name: str, missed_firings: int) -> str:
+    """A schedule that gives a series no points, or does not fire at all."""
+    if missed_firings == 0:
+        return f"schedule {schedule_name} was due and has not fired"
+    return (
+        f"schedule {schedule_name} fired {missed_firings} {'time' if missed_firings == 1 else 'times'} without a point"
+    )
+
+
+def gap_words(usual_gap: timedelta) -> str:
+    """The usual gap of a series, for instance `usually measured every 7 days`."""
+    days = round(usual_gap / timedelta(days=1))
+    return "usually measured every day" if days <= 1 else f"usually measured every {days} days"

@@ -66,7 +66,7 @@ def test_a_series_is_late_when_two_firings_gave_it_nothing(session: Session, mea
     assert late(session, 9.04) == []
     assert late(session, 9.05) == [("nightly", 2)]
     (found,) = late_series(session, NOW + 10 * DAY)
-    assert found.words == "no point since 2026-11-28 10:05:00 UTC: schedule nightly fired 2 times since then"
+    assert found.words({}) == "no data since 28 Nov 2026: schedule nightly fired 2 times without a point"
     assert found.expected.series_id == session.scalars(select(Series.id)).one()
     assert list(late_series(session, NOW + 10 * DAY, frozenset())) == []
 

@@ -40,7 +40,9 @@ def gone(*levels: float, better: str = "higher", expected: tuple[int, ...] = (),
         (gone(100.0, 80.0), Standing.SLOWER, 1),
         (gone(1.0, 1.3, better="lower"), Standing.SLOWER, 1),
         (gone(1.0, 0.7, better="lower"), Standing.FASTER, 1),
-        (gone(100.0, 80.0, 101.0), Standing.IN_CONTROL, None),
+        (gone(100.0, 120.0, 100.0), Standing.SLOWER, 2),
+        (gone(100.0, 120.0, 80.0, 119.0), Standing.FASTER, 1),
+        (gone(100.0, 80.0, 98.0, 96.0), Standing.SLOWER, 3),
         (gone(100.0, 80.0, 90.0, 70.0), Standing.SLOWER, 1),
         (gone(100.0, 80.0, 120.0), Standing.FASTER, 2),
         (gone(100.0, 120.0, 80.0), Standing.SLOWER, 2),
@@ -59,11 +61,53 @@ def test_a_series_stands_by_its_level_of_now_since_it_left_the_normal_one(
     assert judged.since == (None if day is None else NOW + timedelta(days=day))
 
 
-def test_the_words_and_the_ratio_are_of_now_beside_the_normal_level() -> None:
+def test_the_words_and_the_ratio_compare_now_with_the_healthy_level() -> None:
+    assert judge(gone(100.0, 120.0, 90.0)).shift_ratio == pytest.approx(-0.25)
+    assert judge(gone(100.0, 80.0, 130.0)).shift_ratio == pytest.approx(0.3)
     judged = judge(gone(100.0, 90.0, 80.0))
     assert judged.shift_ratio == pytest.approx(-0.2)
     assert judged.words == "20.0 % lower than before"
     assert judge(gone(0.0, 5.0)).words == "no longer 0"
+
+
+def test_what_recovered_is_in_control_and_the_words_report_it_where_that_lies_in_the_period() -> None:
+    back = gone(100.0, 82.0, 101.0)
+    told = judge(back, NOW + timedelta(days=2))
+    words = "recovered on 22 Nov 2026: was 18.0 % lower since 21 Nov 2026"
+    assert told == Judged(Standing.IN_CONTROL, NOW + timedelta(days=2), 2, None, words)
+    later = judge(back, NOW + timedelta(days=3))
+    assert later == Judged(Standing.IN_CONTROL, None, None, None, "at its healthy level: 60 points")
+    assert judge(gone(100.0)).words == "no change shown in 60 points"
+
+
+level = st.floats(1, 1000, allow_nan=False)
+better_sides = st.sampled_from(["higher", "lower"])
+
+
+@given(st.lists(level, min_size=1, max_size=12), st.sets(st.integers(1, 11)), st.integers(-1, 13), better_sides)
+def test_the_state_does_not_depend_on_where_the_period_begins(
+    path: list[float], expected: set[int], day: int, better: str
+) -> None:
+    series = gone(*path, better=better, expected=tuple(expected))
+    judged, other = judge(series, NOW + timedelta(days=day)), judge(series)
+    assert (judged.state, judged.shift_ratio) == (other.state, other.shift_ratio)
+    accepted = max((one for one in expected if one < len(path)), default=0)
+    kept = [value if better == "higher" else -value for value in path[accepted:]]
+    if judged.state is Standing.SLOWER:
+        assert kept[-1] < max(kept)
+    if judged.state is Standing.FASTER:
+        assert kept[-1] > kept[0]
+    if kept[-1] < max(kept) - 0.07 * max(map(abs, kept)):
+        assert judged.state is Standing.SLOWER
+
+
+@given(st.lists(level, min_size=1, max_size=8), st.floats(0.5, 0.96), st.floats(0.98, 1.02))
+def test_a_drop_that_was_taken_back_leaves_the_state_as_it_was(path: list[float], drop: float, back: float) -> None:
+    before = judge(gone(*path))
+    if before.state is Standing.IN_CONTROL:
+        assert judge(gone(*path, path[-1] * drop, path[-1])).state is Standing.IN_CONTROL
+    if len(path) == 1:
+        assert judge(gone(*path, path[0] * drop, path[0] * back)).state is Standing.IN_CONTROL
 
 
 def test_a_drift_has_a_direction_and_no_moment() -> None:
@@ -77,8 +121,8 @@ def test_a_noisier_series_says_so_unless_it_is_slower_and_one_that_stopped_says_
     assert judge(gone(100.0, noisy=spread)) == Judged(Standing.NOISY, NOW, None, None, "2.4 times as noisy")
     assert judge(gone(100.0, 130.0, noisy=spread)).state is Standing.NOISY
     assert judge(gone(100.0, 80.0, noisy=spread)).state is Standing.SLOWER
-    stopped = judge(gone(100.0, 80.0, noisy=spread, late_words="no point since then"))
-    assert (stopped.state, stopped.since, stopped.words) == (Standing.MISSING, NOW, "no point since then")
+    stopped = judge(gone(100.0, 80.0, noisy=spread, stale_words="no data since then"))
+    assert (stopped.state, stopped.since, stopped.words) == (Standing.STALE, NOW, "no data since then")
 
 
 @pytest.mark.parametrize("course", [None, Course.TOO_SHORT])

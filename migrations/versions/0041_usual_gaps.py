@@ -1,0 +1,36 @@
+"""the usual gap of each series, so that one without new data is found, whether a schedule measures it or not
+
+The previous release goes on: it neither reads nor writes the column.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0041"
+down_revision = "0040"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("series_course", sa.Column("usual_gap_seconds", sa.Double(), nullable=True))
+    op.execute(
+        """
+        UPDATE series_course SET usual_gap_seconds = (
+            SELECT CASE WHEN count(gap) >= 3 THEN percentile_cont(0.5) WITHIN GROUP (ORDER BY gap) END
+            FROM (
+                SELECT extract(epoch FROM day - lag(day) OVER (ORDER BY day)) AS gap
+                FROM (
+                    SELECT DISTINCT date_trunc('day', at, 'UTC') AS day
+                    FROM (SELECT at FROM point WHERE series_id = series_course.series_id ORDER BY at DESC LIMIT 500)
+                         AS newest
+                    ORDER BY day DESC LIMIT 21
+                ) AS measured
+            ) AS known
+        )
+        """
+    )
+
+
+def downgrade() -> None:
+    op.drop_column("series_course", "usual_gap_seconds")

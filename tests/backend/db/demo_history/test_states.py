@@ -1,0 +1,65 @@
+"""The overview of sample data: what lost its mount, what has no data, and what recovered."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from factories.loaded import Loaded, to_be_loaded
+
+from iotide_server.demo_history.loading import HistoryPlan, load_history
+from iotide_server.demo_history.narrowing import narrowed
+from iotide_server.embedded.postgres import PrivatePostgres
+
+PERIODS = (7, 30, 90, 365)
+PLAN = HistoryPlan(seed=1, days=180, sites=narrowed(["demo-hpc"], ["iozone", "dd"]))
+
+
+@pytest.fixture(scope="module")
+def sample(postgres_server: PrivatePostgres) -> Iterator[Loaded]:
+    with to_be_loaded(postgres_server, "states") as site:
+        load_history(site.database, PLAN, site.clock)
+        yield site
+
+
+def attention(board: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What needs attention in the sample cluster, by kind."""
+    (cluster,) = (one for one in board["clusters"] if one["name"] == "demo-hpc")
+    return {item["kind"]: item for item in board["attention"] if item["cluster_id"] == cluster["id"]}
+
+
+@pytest.mark.parametrize("days", PERIODS)
+def test_the_overview_names_the_cluster_whose_home_was_lost_and_the_series_without_data(
+    sample: Loaded, days: int
+) -> None:
+    board = sample.get("/board", days=days)
+    needed = attention(board)
+    assert set(needed) == {"lost_mount", "failing_schedule", "stale_series"}
+    assert needed["lost_mount"]["words"] == "/home (home) is not mounted on c02"
+    failing = needed["failing_schedule"]
+    assert failing["words"].startswith("weekly failed 4 times in a row since ")
+    assert failing["words"].endswith(": /home is not mounted on c02 (1 of 5 configurations)")
+    stale = needed["stale_series"]
+    assert (stale["series"]["workload"], stale["series"]["node_names"], stale["series_count"]) == ("iozone", ["c02"], 2)
+    assert stale["words"].startswith("no data since ")
+    assert stale["series"]["last_at"] == stale["since"]
+    (cell,) = (cell for cell in board["cells"] if cell["workload"] == "iozone")
+    assert (cell["state"], cell["counts"]) == ("stale", [{"state": "stale", "series": 2}])
+
+
+@pytest.mark.parametrize("days", PERIODS)
+def test_a_level_that_came_back_is_in_control_in_every_period(sample: Loaded, days: int) -> None:
+    (cell,) = (cell for cell in sample.get("/board", days=days)["cells"] if cell["workload"] == "dd")
+    assert (cell["state"], cell["counts"]) == ("in_control", [{"state": "in_control", "series": 6}])
+    is_reported = days > 180 * (1 - 0.62)
+    assert ("recovered on " in cell["words"]) is is_reported
+
+
+def test_sample_data_is_judged_at_its_own_end_and_does_not_go_stale_with_the_days(sample: Loaded) -> None:
+    sample.clock.now += timedelta(days=40)
+    try:
+        board = sample.get("/board", days=365)
+    finally:
+        sample.clock.now -= timedelta(days=40)
+    states = {cell["workload"]: cell["state"] for cell in board["cells"]}
+    assert states == {"dd": "in_control", "iozone": "stale"}
