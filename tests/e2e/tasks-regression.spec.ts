@@ -110,6 +110,6 @@ test("a regression from the suspicion to the new baseline", async ({ page, reque
 
   await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
   const open = page.getByRole("link", { name: `Alert ${id}`, exact: true });
-  await expect(page.getByRole("heading", { name: "How it stands" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Status board" })).toBeVisible();
   await expect(open).toHaveCount(0);
 });

@@ -28,8 +28,8 @@ from iotide_server.notifications.service import DELIVERY
 from iotide_server.operations.exposition import WORKER_OFFSET, ProcessMetrics, registry_of, serve_metrics
 from iotide_server.results.service import POINTS
 from iotide_server.retention.service import RETENTION, give_up_old
-from iotide_server.schedules.firing import OVERSIGHT
 from iotide_server.settings import Settings
+from iotide_server.targets.agents import OVERSIGHT
 from iotide_server.trends.analysis import analyse_series, analyse_young
 from iotide_server.trends.peer_marks import judge_peers, judge_together
 from iotide_server.trends.service import ALERTS, ANALYSIS, PEERS, recompute_points

@@ -2595,10 +2595,10 @@ export interface paths {
         };
         /**
          * Show what is not as it was
-         * @description By cluster and workload: slower, faster, noisier or stopped, and since when, beside the beginning of the period.
+         * @description By cluster and workload: slower, faster, noisier or without data, since when, and what needs attention.
          *
-         *     A change that goes back within 3 % of where it came from counts no more, and one that somebody expected makes the
-         *     level after it the normal one. A change whose alert is still open counts also where it is older than the period.
+         *     A series is compared with its last healthy level: the best one since a person expected a change. The period decides
+         *     which series are listed and which recoveries are reported, never a state. Series without new data are listed always.
          */
         get: operations["get_board"];
         put?: never;
@@ -2940,9 +2940,9 @@ export interface components {
         AgentStanding: "current" | "behind" | "too_old" | "too_new" | "unknown";
         /**
          * Alert
-         * @description A change that a rule covers, a suspicion of one, or a scheduled series that stopped.
+         * @description A change that a rule covers, a suspicion of one, or a scheduled series that is stale.
          *
-         *     `change` is null of a suspicion, and of a series that stopped; that has `silent_since`. `moves` are the actions that
+         *     `change` is null of a suspicion, and of a stale series; that has `silent_since`. `moves` are the actions that
          *     it takes now.
          */
         Alert: {
@@ -2956,7 +2956,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "change" | "missing";
+            kind: "change" | "stale";
             state: components["schemas"]["AlertState"];
             series: components["schemas"]["AlertSeries"];
             /** @description Null as long as no change is found */
@@ -3169,7 +3169,7 @@ export interface components {
             channel_ids?: number[];
             /**
              * Missing Runs
-             * @description Tell of scheduled series that stopped, too
+             * @description Raise alerts of stale series, too
              * @default true
              */
             missing_runs: boolean;
@@ -3273,6 +3273,47 @@ export interface components {
          * @enum {string}
          */
         AttemptState: "open" | "finished" | "failed" | "cancelled" | "declined" | "lost";
+        /**
+         * AttentionItem
+         * @description Something that a person has to do, whatever period is shown; it goes once that is done.
+         */
+        AttentionItem: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "vanished_target" | "lost_mount" | "failing_schedule" | "overdue_schedule" | "silent_nodes" | "stale_series";
+            /** Cluster Id */
+            cluster_id: number;
+            /**
+             * Words
+             * @example weekly failed 4 times in a row since 8 Nov 2026: /home is not mounted on c02
+             */
+            words: string;
+            /**
+             * Remedy
+             * @example mount /home on c02 again, or retire the target
+             */
+            remedy: string;
+            /**
+             * Since
+             * @description Null where no moment is known
+             */
+            since: string | null;
+            /** Schedule Id */
+            schedule_id: number | null;
+            /** Target Id */
+            target_id: number | null;
+            /**
+             * Node Id
+             * @description Of several nodes the first
+             */
+            node_id: number | null;
+            /** @description Of several that stopped alike the newest */
+            series: components["schemas"]["Series"] | null;
+            /** Series Count */
+            series_count: number;
+        };
         /**
          * AuditEntry
          * @description One change: who, what, before, after, from where.
@@ -3546,6 +3587,16 @@ export interface components {
             /** Cells */
             cells: components["schemas"]["BoardCell"][];
             /**
+             * Attention
+             * @description The gravest first, and of one kind the oldest
+             */
+            attention: components["schemas"]["AttentionItem"][];
+            /**
+             * Attention Left Out
+             * @description Further items, where there are very many
+             */
+            attention_left_out: number;
+            /**
              * Is Cut
              * @description There are more series than were looked at; the newest ones were
              */
@@ -3553,18 +3604,18 @@ export interface components {
         };
         /**
          * BoardCell
-         * @description All series of one workload on one cluster that were measured in the period: the gravest state among them.
+         * @description All series of one workload on one cluster that were measured in the period or are stale: the gravest state.
          */
         BoardCell: {
             /** Cluster Id */
             cluster_id: number;
             /** Workload */
             workload: string;
-            /** @description Beside the level at the beginning of the period, or the one that was accepted since then. `slower`: worse by 3 % or more; `faster`: better; `missing`: a schedule fires and no point comes; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
+            /** @description Compared with the last healthy level: the best one since a change was last expected. `slower`: worse by 3 % or more; `faster`: better than any before; `stale`: no data for twice the usual gap; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
             state: components["schemas"]["iotide_server__board__standing__Standing"];
             /**
              * Since
-             * @description Of the worst series; null of a slow drift, and without a change
+             * @description Of the worst series, or when it recovered; null of a slow drift, and without a change
              */
             since: string | null;
             /**
@@ -3581,7 +3632,7 @@ export interface components {
             since_cell_id: number | null;
             /**
              * Shift Ratio
-             * @description Its level of now to the normal one, less 1
+             * @description Its level of now to the healthy one, less 1
              */
             shift_ratio: number | null;
             /**
@@ -8683,7 +8734,7 @@ export interface components {
          * @description So many series stand so.
          */
         StandingCount: {
-            /** @description Beside the level at the beginning of the period, or the one that was accepted since then. `slower`: worse by 3 % or more; `faster`: better; `missing`: a schedule fires and no point comes; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
+            /** @description Compared with the last healthy level: the best one since a change was last expected. `slower`: worse by 3 % or more; `faster`: better than any before; `stale`: no data for twice the usual gap; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
             state: components["schemas"]["iotide_server__board__standing__Standing"];
             /** Series */
             series: number;
@@ -10020,7 +10071,7 @@ export interface components {
          * @description In the order in which somebody should look.
          * @enum {string}
          */
-        iotide_server__board__standing__Standing: "slower" | "missing" | "noisy" | "faster" | "in_control" | "no_baseline";
+        iotide_server__board__standing__Standing: "slower" | "stale" | "noisy" | "faster" | "in_control" | "no_baseline";
         /**
          * Attempt
          * @description One try; `words` is null while it is under way, or where nobody came back to say.
@@ -39210,7 +39261,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Any of these */
                 state?: components["schemas"]["AlertState"][] | null;
-                kind?: ("change" | "missing") | null;
+                kind?: ("change" | "stale") | null;
                 cluster_id?: number | null;
                 target_id?: number | null;
                 series_id?: number | null;
@@ -42902,6 +42953,43 @@ export interface operations {
                      *           "last_at": "2026-11-21T10:00:00Z"
                      *         }
                      *       ],
+                     *       "attention": [
+                     *         {
+                     *           "kind": "vanished_target",
+                     *           "cluster_id": 1,
+                     *           "words": "weekly failed 4 times in a row since 8 Nov 2026: /home is not mounted on c02",
+                     *           "remedy": "mount /home on c02 again, or retire the target",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "schedule_id": 1,
+                     *           "target_id": 1,
+                     *           "node_id": 1,
+                     *           "series": {
+                     *             "id": 1,
+                     *             "cluster_id": 1,
+                     *             "node_names": [
+                     *               "text"
+                     *             ],
+                     *             "target_names": [
+                     *               "text"
+                     *             ],
+                     *             "variant": "ext3 data=journal",
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "metric": "write_rate",
+                     *             "title": "text",
+                     *             "unit": "bytes_per_second",
+                     *             "better": "higher",
+                     *             "labels": {
+                     *               "operation": "write"
+                     *             },
+                     *             "point_count": 1,
+                     *             "last_value": 1,
+                     *             "last_at": "2026-11-21T10:00:00Z"
+                     *           },
+                     *           "series_count": 1
+                     *         }
+                     *       ],
+                     *       "attention_left_out": 1,
                      *       "is_cut": true
                      *     }
                      */

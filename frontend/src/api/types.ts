@@ -16,6 +16,7 @@ export type AlertRuleInput = Schemas["AlertRuleInput"];
 export type Artefact = Schemas["Artefact"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type Blackout = Schemas["Blackout"];
+export type AttentionItem = Schemas["AttentionItem"];
 export type Board = Schemas["Board"];
 export type BoardCell = Schemas["BoardCell"];
 export type BoardCluster = Schemas["BoardCluster"];

@@ -52,6 +52,8 @@ export const NO_BOARD = {
   ],
   workloads: [],
   cells: [],
+  attention: [],
+  attention_left_out: 0,
   is_cut: false,
 };
 

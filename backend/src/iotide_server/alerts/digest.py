@@ -47,7 +47,7 @@ def compose(session: Session, due: DueDigest) -> Message | None:
         until=due.until,
         changes=_changes(session, due),
         waiting=[alert for alert in alerts if alert.kind == "change"],
-        stopped=[alert for alert in alerts if alert.kind == "missing"],
+        stopped=[alert for alert in alerts if alert.kind == "stale"],
         noisiest=[NoisySeries(**row._mapping) for row in session.execute(_NOISIEST, values)],
     )
     return None if week.is_empty else digest_message(week)

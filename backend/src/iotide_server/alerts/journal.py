@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -9,6 +10,9 @@ from iotide_server.alerts.lifecycle import AlertState, ClosedBecause
 from iotide_server.alerts.models import Alert, AlertAction
 from iotide_server.kit.db import Json
 from iotide_server.live import service as live
+
+SILENT: Final = "silent"
+"""The deed that begins the alert of a stale series; its comment says why there is no data."""
 
 
 @dataclass(frozen=True, slots=True)

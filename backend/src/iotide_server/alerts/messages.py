@@ -118,7 +118,7 @@ def digest_message(week: Week) -> Message:
 
 def _subject(alerts: Sequence[Alert]) -> str:
     first = alerts[0]
-    if first.kind == "missing":
+    if first.kind == "stale":
         return f"{_series(first.series)} has stopped" if len(alerts) == 1 else f"{len(alerts)} series have stopped"
     return f"{_series(first.series)} {first.words.split(':')[0]}" if len(alerts) == 1 else f"{len(alerts)} changes"
 

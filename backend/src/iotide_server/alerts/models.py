@@ -94,6 +94,7 @@ class Alert(Identified, Base):
     """A change that a rule covers, a suspicion of one, or a scheduled series without points.
 
     Attributes:
+        kind: `missing` is a stale series; the previous release knows no other word for it.
         change_point_id: what it is about, once that is found; a change has one alert for ever.
         silent_since: of a series that stopped: its last point; such a silence has one alert for ever.
         schedule_id: that goes on without giving it points.

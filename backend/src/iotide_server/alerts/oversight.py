@@ -1,21 +1,33 @@
-"""Scheduled series that have stopped: their schedules fire, no point comes, and a rule asks for it."""
+"""Stale series of schedules: no point comes, or none can, and a rule asks for it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from iotide_server.alerts import groups, repository
-from iotide_server.alerts.journal import Deed, note
+from iotide_server.alerts.journal import SILENT, Deed, note
 from iotide_server.alerts.lifecycle import AlertState
 from iotide_server.alerts.models import Alert
 from iotide_server.alerts.raising import rule_of
-from iotide_server.schedules.failing import FailingSchedule, failing_schedules
+from iotide_server.results.models import Series
+from iotide_server.schedules.failing import failing_schedules
+from iotide_server.targets.losses import LostPlace, lost_places
 from iotide_server.trends.lateness import ScheduledSeries, scheduled_series
+from iotide_server.trends.words import stale_words
+
+
+@dataclass(frozen=True, slots=True)
+class _Silence:
+    """Why a series gets no data, and since when."""
+
+    at: datetime
+    words: str
 
 
 def watch_cluster(session: Session, cluster_id: int) -> datetime | None:
-    """Raise an alert of each scheduled series of the cluster that is late; once for one silence.
+    """Raise an alert of each scheduled series of the cluster that is late or lost its mount; once for one silence.
 
     Returns:
         When the next of them will be late unless a point comes; None: the next firing asks again.
@@ -23,20 +35,32 @@ def watch_cluster(session: Session, cluster_id: int) -> datetime | None:
     now = repository.transaction_time(session)
     next_at: datetime | None = None
     failing = failing_schedules(session, frozenset({cluster_id}))
+    lost = lost_places(session, cluster_id)
     for one in scheduled_series(session, now, frozenset({cluster_id})):
         late_at = one.lateness.late_at
-        if late_at is None:
-            continue
-        if one.lateness.is_late:
-            _raise(session, one, failing, now)
-        elif next_at is None or late_at < next_at:
+        if late_at is not None and one.lateness.is_late:
+            _raise(session, one, _Silence(late_at, one.words(failing)), now)
+        elif lost and (without := _without_mount(session, one, lost)) is not None:
+            _raise(session, one, without, now)
+        elif late_at is not None and (next_at is None or late_at < next_at):
             next_at = late_at
     return next_at
 
 
-def _raise(session: Session, late: ScheduledSeries, failing: Mapping[int, FailingSchedule], now: datetime) -> None:
+def _without_mount(
+    session: Session, one: ScheduledSeries, lost: Mapping[tuple[int, int], LostPlace]
+) -> _Silence | None:
+    series = session.get_one(Series, one.expected.series_id)
+    places = (lost.get((target_id, node_id)) for target_id in series.target_ids for node_id in series.node_ids)
+    place = next((place for place in places if place is not None), None)
+    if place is None:
+        return None
+    return _Silence(max(place.since, one.lateness.last_at), stale_words(one.lateness.last_at, place.words))
+
+
+def _raise(session: Session, late: ScheduledSeries, silence: _Silence, now: datetime) -> None:
     series = repository.lock_series(session, late.expected.series_id)
-    silent_since, late_at = late.lateness.last_at, late.lateness.late_at or now
+    silent_since = late.lateness.last_at
     if series is None or repository.silence_known(session, series.id, silent_since):
         return
     rule = rule_of(session, series)
@@ -50,11 +74,11 @@ def _raise(session: Session, late: ScheduledSeries, failing: Mapping[int, Failin
         silent_since=silent_since,
         schedule_id=late.expected.schedule_id,
         rule_id=rule.id,
-        at=late_at,
+        at=silence.at,
         window_from=silent_since,
-        window_until=late_at + (late_at - silent_since),
+        window_until=silence.at + (silence.at - silent_since),
         raised_at=now,
     )
     session.add(alert)
-    note(session, alert, Deed("silent", now, comment=late.words(failing)))
+    note(session, alert, Deed(SILENT, now, comment=silence.words))
     groups.join(session, alert, series, now)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
@@ -12,6 +12,7 @@ from iotide_server.accounts.models import Role, User
 from iotide_server.accounts.principal import Principal
 from iotide_server.alerts import models, repository
 from iotide_server.alerts.errors import AlertNotFoundError
+from iotide_server.alerts.journal import SILENT
 from iotide_server.alerts.lifecycle import AlertState, possible
 from iotide_server.alerts.models import AlertAction as ActionRow
 from iotide_server.alerts.schemas import (
@@ -20,11 +21,11 @@ from iotide_server.alerts.schemas import (
     AlertDetail,
     AlertFilter,
     AlertGroupRef,
+    AlertKind,
     AlertSeries,
     RuleRef,
 )
 from iotide_server.clusters.models import Cluster, Node
-from iotide_server.kit.clock import written
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import IMPROVEMENTS, Direction
@@ -34,8 +35,12 @@ from iotide_server.trends.recoveries import described
 from iotide_server.trends.recoveries import direction_of as direction_of_change
 from iotide_server.trends.schemas import Event as ShownEvent
 from iotide_server.trends.schemas import SeriesChange
+from iotide_server.trends.words import stale_words
 
 AnyRow = Row[*tuple[Any, ...]]
+
+_STORED: Final[Mapping[AlertKind, str]] = {"change": "change", "stale": "missing"}
+_SHOWN: Final[Mapping[str, AlertKind]] = {stored: kind for kind, stored in _STORED.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,16 @@ def shown(session: Session, rows: Sequence[AnyRow], now: datetime) -> list[Alert
     return [_shown(row, names) for row in rows]
 
 
+_STALE_WORDS: Final = (
+    select(ActionRow.comment)
+    .where(ActionRow.alert_id == models.Alert.id, ActionRow.action == SILENT)
+    .order_by(ActionRow.id)
+    .limit(1)
+    .scalar_subquery()
+)
+"""Why a series has no data, as it was known when its alert was raised."""
+
+
 def _described() -> Select[*tuple[Any, ...]]:
     return (
         select(
@@ -114,6 +129,7 @@ def _described() -> Select[*tuple[Any, ...]]:
             Event,
             Cluster.name.label("cluster_name"),
             User.name.label("owner"),
+            _STALE_WORDS.label("stale_words"),
         )
         .join(Series, Series.id == models.Alert.series_id)
         .join(Cluster, Cluster.id == models.Alert.cluster_id)
@@ -131,7 +147,9 @@ def _filtered(visible: frozenset[int] | None, wanted: AlertFilter) -> Select[*tu
         statement = statement.where(models.Alert.cluster_id.in_(visible))
     if wanted.state:
         statement = statement.where(models.Alert.state.in_(wanted.state))
-    for column in ("kind", "cluster_id", "series_id", "group_id", "rule_id"):
+    if wanted.kind is not None:
+        statement = statement.where(models.Alert.kind == _STORED[wanted.kind])
+    for column in ("cluster_id", "series_id", "group_id", "rule_id"):
         value = getattr(wanted, column)
         if value is not None:
             statement = statement.where(getattr(models.Alert, column) == value)
@@ -143,18 +161,18 @@ def _filtered(visible: frozenset[int] | None, wanted: AlertFilter) -> Select[*tu
 
 
 def _shown(row: AnyRow, names: _Names) -> Alert:
-    found, series, change, rule, group, event, cluster_name, owner = row
+    found, series, change, rule, group, event, cluster_name, owner, stale = row
     direction = direction_of(series, change)
     state = AlertState(found.state)
     return Alert(
         id=found.id,
         cluster_id=found.cluster_id,
         cluster_name=cluster_name,
-        kind=found.kind,
+        kind=_SHOWN[found.kind],
         state=state,
         series=_series(series, names),
         direction=direction,
-        words=_words(found, series, change),
+        words=_words(found, series, change, stale),
         at=found.at,
         change=None if change is None else SeriesChange.of(change, series.better),
         silent_since=found.silent_since,
@@ -192,9 +210,9 @@ def _series(series: Series, names: _Names) -> AlertSeries:
     )
 
 
-def _words(found: models.Alert, series: Series, change: ChangePoint | None) -> str:
+def _words(found: models.Alert, series: Series, change: ChangePoint | None, stale: str | None) -> str:
     if change is not None:
         return described(change, series.better)
     if found.silent_since is not None:
-        return f"no point since {written(found.silent_since)}, and its schedule goes on"
+        return stale or stale_words(found.silent_since, "its schedule goes on")
     return "its newest points look as if it had changed; nothing is shown yet"

@@ -20,7 +20,7 @@ from iotide_server.trends.schemas import Event, SeriesChange
 from iotide_wire.base import Name, Text, WrittenTime
 from iotide_wire.units import Unit
 
-AlertKind = Literal["change", "missing"]
+AlertKind = Literal["change", "stale"]
 RuleName = Annotated[Name, Field(examples=["nightly-slower"])]
 WorkloadName = Annotated[str, Field(max_length=100, examples=["fio"])]
 RowId = Annotated[int, Field(ge=1, le=LARGEST_ID)]
@@ -71,9 +71,9 @@ class AlertGroupRef(Output):
 
 
 class Alert(Output):
-    """A change that a rule covers, a suspicion of one, or a scheduled series that stopped.
+    """A change that a rule covers, a suspicion of one, or a scheduled series that is stale.
 
-    `change` is null of a suspicion, and of a series that stopped; that has `silent_since`. `moves` are the actions that
+    `change` is null of a suspicion, and of a stale series; that has `silent_since`. `moves` are the actions that
     it takes now.
     """
 
@@ -155,7 +155,7 @@ class AlertRuleInput(Input):
     channel_ids: Annotated[list[RowId], Field(max_length=100, description="Who is told; none: it is shown only")] = (
         Field(default_factory=list)
     )
-    missing_runs: Annotated[bool, Field(description="Tell of scheduled series that stopped, too")] = True
+    missing_runs: Annotated[bool, Field(description="Raise alerts of stale series, too")] = True
     control_workload: Annotated[
         WorkloadName | None, Field(description="Where it changed along, the environment is to be looked at first")
     ] = None

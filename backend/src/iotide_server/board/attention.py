@@ -12,12 +12,11 @@ from iotide_server.board.schemas import AttentionKind
 from iotide_server.kit.clock import written
 from iotide_server.schedules.failing import FailingSchedule, LostMount, names
 
-ORDER: Final[Mapping[AttentionKind, int]] = {
-    kind: place
-    for place, kind in enumerate(
-        ("vanished_target", "lost_mount", "failing_schedule", "overdue_schedule", "silent_nodes", "stale_series")
-    )
-}
+ORDER: Final[Sequence[AttentionKind]] = (
+    *("vanished_target", "lost_mount"),
+    *("failing_schedule", "overdue_schedule"),
+    *("silent_nodes", "stale_series"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,9 @@ class StaleSeries:
 
 def in_order(items: Iterable[Needed]) -> list[Needed]:
     """Put the gravest first, and of one kind what lasts longest."""
-    return sorted(items, key=lambda item: (ORDER[item.kind], item.since.timestamp() if item.since else 0.0, item.words))
+    return sorted(
+        items, key=lambda item: (ORDER.index(item.kind), item.since.timestamp() if item.since else 0.0, item.words)
+    )
 
 
 def of_schedules(failing: Iterable[FailingSchedule]) -> list[Needed]:

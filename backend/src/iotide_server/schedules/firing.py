@@ -1,7 +1,6 @@
 """Firings: what is due becomes a campaign in its owner's name, each in a transaction of its own."""
 
 from datetime import datetime
-from typing import Final
 
 import structlog
 from pydantic import ValidationError
@@ -19,11 +18,9 @@ from iotide_server.live import service as live
 from iotide_server.schedules import repository
 from iotide_server.schedules.calendar import LATE_AFTER, Calendar
 from iotide_server.schedules.models import Firing, Schedule
+from iotide_server.targets.agents import OVERSIGHT
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import MissedFirings
-
-OVERSIGHT: Final = "oversight"
-"""Kind of the work that looks for series which their schedules give no points any more; its key is the cluster."""
 
 _log = structlog.get_logger(__name__)
 

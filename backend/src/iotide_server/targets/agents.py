@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy.orm import Session
 
+from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
 from iotide_server.targets import repository
 from iotide_server.targets.errors import TargetNotFoundError
@@ -12,6 +14,9 @@ from iotide_server.targets.models import Target, TargetMount
 from iotide_server.targets.mounts import Frozen, guard_problem, mount_of, stranger_problem
 from iotide_wire.facts import MountFacts
 from iotide_wire.messages import OrderTarget
+
+OVERSIGHT: Final = "oversight"
+"""Kind of the work that looks for series which get no points any more; its key is the cluster."""
 
 
 def refresh_mounts(session: Session, node_id: int, mounts: Sequence[MountFacts], now: datetime) -> None:
@@ -21,6 +26,7 @@ def refresh_mounts(session: Session, node_id: int, mounts: Sequence[MountFacts],
         problem = guard_problem(mount.frozen, found) or _stranger_problem(session, guarded, mount)
         if problem != mount.problem:
             mount.problem = problem
+            want_work(session, OVERSIGHT, guarded.cluster_id, now)
             live.publish(session, "target", guarded.id, guarded.cluster_id)
         if found is not None and problem is None:
             mount.freeze(mount.frozen.filled(Frozen.of(found)))

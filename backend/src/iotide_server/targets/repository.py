@@ -69,6 +69,18 @@ def living_mounts_on(session: Session, node_id: int) -> list[tuple[Target, Targe
     return [(target, mount) for target, mount in session.execute(statement)]
 
 
+def mounts_with_problems(session: Session, cluster_id: int) -> list[tuple[Target, Node, TargetMount]]:
+    """Return the mounts of the cluster that are not what their targets were made on, without what is retired."""
+    statement = (
+        select(Target, Node, TargetMount)
+        .join(TargetMount, TargetMount.target_id == Target.id)
+        .join(Node, Node.id == TargetMount.node_id)
+        .where(TargetMount.problem.is_not(None), Target.cluster_id == cluster_id)
+        .where(Target.retired_at.is_(None), Node.retired_at.is_(None))
+    )
+    return [(target, node, mount) for target, node, mount in session.execute(statement)]
+
+
 def living_places(session: Session, cluster_id: int) -> list[tuple[Target, TargetMount]]:
     """Every mount of every living target of a cluster, the oldest target first."""
     statement = (

@@ -86,10 +86,57 @@ it("says in each cell by sign and word how a workload stands and since when, and
 it("asks for another period once that is chosen, and keeps it in the address", async () => {
   const asked = answerBoard(SLOWER);
   const { router, user } = openDashboard("/");
-  await user.selectOptions(await screen.findByRole("combobox", { name: "Period" }), "Beside 30 days ago");
+  await user.selectOptions(await screen.findByRole("combobox", { name: "Period" }), "Last 30 days");
   expect(router.state.location.search).toEqual({ days: 30 });
   await screen.findByRole("table", { name: "Clusters by workload" });
   expect(asked.map(({ searchParams }) => searchParams.get("days"))).toEqual(["90", "30"]);
+});
+
+it("lists what needs attention, each with its link, since when and what to do; without any there is no list", async () => {
+  const item = {
+    kind: "lost_mount",
+    cluster_id: 1,
+    words: "/home (home) is not mounted on c02",
+    remedy: "mount /home on c02 again",
+    since: "2026-11-01T04:00:00Z",
+    schedule_id: null,
+    target_id: 5,
+    node_id: 2,
+    series: null,
+    series_count: 0,
+  };
+  const words = "no data since 25 Oct 2026: usually measured every 7 days";
+  const stale = { ...item, kind: "stale_series", words, target_id: null, series: SERIES, series_count: 3 };
+  const failing = {
+    ...item,
+    kind: "failing_schedule",
+    words: "weekly failed 4 times in a row",
+    schedule_id: 3,
+  };
+  const attention = [item, failing, stale];
+  server.use(
+    http.get("*/api/v1/board", () => HttpResponse.json({ ...NO_BOARD, attention, attention_left_out: 2 })),
+  );
+  openDashboard("/");
+  const list = within(await screen.findByRole("table", { name: "Needs attention" }));
+  expect(list.getByRole("link", { name: "Lost mount" })).toHaveAttribute("href", "/targets/5");
+  expect(list.getByRole("link", { name: "Schedule" })).toHaveAttribute("href", "/schedules");
+  const trend = list.getByRole("link", { name: "dd: Throughput" });
+  expect(trend.getAttribute("href")).toContain("/clusters/1/trend");
+  const row = within(trend.closest("tr") as HTMLElement);
+  expect(row.getByText(words)).toBeInTheDocument();
+  expect(row.getByText("and 2 more series")).toBeInTheDocument();
+  expect(row.getByText("1 Nov 2026")).toBeInTheDocument();
+  expect(screen.getByText("2 more items are not shown.")).toBeInTheDocument();
+});
+
+it("shows no list where nothing needs attention, and when a level recovered", async () => {
+  const words = "recovered on 20 Sep 2026: was 18.0 % lower since 11 Aug 2026";
+  answerBoard(cell("dd", "in_control", { since: "2026-09-20T02:00:00Z", words }));
+  openDashboard("/");
+  const board = within(await screen.findByRole("table", { name: "Clusters by workload" }));
+  expect(board.getByRole("link", { name: "in control" }).closest("td")).toHaveTextContent(`4 series${words}`);
+  expect(screen.queryByRole("table", { name: "Needs attention" })).not.toBeInTheDocument();
 });
 
 it("names nodes in trouble, and where nothing was measured says so", async () => {

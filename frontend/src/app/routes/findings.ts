@@ -86,7 +86,7 @@ export const alerts = createRoute({
     cluster: optional(idParam),
     state: optional(z.enum([...ALERT_STATES, "all"])),
     owner: text,
-    kind: optional(z.enum(["change", "missing"])),
+    kind: optional(z.enum(["change", "stale"])),
     group: optional(idParam),
   }),
   component: lazyRouteComponent(() => import("../pages/AlertsRoute")),

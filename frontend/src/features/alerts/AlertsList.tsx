@@ -101,12 +101,12 @@ function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
       <NativeSelect
         aria-label={t`Kind`}
         data={[
-          { value: "", label: t`Changes and silence` },
-          { value: "change", label: t`Changes alone` },
-          { value: "missing", label: t`Series that stopped` },
+          { value: "", label: t`Changes and stale series` },
+          { value: "change", label: t`Only changes` },
+          { value: "stale", label: t`Stale series` },
         ]}
         onChange={({ currentTarget: { value } }) =>
-          onView({ kind: value === "change" || value === "missing" ? value : undefined })
+          onView({ kind: value === "change" || value === "stale" ? value : undefined })
         }
         size="xs"
         value={view.kind ?? ""}

@@ -65,7 +65,7 @@ export function RuleForm({ rule, cluster, channels, onDone, ...scope }: RuleForm
         />
         <Switch
           defaultChecked={rule?.missing_runs ?? true}
-          label={t`Tell of scheduled series that stopped, too`}
+          label={t`Alert on stale series`}
           name="missing_runs"
           value="yes"
         />

@@ -53,17 +53,19 @@ function Cell({ cell }: { cell: BoardCell | undefined }) {
         <Text c="dimmed" size="xs">{t`not measured`}</Text>
       </td>
     );
+  const isRecovered = cell.state === "in_control" && cell.since !== null;
   return (
     <td className="iotide-cell" data-state={cell.state}>
       <CellLink cell={cell} />
       <div>
-        {cell.since && (
+        {cell.since && !isRecovered && (
           <Trans>
             since <Day at={cell.since} />,{" "}
           </Trans>
         )}
         {shareOf(cell)}
       </div>
+      {isRecovered && <div>{cell.words}</div>}
       {cell.suspects > 0 && (
         <div>
           <Trans>{cell.suspects} suspect</Trans>

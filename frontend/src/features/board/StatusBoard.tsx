@@ -1,4 +1,4 @@
-/** Whether anything is slower than it should be, where and since when: clusters by workloads, and what to look at. */
+/** The status board: what needs attention, clusters by workloads, and which series moved most. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -11,6 +11,7 @@ import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
 import { BoardTable } from "./BoardTable";
 import { LookAtTable } from "./LookAtTable";
+import { NeedsAttention } from "./NeedsAttention";
 import { boardQuery } from "./queries";
 import { ofCluster, STANDINGS, summaryOf, toLookAt } from "./standings";
 
@@ -32,15 +33,18 @@ interface StatusBoardProps {
 export default function StatusBoard({ clusterId, days = USUAL_DAYS, onDays, actionsOf }: StatusBoardProps) {
   const board = useQuery(boardQuery(days));
   return (
-    <Section
-      actions={<PeriodChoice days={days} onDays={onDays} />}
-      description={t`Each workload's level now, beside the one at the beginning of the period.`}
-      title={t`How it stands`}
-    >
-      <Loaded lines={6} query={board}>
-        {(found) => <Standings actionsOf={actionsOf} board={ofCluster(found, clusterId)} />}
-      </Loaded>
-    </Section>
+    <>
+      {board.data && <NeedsAttention board={ofCluster(board.data, clusterId)} />}
+      <Section
+        actions={<PeriodChoice days={days} onDays={onDays} />}
+        description={t`Each workload's level now, compared with its last healthy level.`}
+        title={t`Status board`}
+      >
+        <Loaded lines={6} query={board}>
+          {(found) => <Standings actionsOf={actionsOf} board={ofCluster(found, clusterId)} />}
+        </Loaded>
+      </Section>
+    </>
   );
 }
 
@@ -48,7 +52,7 @@ function PeriodChoice({ days, onDays }: Required<Pick<StatusBoardProps, "days" |
   return (
     <NativeSelect
       aria-label={t`Period`}
-      data={PERIODS.map((period) => ({ value: String(period), label: t`Beside ${period} days ago` }))}
+      data={PERIODS.map((period) => ({ value: String(period), label: t`Last ${period} days` }))}
       onChange={({ currentTarget: { value } }) => onDays(PERIODS.find((period) => String(period) === value))}
       size="xs"
       value={String(days)}
@@ -95,10 +99,11 @@ function Legend() {
       </List>
       <Text size="sm">
         <Trans>
-          What went back within 3 %, or was expected by somebody, counts no more; what has an open alert
-          counts until that is dealt with, however old it is. A cell is what the gravest of its series is. A
-          series has a baseline from fourteen points on. Numbers of which neither way is better, as the use of
-          a CPU, are left out.
+          The healthy level of a series is its best level since a person marked a change as expected or as
+          noise. The period decides which series are listed and which recoveries are reported, never a state:
+          stale series are always listed. A cell has the gravest state among its series. A baseline needs
+          fourteen points; a usual gap needs points on four days. Metrics without a better direction, such as
+          CPU use, are left out, and so is what was retired.
         </Trans>
       </Text>
     </details>

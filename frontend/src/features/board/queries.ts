@@ -6,7 +6,7 @@ import { answer, api } from "@/api/client";
 /** Of nodes that fall silent, series that stop, and new points of series that stand as they did there is no news. */
 const LOOK_AGAIN_MILLISECONDS = 60_000;
 
-/** How each cluster's workloads stand beside so many days ago; news of its own tell when that may have changed. */
+/** The status board of the last days; updates of its own say when it may have changed. */
 export function boardQuery(days: number) {
   return queryOptions({
     queryKey: ["standing", "list", days],

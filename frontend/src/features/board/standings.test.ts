@@ -13,8 +13,8 @@ it("says how many of the series are in the state of their cell", () => {
 });
 
 it("counts cells by their state, the gravest first", () => {
-  expect(summaryOf([cell("in_control"), cell("slower"), cell("in_control"), cell("missing")])).toBe(
-    "1 slower, 1 missing, 2 in control",
+  expect(summaryOf([cell("in_control"), cell("slower"), cell("in_control"), cell("stale")])).toBe(
+    "1 slower, 1 stale, 2 in control",
   );
 });
 
@@ -30,8 +30,15 @@ it("lists what is not as it was, the gravest first, and what moved most of those
 it("keeps the cells of one cluster and their workloads alone", () => {
   const clusters = [{ id: 1 }, { id: 2 }];
   const other = { ...cell("slower", -0.1, 0, 2), workload: "fio" };
-  const board = { clusters, workloads: ["dd", "fio"], cells: [cell("slower"), other] } as unknown as Board;
+  const attention = [{ cluster_id: 1 }, { cluster_id: 2 }];
+  const board = {
+    clusters,
+    workloads: ["dd", "fio"],
+    cells: [cell("slower"), other],
+    attention,
+  } as unknown as Board;
   const own = ofCluster(board, 2);
   expect([own.clusters.map(({ id }) => id), own.workloads, own.cells]).toEqual([[2], ["fio"], [other]]);
+  expect(own.attention).toEqual([{ cluster_id: 2 }]);
   expect(ofCluster(board, undefined)).toBe(board);
 });

@@ -19,22 +19,27 @@ export const STANDINGS: Readonly<Record<Standing, Words>> = {
     sign: "▼",
     word: "slower",
     colour: "red",
-    meaning: t`worse by 3 % or more than at the beginning of the period, and still so`,
+    meaning: t`worse than its last healthy level by 3 % or more`,
   },
-  missing: {
+  stale: {
     sign: "∅",
-    word: "missing",
+    word: "stale",
     colour: "orange",
-    meaning: t`its schedule goes on, and no point comes`,
+    meaning: t`no data for twice its usual gap, or since its schedule fired twice`,
   },
   noisy: { sign: "≈", word: "noisy", colour: "orange", meaning: t`its points scatter more than before` },
-  faster: { sign: "▲", word: "faster", colour: "green", meaning: t`better by 3 % or more, and still so` },
+  faster: {
+    sign: "▲",
+    word: "faster",
+    colour: "green",
+    meaning: t`better than any earlier healthy level by 3 % or more`,
+  },
   in_control: { sign: "=", word: t`in control`, colour: "gray", meaning: t`no change is shown` },
   no_baseline: { sign: "?", word: t`no baseline`, colour: "gray", meaning: t`too few points to tell` },
 };
 
 const ORDER = Object.keys(STANDINGS) as Standing[];
-const TO_LOOK_AT: readonly Standing[] = ["slower", "missing", "noisy", "faster"];
+const TO_LOOK_AT: readonly Standing[] = ["slower", "stale", "noisy", "faster"];
 
 /** `3 of 8 series`: those in the state of the cell; all of them without a number of others. */
 export function shareOf(cell: BoardCell): string {
@@ -43,7 +48,7 @@ export function shareOf(cell: BoardCell): string {
   return own === all ? t`${all} series` : t`${own} of ${all} series`;
 }
 
-/** `2 slower, 1 missing, 11 in control`: cells by their state, the gravest first. */
+/** `2 slower, 1 stale, 11 in control`: cells by their state, the gravest first. */
 export function summaryOf(cells: readonly BoardCell[]): string {
   return ORDER.map((state) => [cells.filter((cell) => cell.state === state).length, state] as const)
     .filter(([count]) => count > 0)
@@ -67,6 +72,7 @@ export function ofCluster(board: Board, clusterId: number | undefined): Board {
     ...board,
     clusters: board.clusters.filter(({ id }) => id === clusterId),
     cells,
+    attention: board.attention.filter((item) => item.cluster_id === clusterId),
     workloads: [...new Set(cells.map(({ workload }) => workload))],
   };
 }

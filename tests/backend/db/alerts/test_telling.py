@@ -12,11 +12,13 @@ from iotide_server.alerts.digest import compose
 from iotide_server.alerts.models import Alert, AlertGroup, AlertRule, AlertRuleChannel, SeriesMute
 from iotide_server.alerts.oversight import watch_cluster
 from iotide_server.alerts.raising import raise_alerts
+from iotide_server.alerts.reading import of_group
 from iotide_server.alerts.telling import tell_group
 from iotide_server.notifications.digests import DueDigest
 from iotide_server.notifications.models import Channel, Delivery
 from iotide_server.results.models import Series
 from iotide_server.schedules.models import Firing, Schedule
+from iotide_server.targets.models import TargetMount
 from iotide_server.trends.recoveries import write_recoveries
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -198,6 +200,53 @@ def test_a_scheduled_series_that_stopped_is_told_once_and_recovers_with_its_next
     history(measured, [100.0], first_day=1)
     raise_alerts(session, series.id)
     assert alert.state == "recovered"
+
+
+@pytest.mark.usefixtures("rule")
+def test_a_scheduled_series_whose_mount_is_lost_is_told_at_once_and_recovers_with_its_next_point(
+    session: Session, measured: Measured, series: Series
+) -> None:
+    scheduled(measured, series, silent_days=0)
+    watch_cluster(session, measured.cluster.id)
+    assert session.scalars(select(Alert)).all() == []
+    mount = TargetMount(
+        target_id=measured.target.id,
+        node_id=measured.node.id,
+        path="/scratch",
+        fstype="xfs",
+        source="/dev/sda1",
+        mount_options="rw",
+        seen_at=LATER,
+        problem="nothing is mounted there any more",
+    )
+    session.add(mount)
+    session.flush()
+    for _ in range(2):
+        watch_cluster(session, measured.cluster.id)
+    (alert,) = session.scalars(select(Alert)).all()
+    (shown,) = of_group(session, alert.group_id, NOW)
+    assert (shown.kind, shown.at) == ("stale", LATER)
+    assert shown.words == "no data since 2 Dec 2026: /scratch (scratch) is not mounted on node1"
+    mount.problem = None
+    history(measured, [100.0], first_day=20)
+    raise_alerts(session, series.id)
+    assert alert.state == "recovered"
+
+
+@pytest.mark.usefixtures("rule")
+def test_the_alert_of_a_stale_series_says_that_its_schedule_fails_and_why(
+    session: Session, measured: Measured, series: Series
+) -> None:
+    session.execute(text("UPDATE point SET at = at - interval '100 days'"))
+    scheduled(measured, series, silent_days=3)
+    for firing in session.scalars(select(Firing).order_by(Firing.id.desc()).limit(3)):
+        firing.campaign_id, firing.problem = None, "node1 is retired"
+    session.flush()
+    watch_cluster(session, measured.cluster.id)
+    (alert,) = session.scalars(select(Alert)).all()
+    (shown,) = of_group(session, alert.group_id, NOW)
+    assert shown.words.startswith("no data since 24 Aug 2026: nightly failed 3 times in a row since 25 Aug 2026: ")
+    assert shown.words.endswith(": node1 is retired")
 
 
 @pytest.mark.usefixtures("rule")

@@ -72,6 +72,15 @@ def test_another_mount_is_a_problem_and_is_not_adopted(
     assert (told.fstype, told.source) == ("nfs4", "filer:/export")
 
 
+def test_a_mount_that_is_lost_wakes_who_looks_for_series_without_data(session: Session) -> None:
+    node = node_on(session)
+    nfs_target(session, node)
+    wanted = text("SELECT key FROM work WHERE kind = :kind")
+    assert session.scalars(wanted, {"kind": agents.OVERSIGHT}).all() == []
+    agents.refresh_mounts(session, node.id, [ROOT], NOW)
+    assert session.scalars(wanted, {"kind": agents.OVERSIGHT}).all() == [node.cluster_id]
+
+
 def test_the_problem_goes_when_the_mount_is_back(session: Session) -> None:
     node = node_on(session)
     nfs_target(session, node)

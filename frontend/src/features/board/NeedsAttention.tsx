@@ -1,0 +1,83 @@
+/** What a person has to do, one line each, whatever period is chosen; nothing is shown where there is nothing to do. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import type { AttentionItem, Board } from "@/api/types";
+import { Day } from "@/components/Day";
+import { TextLink } from "@/components/links";
+import { Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { SeriesName } from "@/components/SeriesName";
+
+export function NeedsAttention({ board }: { board: Board }) {
+  const { attention, attention_left_out: leftOut } = board;
+  if (attention.length === 0) return null;
+  const names = new Map(board.clusters.map(({ id, name }) => [id, name]));
+  return (
+    <Section title={t`Needs attention`}>
+      <ScrollTable
+        head={[t`Cluster`, t`Subject`, t`Problem`, t`Since`, t`Remedy`]}
+        label={t`Needs attention`}
+      >
+        {attention.map((item) => (
+          <tr key={`${item.kind} ${item.cluster_id} ${item.words}`}>
+            <td>
+              <TextLink params={{ clusterId: item.cluster_id }} to="/clusters/$clusterId">
+                {names.get(item.cluster_id)}
+              </TextLink>
+            </td>
+            <td className="iotide-name">
+              <Subject item={item} />
+            </td>
+            <td className="iotide-wrap">{item.words}</td>
+            <td>{item.since ? <Day at={item.since} /> : t`unknown`}</td>
+            <td className="iotide-wrap">{item.remedy}</td>
+          </tr>
+        ))}
+      </ScrollTable>
+      {leftOut > 0 && (
+        <Text size="sm">
+          <Trans>{leftOut} more items are not shown.</Trans>
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+/** What it is about, as a link to where it is fixed. */
+function Subject({ item }: { item: AttentionItem }) {
+  switch (item.kind) {
+    case "failing_schedule":
+    case "overdue_schedule":
+      return <TextLink to="/schedules">{t`Schedule`}</TextLink>;
+    case "lost_mount":
+    case "vanished_target":
+      return (
+        <TextLink params={{ targetId: item.target_id ?? 0 }} to="/targets/$targetId">
+          {item.kind === "lost_mount" ? t`Lost mount` : t`Vanished target`}
+        </TextLink>
+      );
+    case "silent_nodes":
+      return (
+        <TextLink params={{ nodeId: item.node_id ?? 0 }} to="/nodes/$nodeId">{t`Silent nodes`}</TextLink>
+      );
+    case "stale_series":
+      return <Stale item={item} />;
+  }
+}
+
+function Stale({ item: { series, cluster_id, series_count } }: { item: AttentionItem }) {
+  if (!series) return null;
+  const others = series_count - 1;
+  return (
+    <>
+      <SeriesName clusterId={cluster_id} series={series} />
+      {others > 0 && (
+        <Text c="dimmed" size="xs">
+          {others === 1 ? t`and 1 more series` : t`and ${others} more series`}
+        </Text>
+      )}
+    </>
+  );
+}
