@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import pytest
 from factories.announced import GIB, NOW, hello, mount
 from factories.clusters import make_cluster, make_node
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
