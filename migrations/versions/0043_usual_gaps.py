@@ -6,8 +6,8 @@ The previous release goes on: it neither reads nor writes the column.
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0041"
-down_revision = "0040"
+revision = "0043"
+down_revision = "0042"
 branch_labels = None
 depends_on = None
 
