@@ -12,6 +12,8 @@ from factories.fake_server import FakeServer
 
 from iotide_agent.cli import watch
 from iotide_agent.cli.api import Api, UnreachableError
+from iotide_agent.cli.display import foreign_lines
+from iotide_wire.foreign import ForeignLoad
 
 from .said import CELL, NOT_WAITING, RATE, RUN, campaign, page
 
@@ -270,15 +272,26 @@ def test_run_is_shown_with_command_samples_and_flags(server: FakeServer, iotide:
     observer = {"id": 4, "node_name": "s1", "role": "observe", "state": "running", "outcome": None, "steps": []}
     sender = order | {"id": 5, "node_name": "n2", "step_role": "sender", "steps": []}
     attempt = {"ordinal": 1, "state": "finished", "reason": None, "orders": [order, observer, sender]}
+    unjudged = {"check": "steadiness", "title": "steadiness", "because": "1 s, 25 needed", "phase": "write"}
     detail = RUN | NOT_WAITING | {"attempts": [attempt], "samples": [RATE | {"value": 1.2e8}]}
-    server.on("GET /runs/11", (200, detail))
+    server.on("GET /runs/11", (200, detail | {"not_judged": [unjudged]}))
     shown = iotide("run", "show", "11").out
     assert "  $ dd of=/x [y]" in shown
     assert "  others before: processors 45.0%, disks 5 MB/s, batch jobs 4711" in shown
+    assert "  others during: not measured" in shown
+    assert "not judged: steadiness (write: 1 s, 25 needed)" in shown
     assert "attempt 1 observed by s1: running" in shown
     assert "attempt 1 on n2, the sender: finished" in shown
     assert "120 MB/s" in shown
     assert "FSYNC (rejected): page cache; limit fsync" in shown
+
+
+def test_a_sample_that_was_too_short_is_not_shown_as_that_of_a_quiet_node() -> None:
+    short = ForeignLoad.model_validate({"before": BEFORE | {"seconds": 1.08}, "during": None})
+    lines = ["others before: not measured, 1.1 s of 5 s", "others during: not measured"]
+    assert foreign_lines(short) == lines
+    assert foreign_lines(ForeignLoad(before=None, during=None))[0] == "others before: not measured, 0.0 s of 5 s"
+    assert foreign_lines(None) == []
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from iotide_agent.cli.answers import (
 )
 from iotide_agent.cli.problems import Problem
 from iotide_agent.cli.reparse import Difference, Reread
+from iotide_agent.judging.quiet import SAMPLE_SECONDS
 from iotide_wire.foreign import ForeignLoad
 from iotide_wire.measured import Flag
 from iotide_wire.messages import OrderRole
@@ -216,9 +217,15 @@ def not_judged_lines(run: RunDetail) -> list[str]:
 
 
 def foreign_lines(foreign: ForeignLoad | None) -> list[str]:
-    """What others used of a node, before and during the load; what is not known is left out."""
-    lines = [f"others before: {_NOT_MEASURED}"] if foreign and not foreign.before else []
-    if foreign and (before := foreign.before):
+    """What others used of a node, before and during the load; what was not measured says so."""
+    if foreign is None:
+        return []
+    lines = []
+    before, during = foreign.before, foreign.during
+    if before is None or before.seconds < SAMPLE_SECONDS:
+        seconds = 0.0 if before is None else before.seconds
+        lines.append(f"others before: {_NOT_MEASURED}, {seconds:.1f} s of {SAMPLE_SECONDS:.0f} s")
+    else:
         found = [
             *_share("processors", before.cpu_ratio),
             *_rate("disks", before.disk_bytes_per_second),
@@ -227,14 +234,14 @@ def foreign_lines(foreign: ForeignLoad | None) -> list[str]:
             *([f"batch jobs {', '.join(before.jobs)}"] if before.jobs else []),
         ]
         lines.append(f"others before: {', '.join(found) or _NOT_MEASURED}")
-    if foreign and (during := foreign.during):
+    found = []
+    if during is not None:
         found = [
             *_share("processors", during.cpu_ratio),
             *_share("storage", during.storage_ratio),
             *_rate("network", during.network_bytes_per_second),
         ]
-        lines.append(f"others during: {', '.join(found) or _NOT_MEASURED}")
-    return [*lines, f"others during: {_NOT_MEASURED}"] if foreign and not foreign.during else lines
+    return [*lines, f"others during: {', '.join(found) or _NOT_MEASURED}"]
 
 
 def _share(what: str, ratio: float | None) -> list[str]:

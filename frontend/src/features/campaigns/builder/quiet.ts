@@ -23,7 +23,7 @@ export const POLICIES: readonly {
   {
     value: "flag",
     label: t`Start, and flag the run`,
-    does: t`A run that meets other load starts all the same and is marked FOREIGN_LOAD.`,
+    does: t`A run waits up to 5 s for a sample of its node, starts, and is marked where it met other load or nobody could tell.`,
   },
   {
     value: "wait",
