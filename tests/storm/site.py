@@ -148,6 +148,8 @@ class StormSite:
             ],
             "repeats": repeats,
             "cache": "none",
+            # An agent that was killed has no sample of its node; waiting for one would only make the storm longer.
+            "quiet": "ignore",
             "exclusive": "node+target" if alone else "node",
             "time_limit_seconds": TIME_LIMIT_SECONDS,
             "attempts_allowed": 4,

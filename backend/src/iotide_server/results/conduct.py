@@ -27,11 +27,12 @@ _DONE: Final = {
     "none": "cache not emptied before reads",
 }
 _COLD: Final = frozenset({"drop", "drop_files", "remount", "larger_than_memory"})
+_NOT_MEASURED: Final = "not measured"
 _SEEN: Final = {
     (True, True): "none found before and during the run",
     (True, False): "none found before the run; not measured during it",
     (False, True): "none found during the run; not measured before it",
-    (False, False): "not measured",
+    (False, False): _NOT_MEASURED,
 }
 _READ_WORDS: Final = ("read", "looking up", "stat", "verif")
 """In the names and phases of steps that read, where nothing was to be emptied before them."""
@@ -92,7 +93,8 @@ def conduct(runs: Sequence[MeasuredRun]) -> Conduct:
         cache=_lines(runs, lambda run: [cache_words(run)]),
         exclusivity=_lines(runs, lambda run: [exclusivity_words(run)]),
         other_load=_lines(runs, lambda run: [load_words(run)]),
-        load_not_measured=sum(FlagCode.LOAD_NOT_MEASURED in run.flags for run in runs),
+        # Not by the flag alone: runs of before the flag, and of campaigns that ignore other load, do not have it.
+        load_not_measured=sum(load_words(run) == _NOT_MEASURED for run in runs),
         not_judged=_lines(runs, _unjudged_titles),
     )
 
@@ -141,7 +143,7 @@ def load_words(run: MeasuredRun) -> str:
     if FlagCode.FOREIGN_LOAD in run.flags:
         return "other load found"
     if not run.foreign or None in run.foreign:
-        return "not measured" if FlagCode.LOAD_NOT_MEASURED in run.flags else "not recorded"
+        return _NOT_MEASURED if FlagCode.LOAD_NOT_MEASURED in run.flags else "not recorded"
     told = [one for one in run.foreign if one is not None]
     if any((one.get("before") or {}).get("excess") for one in told):
         return "other load found and ignored, as the plan says"

@@ -133,5 +133,6 @@ def test_a_campaign_without_finished_runs_says_nothing() -> None:
 
 
 def test_runs_whose_load_nobody_measured_are_counted() -> None:
-    runs = [replace(run(1), flags=frozenset({"LOAD_NOT_MEASURED", "DURATION"})), run(2)]
-    assert conduct(runs).load_not_measured == 1
+    flagged = replace(run(1), flags=frozenset({"LOAD_NOT_MEASURED", "DURATION"}), foreign=[None])
+    of_before_the_flag = replace(run(2), foreign=[{"before": {"seconds": 0.0, "excess": ""}, "during": None}])
+    assert conduct([flagged, of_before_the_flag, run(3)]).load_not_measured == 2
