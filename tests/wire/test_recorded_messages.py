@@ -74,3 +74,15 @@ def test_a_server_of_an_older_version_is_sent_no_flag_that_it_would_refuse() -> 
         version: [flag["code"] for flag in json.loads(as_spoken(said, version))["flags"]] for version in SPOKEN_VERSIONS
     }
     assert codes == {1: ["DURATION"], 2: ["DURATION"], 3: ["DURATION", "LOAD_NOT_MEASURED"]}
+
+
+def test_a_server_of_an_older_version_keeps_the_result_of_an_agent_that_says_what_it_did_not_judge() -> None:
+    newest = max(file for file in recordings() if kind_of(file) is FinishRequest)
+    said = FinishRequest.model_validate_json(newest.read_bytes())
+    assert said.not_judged
+    assert said.foreign is not None
+    assert said.foreign.before is not None
+    assert said.foreign.before.within_seconds is not None
+    old = json.loads(as_spoken(said, WIRE_VERSION - 1))
+    assert "not_judged" not in old
+    assert "within_seconds" not in old["foreign"]["before"]

@@ -7486,9 +7486,10 @@ export interface components {
          * QuietPolicy
          * @description What becomes of a run whose node is not quiet, since others use it.
          *
-         *     IGNORE: it starts, and what others used is stored and not flagged. FLAG: it starts and is flagged. WAIT: it is held
-         *     back on its node until that is quiet, and declined after a while, so that the node goes to others until it is tried
-         *     again. REFUSE: it fails at once.
+         *     IGNORE: it starts, and what others used is stored and not flagged. FLAG: it starts and is flagged, after a wait
+         *     of up to 5 s where its node was not sampled within the last minute. WAIT: it is held back on its node until that is
+         *     quiet, and declined after a while, so that the node goes to others until it is tried again.
+         *     REFUSE: it fails at once.
          * @enum {string}
          */
         QuietPolicy: "ignore" | "flag" | "wait" | "refuse";
