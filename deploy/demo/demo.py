@@ -186,7 +186,7 @@ def load_history(directory: Path, days: int) -> None:
     )
     command = [BIN / "iotide-server", "load-demo-history", "--seed", "1", "--days", str(days)]
     if subprocess.run([*map(str, command), "--state", str(directory / "server")], check=False).returncode:
-        raise StackError("the history could not be made up")
+        raise StackError("the sample data could not be loaded")
 
 
 def write_plan(directory: Path) -> Path:

@@ -173,7 +173,7 @@ def _iozone(nodes: tuple[str, ...], target: str, files: tuple[int, ...], records
         "max_record_size_bytes": records[-1],
         "tests": ["write", "read"],
     }
-    return Load("iozone", nodes, target, figures, options, 300.0)
+    return Load("iozone", nodes, target, figures, options)
 
 
 def _fio(nodes: tuple[str, ...], target: str) -> Load:
@@ -198,4 +198,4 @@ def _fio(nodes: tuple[str, ...], target: str) -> Load:
             ),
         ]
     options = {"rw": "randrw", "block_size_bytes": 4096, "file_size_bytes": 8 * GIB, "runtime_seconds": 60.0}
-    return Load("fio", nodes, target, tuple(figures), options, 60.0)
+    return Load("fio", nodes, target, tuple(figures), options)

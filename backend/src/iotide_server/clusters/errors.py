@@ -39,16 +39,16 @@ class ClusterNameTakenError(ConflictError):
 
 
 class ClusterMadeUpError(ConflictError):
-    """Nothing runs on what was made up."""
+    """Nothing runs on a cluster of sample data."""
 
     code = "cluster_made_up"
 
     def __init__(self, name: str, *, field: str = "cluster") -> None:
         super().__init__(
-            f"the cluster {name} and its history were made up, and nothing runs on it",
+            f"the cluster {name} holds sample data, and nothing runs on it",
             field=field,
             value=name,
-            remedy="name a cluster of your own; `iotide-server forget-demo-history` removes all that was made up",
+            remedy="name a cluster of your own; `iotide-server forget-demo-history` removes all sample data",
         )
 
 

@@ -98,13 +98,13 @@ def cluster_named(session: Session, principal: Principal, name: str, role: Role,
 
 
 def require_real(session: Session, cluster_id: int, *, field: str = "cluster") -> None:
-    """Refuse to have anything run on what was made up or published.
+    """Refuse to have anything run on sample data or published results.
 
     Args:
         field: what of the request leads there, for the error.
 
     Raises:
-        ClusterMadeUpError: the cluster is made up.
+        ClusterMadeUpError: the cluster holds sample data.
         ClusterPublishedError: it holds what others measured.
     """
     found = session.get_one(Cluster, cluster_id)

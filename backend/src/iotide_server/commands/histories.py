@@ -1,4 +1,4 @@
-"""Commands that load and remove what this installation did not measure: a made-up history, published results."""
+"""Commands that load and remove what this installation did not measure: sample data, published results."""
 
 from typing import Annotated
 
@@ -17,12 +17,12 @@ def load_demo_history(
     seed: Annotated[int, typer.Option(min=0, help="Of all that is random; the same seed makes the same numbers.")],
     days: Annotated[int, typer.Option(help="How long the history is; 730 days take some minutes.")] = 730,
     cluster: Annotated[
-        list[str] | None, typer.Option(help="Only this one of the made-up clusters; may be repeated.")
+        list[str] | None, typer.Option(help="Only this cluster of the sample data; may be repeated.")
     ] = None,
     workload: Annotated[list[str] | None, typer.Option(help="Only this workload; may be repeated.")] = None,
     state: StateOption = None,
 ) -> None:
-    """Make up clusters with years of campaigns, known changes and events, marked as such, to look at and to try out."""
+    """Load sample data, marked as such: clusters with years of campaigns, known changes and events."""
     # Its analysis needs numpy, a second and 80 MB more, which no other command needs.
     from iotide_server.demo_history.loading import HistoryPlan, load_history  # noqa: PLC0415
     from iotide_server.demo_history.narrowing import narrowed  # noqa: PLC0415 - as above
@@ -41,8 +41,8 @@ def load_demo_history(
             lambda done: progress.update(task, completed=done),
         )
     typer.echo(
-        f"{loaded.campaign_count} campaigns and {loaded.series_count} series since {loaded.began_at:%Y-%m-%d}, made up"
-        " and marked as such; `iotide-server forget-demo-history` removes them."
+        f"{loaded.campaign_count} campaigns and {loaded.series_count} series of sample data since"
+        f" {loaded.began_at:%Y-%m-%d}; `iotide-server forget-demo-history` removes them."
     )
 
 
@@ -51,7 +51,7 @@ def forget_demo_history(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     state: StateOption = None,
 ) -> None:
-    """Remove what load-demo-history made up, and nothing else."""
+    """Remove the sample data of load-demo-history, and nothing else."""
     settings = settings_of(state)
     with open_database(settings) as database:
         with database.transaction() as session:

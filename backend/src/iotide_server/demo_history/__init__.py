@@ -1,1 +1,1 @@
-"""A history that was made up: clusters, campaigns and results with known changes, for demonstrations and benches."""
+"""The sample data: clusters, campaigns and results with known changes, for demonstrations and benches."""

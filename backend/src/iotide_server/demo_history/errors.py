@@ -1,4 +1,4 @@
-"""Why a history is not made up, or not removed."""
+"""Why sample data is not loaded, or not removed."""
 
 from collections.abc import Collection, Sequence
 
@@ -12,7 +12,7 @@ class HistoryLoadedError(ConflictError):
 
     def __init__(self, clusters: Sequence[str]) -> None:
         super().__init__(
-            f"there is a made-up history already, in {', '.join(clusters)}",
+            f"there is sample data already, in {', '.join(clusters)}",
             remedy="remove it with `iotide-server forget-demo-history` first",
         )
 
@@ -24,29 +24,34 @@ class HistoryTooShortError(InvalidInputError):
 
     def __init__(self, days: int, fewest: int, most: int) -> None:
         super().__init__(
-            f"a history of {days} days cannot be made up", field="days", value=days, remedy=f"give {fewest} to {most}"
+            f"sample data of {days} days cannot be loaded", field="days", value=days, remedy=f"give {fewest} to {most}"
         )
 
 
 class NotInHistoryError(InvalidInputError):
-    """No made-up cluster, or workload of those that are wanted, has that name."""
+    """No cluster of the sample data, or workload of those that are wanted, has that name."""
 
     code = "demo_history_unknown_name"
 
     def __init__(self, what: str, name: str, known: Collection[str]) -> None:
         super().__init__(
-            f"no {what} {name} is made up", field=what, value=name, remedy=f"give one of {', '.join(sorted(known))}"
+            f"the sample data has no {what} {name}",
+            field=what,
+            value=name,
+            remedy=f"give one of {', '.join(sorted(known))}",
         )
 
 
 class HistoryNameTakenError(ConflictError):
-    """A cluster that is not made up has a name that the history wants."""
+    """A cluster without sample data has a name that the sample data wants."""
 
     code = "demo_history_name_taken"
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"there is a cluster {name} that was not made up", value=name, remedy="rename that cluster first"
+            f"there is a cluster {name} already, which is no sample data",
+            value=name,
+            remedy="rename that cluster first",
         )
 
 
@@ -56,6 +61,4 @@ class NoHistoryError(ConflictError):
     code = "demo_history_absent"
 
     def __init__(self) -> None:
-        super().__init__(
-            "there is no made-up history", remedy="make one with `iotide-server load-demo-history --seed 1`"
-        )
+        super().__init__("there is no sample data", remedy="load it with `iotide-server load-demo-history --seed 1`")

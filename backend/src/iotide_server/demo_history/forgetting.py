@@ -1,4 +1,4 @@
-"""Removes all that was made up."""
+"""Removes all sample data."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -27,7 +27,7 @@ def made_up_clusters(session: Session) -> Sequence[Cluster]:
 
 
 def forget_history(database: Database, now: datetime) -> int:
-    """Remove the made-up clusters with all that belongs to them; the audit alone knows of them then.
+    """Remove the clusters of sample data with all that belongs to them; the audit keeps its entries about them.
 
     Returns:
         How many rows that were.

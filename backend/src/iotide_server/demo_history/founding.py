@@ -1,5 +1,6 @@
-"""The made-up clusters themselves: nodes that say hello once and are no machines, targets, schedules that rest."""
+"""The clusters of the sample data: nodes that are no machines, targets, and schedules that stay paused."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -15,12 +16,13 @@ from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.errors import HistoryLoadedError, HistoryNameTakenError
 from iotide_server.demo_history.sites import Mounted, Routine, Site
+from iotide_server.demo_history.truth import Kind, Truth
 from iotide_server.gateway import service as gateway
 from iotide_server.schedules.models import Schedule
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.workloads.recorded import recorded_announcements
 from iotide_wire import WIRE_VERSION
-from iotide_wire.facts import MountFacts
+from iotide_wire.facts import FactValue, MountFacts
 from iotide_wire.messages import HelloRequest
 from iotide_wire.plan import CampaignPlan, WorkloadChoice
 
@@ -47,6 +49,11 @@ class Founded:
     schedules: dict[str, int]
     planned: dict[str, PlannedCampaign]
 
+    @property
+    def node_names(self) -> dict[int, str]:
+        """By id."""
+        return {node_id: name for name, node_id in self.nodes.items()}
+
 
 def require_room(session: Session, sites: tuple[Site, ...]) -> None:
     """Make sure that no history is there and no cluster in its way.
@@ -64,14 +71,14 @@ def require_room(session: Session, sites: tuple[Site, ...]) -> None:
 
 def found(session: Session, principal: Principal, site: Site, seed: int, began_at: datetime) -> Founded:
     """The cluster with all but its campaigns."""
-    words = f"Made up by iotide-server load-demo-history --seed {seed}: nothing of it was measured. {site.description}"
+    words = f"Sample data of iotide-server load-demo-history --seed {seed}: nothing was measured. {site.description}"
     cluster = Cluster(name=site.name, description=words, origin=Origin.MADE_UP)
     session.add(cluster)
     session.flush()
     nodes = {name: _add_node(session, cluster, name, role, began_at) for name, role in site.nodes.items()}
     targets = {mounted.name: _add_target(session, cluster, mounted, nodes, began_at) for mounted in site.targets}
     for name, node_id in nodes.items():
-        _say_hello(session, site, name, node_id, began_at)
+        say_hello(session, site, (name, node_id), (), began_at)
     planned = {routine.name: foresee(session, cluster, _plan(site, routine)) for routine in site.routines}
     schedules = {
         routine.name: _add_schedule(session, cluster, routine, planned[routine.name].plan, began_at)
@@ -83,22 +90,50 @@ def found(session: Session, principal: Principal, site: Site, seed: int, began_a
     return Founded(site, cluster.id, nodes, targets, schedules, planned)
 
 
-def _say_hello(session: Session, site: Site, name: str, node_id: int, now: datetime) -> None:
-    """What the node's agent would say, if there were one."""
+def say_hello(session: Session, site: Site, node: tuple[str, int], truths: Sequence[Truth], now: datetime) -> None:
+    """Announce a node as its agent would, if there were one.
+
+    Args:
+        node: its name and its id.
+        truths: what has happened by then.
+    """
+    name, node_id = node
+    lost = {one.scope.target for one in truths if one.kind is Kind.STOPS and name in _nodes_of(site, one)}
+    mounted = [one for one in site.targets if name in one.nodes and one.name not in lost]
+    facts = {**site.facts, "host.name": name}
+    for truth in truths:
+        place = truth.facts_at or truth.scope
+        if place.cluster == site.name and place.node in {None, name} and place.target is None:
+            facts |= truth.facts
     request = HelloRequest(
         agent_instance=INSTANCE,
         previous_instance=None,
         boot_id=BOOT,
-        agent_version="made up",
+        agent_version="sample data",
         wire_version=WIRE_VERSION,
         sent_at=now,
-        facts={**site.facts, "host.name": name},
-        mounts=tuple(_mount(mounted) for mounted in site.targets if name in mounted.nodes),
-        approved_directories=tuple(mounted.path for mounted in site.targets if name in mounted.nodes),
+        facts=facts,
+        mounts=tuple(
+            _mount(one, [truth for truth in truths if truth.tells(site.name, name, one.name)]) for one in mounted
+        ),
+        approved_directories=tuple(one.path for one in mounted),
         workloads=recorded_announcements(_WORKLOADS),
         holds=(),
     )
     gateway.hello(session, node_id, request, now)
+
+
+def _nodes_of(site: Site, stopped: Truth) -> set[str]:
+    """The nodes on which a load stopped."""
+    scope = stopped.scope
+    loads = (load for routine in site.routines for load in routine.loads)
+    return {
+        name
+        for load in loads
+        if (load.workload, load.target) == (scope.workload, scope.target)
+        for name in load.nodes
+        if scope.has(site.name, name, load.target)
+    }
 
 
 def _add_node(session: Session, cluster: Cluster, name: str, role: str, now: datetime) -> int:
@@ -155,17 +190,18 @@ def _plan(site: Site, routine: Routine) -> CampaignPlan:
         ],
         repeats=routine.repeats,
         time_limit_seconds=_LONGEST_SECONDS,
-        note="made up",
+        note="sample data",
     )
 
 
 def _add_schedule(session: Session, cluster: Cluster, routine: Routine, plan: CampaignPlan, now: datetime) -> int:
-    """Paused, since nothing is ever to run by it: it says where the campaigns come from."""
+    """Paused, since nothing runs by it: it says where the campaigns come from."""
+    weekday = f"{now:%a}".upper()
     schedule = Schedule(
         cluster_id=cluster.id,
         name=routine.name,
         plan=plan.model_dump(mode="json"),
-        cron=f"0 {routine.hour} * * {'*' if routine.every_days == 1 else 'SUN'}",
+        cron=f"0 {routine.hour} * * {'*' if routine.every_days == 1 else weekday}",
         time_zone="UTC",
         random_offset_seconds=0.0,
         missed="skip",
@@ -177,15 +213,19 @@ def _add_schedule(session: Session, cluster: Cluster, routine: Routine, plan: Ca
     return schedule.id
 
 
-def _mount(mounted: Mounted) -> MountFacts:
+def _mount(mounted: Mounted, truths: Sequence[Truth]) -> MountFacts:
+    facts: dict[str, FactValue] = dict(mounted.facts)
+    for truth in truths:
+        if (truth.facts_at or truth.scope).target is not None:
+            facts |= truth.facts
     return MountFacts(
         path=mounted.path,
         mount_point=mounted.path,
         fstype=mounted.fstype,
         source=mounted.source,
-        mount_options=mounted.options,
+        mount_options=str(facts.pop("mount.options", mounted.options)),
         total_bytes=mounted.total_bytes,
         free_bytes=int(mounted.total_bytes * _FREE_SHARE),
         approved=True,
-        facts=dict(mounted.facts),
+        facts=facts,
     )

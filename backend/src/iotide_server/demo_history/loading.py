@@ -1,4 +1,4 @@
-"""Makes a history up: night after night through the ordinary ingest, with three looks of the detector in the end."""
+"""Loads the sample data: night after night through the ordinary ingest, with three analyses at the end."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts import sessions
 from iotide_server.campaigns.models import Cell
 from iotide_server.demo_history.errors import HistoryTooShortError
-from iotide_server.demo_history.founding import Founded, found, require_room
+from iotide_server.demo_history.founding import Founded, found, require_room, say_hello
 from iotide_server.demo_history.nights import Nights
 from iotide_server.demo_history.sites import SITES, Routine, Site
 from iotide_server.demo_history.truth import first_day, truths_of
@@ -40,9 +40,12 @@ _LOOKS_BEFORE_END_DAYS: Final = (14, 7, 0)
 """When its series are analysed: a change counts once it is still found two points later, which may be two weeks."""
 _NEWEST_DAYS: Final = 7
 """Runs of these days are judged among their equals."""
-_DAYS_AT_ONCE: Final = 7
+_WEEK_DAYS: Final = 7
+_DAYS_AT_ONCE: Final = _WEEK_DAYS
 _ONCE_BEFORE_END_DAYS: Final = 4
-"""When what does not recur is measured: it takes more than a day."""
+"""What does not recur takes more than two days, and begins after the last weekly campaign that leaves so much time."""
+_CURVE_DAYS: Final = 14
+"""Runs of so many days before the end have per-second values, which are most of what a run is on disk."""
 _TOLD_EVERY_SECONDS: Final = 0.5
 
 
@@ -146,7 +149,18 @@ class _Site:
                 days = range(day, min(day + _DAYS_AT_ONCE, last))
                 self._spend(days)
                 self.progress = days.stop / self._days
+            if last == self._days:
+                self._say_hello()
             self._analyse()
+
+    def _say_hello(self) -> None:
+        """What the nodes announced last, after their last runs."""
+        with self._database.transaction() as session:
+            live.mute(session)
+            true = [truth for truth in self._truths if truth.is_true((self._days - 1) / self._days)]
+            for name, node_id in self._founded.nodes.items():
+                ended_at = self._nights.ended_at.get(node_id, self._began_at)
+                say_hello(session, self._founded.site, (name, node_id), true, ended_at)
 
     def _spend(self, days: range) -> None:
         with self._database.transaction() as session:
@@ -157,7 +171,8 @@ class _Site:
             for day in days:
                 for routine in self._due(day):
                     begun_at = self._began_at + timedelta(days=day, hours=routine.hour)
-                    cell_ids += self._nights.spend(session, routine, begun_at, day / self._days)
+                    has_curves = day >= self._days - _CURVE_DAYS
+                    cell_ids += self._nights.spend(session, routine, begun_at, day / self._days, has_curves=has_curves)
                     self.campaign_count += 1
             for cell_id in cell_ids:
                 recompute_points(session, cell_id)
@@ -174,15 +189,12 @@ class _Site:
 
     def _due(self, day: int) -> list[Routine]:
         opens, closes = self._founded.site.closed
+        once_on = (self._days - _ONCE_BEFORE_END_DAYS) // _WEEK_DAYS * _WEEK_DAYS
         is_missed = self._random.random() < _MISSED or closes > day / self._days >= opens
         return [
             routine
             for routine in self._founded.site.routines
-            if (
-                day == self._days - _ONCE_BEFORE_END_DAYS
-                if routine.every_days is None
-                else not is_missed and day % routine.every_days == 0
-            )
+            if (day == once_on if routine.every_days is None else not is_missed and day % routine.every_days == 0)
         ]
 
     def _tell(self, session: Session, days: range) -> None:

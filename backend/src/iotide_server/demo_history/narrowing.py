@@ -1,4 +1,4 @@
-"""Part of the clusters that are made up, for those who need less than all of it."""
+"""Part of the sample data, where less than all of it is needed."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace

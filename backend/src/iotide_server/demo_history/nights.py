@@ -1,4 +1,4 @@
-"""One made-up campaign: submitted, run and handed in as agents do, all at the time at which it is said to have been."""
+"""One campaign of the sample data: submitted, run and handed in as agents do, at the times that its rows name."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -7,15 +7,18 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Campaign, Cell
 from iotide_server.campaigns.planning import PlannedCell
 from iotide_server.campaigns.repository import insert_cells
+from iotide_server.demo_history.cautions import cautions_of
+from iotide_server.demo_history.commands import Directories, commands_of
 from iotide_server.demo_history.founding import BOOT, INSTANCE, Founded
 from iotide_server.demo_history.noise import Noise
-from iotide_server.demo_history.sites import Figure, Load, Routine
+from iotide_server.demo_history.records import curves_of, end_of, quiet_node, steps_of
+from iotide_server.demo_history.sites import Figure, Load, Mounted, Routine
 from iotide_server.demo_history.truth import Kind, Truth
 from iotide_server.gateway import service as gateway
 from iotide_server.kit.digests import canonical_sha256
@@ -29,18 +32,42 @@ from iotide_wire.messages import FinishRequest, Outcome
 from iotide_wire.plan import Exclusivity
 
 _BETWEEN_RUNS: Final = timedelta(seconds=30)
+_LEAD: Final = timedelta(seconds=20)
+"""From the offer of a run to its start: the node stays idle meanwhile and is sampled."""
+_REFUSED_AFTER: Final = timedelta(seconds=1)
+_ROOT_DISK: Final = "xfs from '/dev/mapper/root' at /"
+"""What a path stands on where its file system is not mounted."""
+
+_CLAIMED_BEFORE_START: Final = text(
+    """
+    WITH claimed AS (
+        UPDATE node_order SET offered_at = coalesce(started_at, ended_at) - CAST(:lead AS interval),
+                              claimed_at = coalesce(started_at, ended_at) - CAST(:lead AS interval)
+        WHERE run_id IN (SELECT id FROM run WHERE campaign_id = :campaign_id) RETURNING attempt_id, claimed_at
+    )
+    UPDATE attempt SET opened_at = claimed.claimed_at, go_at = claimed.claimed_at
+    FROM claimed WHERE attempt.id = claimed.attempt_id
+    """
+)
 
 
 @dataclass(slots=True)
 class Nights:
-    """The nights of one cluster, in their order."""
+    """The nights of one cluster, in their order.
+
+    Attributes:
+        ended_at: when each node's last run ended, by the node's id.
+    """
 
     founded: Founded
     truths: Sequence[Truth]
     seed: int
+    ended_at: dict[int, datetime] = field(default_factory=dict)
     _noises: dict[tuple[object, ...], list[Noise]] = field(default_factory=dict)
 
-    def spend(self, session: Session, routine: Routine, began_at: datetime, at: float) -> list[int]:
+    def spend(
+        self, session: Session, routine: Routine, began_at: datetime, at: float, *, has_curves: bool = False
+    ) -> list[int]:
         """A campaign of the routine that begins then, at that fraction of all days; the ids of its cells."""
         planned = self.founded.planned[routine.name]
         loads = {(load.workload, load.target): load for load in routine.loads}
@@ -61,57 +88,72 @@ class Nights:
             session.add(
                 Firing(schedule_id=schedule_id, planned_at=began_at, fired_at=began_at, campaign_id=campaign.id)
             )
-        self._hand_in(session, campaign, {cell.ordinal: loads[_what(cell)] for cell in planned.cells}, at)
+        night = Night({cell.ordinal: loads[_what(cell)] for cell in planned.cells}, at, has_curves)
+        self._hand_in(session, campaign, night)
         return list(session.scalars(select(Cell.id).where(Cell.campaign_id == campaign.id).order_by(Cell.id)))
 
-    def _hand_in(self, session: Session, campaign: Campaign, loads: Mapping[int, Load], at: float) -> None:
-        names = {node_id: name for name, node_id in self.founded.nodes.items()}
+    def _hand_in(self, session: Session, campaign: Campaign, night: "Night") -> None:
         ended_at = campaign.created_at
         for order in hand_over(session, campaign.id, campaign.created_at, INSTANCE, BOOT):
-            load = loads[order.ordinal]
-            started_at = ended_at + _BETWEEN_RUNS
-            ended_at = started_at + timedelta(seconds=load.seconds)
-            result = self._result(load, names[order.node_id], order, at, (started_at, ended_at))
+            result = self._result(night, order, ended_at + _BETWEEN_RUNS)
+            ended_at = result.ended_at
             gateway.finish(session, order.node_id, order.order_id, result, ended_at)
+            self.ended_at[order.node_id] = ended_at
+        session.flush()
+        session.execute(_CLAIMED_BEFORE_START, {"campaign_id": campaign.id, "lead": _LEAD})
 
-    def _result(
-        self, load: Load, node: str, order: Row[Any], at: float, times: tuple[datetime, datetime]
-    ) -> FinishRequest:
-        site = self.founded.site
+    def _result(self, night: "Night", order: Row[Any], began_at: datetime) -> FinishRequest:
+        site, load = self.founded.site, night.loads[order.ordinal]
+        node = self.founded.node_names[order.node_id]
         here = [truth for truth in self.truths if truth.scope.has(site.name, node, load.target)]
-        values = [noise.value(at) for noise in self._noises_of(load, node, here)]
-        gone = next((truth for truth in here if truth.kind is Kind.STOPS and truth.is_true(at)), None)
+        values = self._values(load, node, here, night.at)
+        mounted = site.target(load.target)
+        gone = next((truth for truth in here if truth.kind is Kind.STOPS and truth.is_true(night.at)), None)
+        if gone:
+            return _refused(order, mounted, began_at)
+        directories = Directories(
+            run=f"{mounted.path}/iotide-run-{order.fence}-1-{order.order_id}",
+            scratch=f"/var/lib/iotide-agent/orders/{order.order_id}/scratch/target-{self.founded.targets[load.target]}",
+        )
+        commands = commands_of(load, directories, values)
+        steps = steps_of(commands, began_at)
         degraded = [
             Flag(code=FlagCode.DEGRADED, effect=FlagEffect.MARKED, measured=truth.words, limit="no rebuild")
             for truth in here
-            if truth.kind is Kind.SPELL and truth.is_true(at)
+            if truth.kind is Kind.SPELL and truth.is_true(night.at)
         ]
         return FinishRequest(
             fence=order.fence,
             agent_instance=INSTANCE,
             digest=hashlib.sha256(f"{order.order_id} {values}".encode()).hexdigest(),
-            outcome=Outcome.FAILED if gone else Outcome.FINISHED,
-            reason_code="target_not_mounted" if gone else None,
-            reason=gone.words if gone else None,
-            started_at=times[0],
-            ended_at=times[1],
-            steps=(),
-            samples=()
-            if gone
-            else tuple(
+            outcome=Outcome.FINISHED,
+            reason_code=None,
+            reason=None,
+            started_at=began_at,
+            ended_at=end_of(steps),
+            steps=steps,
+            samples=tuple(
                 SampleMessage(metric=figure.metric, value=value, labels=dict(figure.labels), target_id=None)
                 for figure, value in zip(load.figures, values, strict=True)
             ),
-            flags=tuple(degraded),
-            environment=self._environment(load, node, at),
+            flags=(*cautions_of(load, mounted, site.memory_bytes, commands), *degraded),
+            environment=self._environment(load, node, night.at),
             artefacts=(),
             not_judged=(),
-            curves=(),
+            curves=curves_of(commands, steps) if night.has_curves else (),
+            foreign=quiet_node(site.processors, commands),
         )
+
+    def _values(self, load: Load, node: str, here: Sequence[Truth], at: float) -> list[float]:
+        values: list[float] = []
+        for noise in self._noises_of(load, node, here):
+            factor = noise.figure.of_previous
+            values.append(noise.value(at) if factor is None else factor * values[-1])
+        return values
 
     def _environment(self, load: Load, node: str, at: float) -> dict[str, FactValue]:
         site = self.founded.site
-        mounted = next(mounted for mounted in site.targets if mounted.name == load.target)
+        mounted = site.target(load.target)
         facts = {
             **site.facts,
             **mounted.facts,
@@ -137,6 +179,43 @@ class Nights:
                 for figure in load.figures
             ]
         return self._noises[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """What one campaign is about.
+
+    Attributes:
+        loads: by the ordinals of its cells.
+        at: the fraction of all days.
+        has_curves: its runs have per-second values.
+    """
+
+    loads: Mapping[int, Load]
+    at: float
+    has_curves: bool
+
+
+def _refused(order: Row[Any], mounted: Mounted, began_at: datetime) -> FinishRequest:
+    """The result of an order whose target is not mounted: nothing was run and nothing was measured."""
+    expected = f"{mounted.fstype} from {mounted.source!r} at {mounted.path}"
+    return FinishRequest(
+        fence=order.fence,
+        agent_instance=INSTANCE,
+        digest=hashlib.sha256(f"{order.order_id} refused".encode()).hexdigest(),
+        outcome=Outcome.FAILED,
+        reason_code="wrong_mount",
+        reason=f"{mounted.path} stands on {_ROOT_DISK}, but the target is {expected}; mount it, or accept on the"
+        " target's page what is mounted now",
+        started_at=None,
+        ended_at=began_at + _REFUSED_AFTER,
+        steps=(),
+        samples=(),
+        flags=(),
+        environment={},
+        artefacts=(),
+        curves=(),
+    )
 
 
 def _which(figure: Figure) -> str:

@@ -1,4 +1,4 @@
-"""The clusters that are made up: their nodes, targets and routines, and at which level each number lies; data alone."""
+"""The clusters of the sample data: nodes, targets, routines, and the level of each number; data alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,6 +8,8 @@ from iotide_wire.facts import FactValue
 
 GIB: Final = 1024**3
 TIB: Final = 1024**4
+
+_FIO_BLOCK_BYTES: Final = 4096
 
 Labels = Mapping[str, str | int | float | bool]
 
@@ -21,6 +23,7 @@ class Figure:
         variation: its coefficient of variation.
         memory: its lag-1 autocorrelation.
         is_time: seconds, which grow where rates shrink.
+        of_previous: the number is the one before it times this, instead of one of its own.
     """
 
     metric: str
@@ -29,27 +32,23 @@ class Figure:
     variation: float = 0.02
     memory: float = 0.2
     is_time: bool = False
+    of_previous: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a workload does on each of these nodes by itself, to one target.
-
-    Attributes:
-        seconds: of one run.
-    """
+    """A workload that each of these nodes runs on one target."""
 
     workload: str
     nodes: tuple[str, ...]
     target: str
     figures: tuple[Figure, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
-    seconds: float = 90.0
 
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """A campaign that is submitted every so many days; None: once, by hand, four days before the end."""
+    """A campaign that is submitted every so many days; None: once, by hand, in the last week but one."""
 
     name: str
     every_days: int | None
@@ -95,6 +94,20 @@ class Site:
     routines: tuple[Routine, ...]
     closed: tuple[float, float] = (1.0, 1.0)
 
+    @property
+    def memory_bytes(self) -> int:
+        """Of each node."""
+        return int(str(self.facts["memory.total_bytes"]))
+
+    @property
+    def processors(self) -> int:
+        """Of each node."""
+        return int(str(self.facts["cpu.count"]))
+
+    def target(self, name: str) -> Mounted:
+        """The target of that name."""
+        return next(mounted for mounted in self.targets if mounted.name == name)
+
 
 def _dd(nodes: tuple[str, ...], target: str, write: float, read: float | None, file_size_bytes: int) -> Load:
     rates = {"write": write} if read is None else {"write": write, "read": read}
@@ -103,22 +116,26 @@ def _dd(nodes: tuple[str, ...], target: str, write: float, read: float | None, f
         Figure("throughput", rate, {"operation": name, **labels}, variation=0.02 if name == "write" else 0.03)
         for name, rate in rates.items()
     )
-    options = {"file_size_bytes": file_size_bytes, "operations": list(rates)}
-    return Load("dd", nodes, target, figures, options, sum(file_size_bytes / rate for rate in rates.values()))
+    options = {"file_size_bytes": file_size_bytes, "operations": list(rates), "data": "random"}
+    return Load("dd", nodes, target, figures, options)
 
 
 def _fio(nodes: tuple[str, ...], target: str, pattern: str, iops: float, p99_seconds: float) -> Load:
-    labels: dict[str, str | int | float | bool] = {
-        "job": "iotide",
-        "operation": pattern.removeprefix("rand"),
-        "direct": True,
-    }
+    labels: dict[str, str | int | float | bool] = {"operation": pattern.removeprefix("rand"), "direct": True}
     figures = (
         Figure("iops", iops, labels, variation=0.02, memory=0.3),
+        Figure("throughput", iops * _FIO_BLOCK_BYTES, labels, of_previous=_FIO_BLOCK_BYTES),
         Figure("latency", p99_seconds, {**labels, "percentile": "p99"}, variation=0.05, is_time=True),
     )
-    options = {"rw": pattern, "block_size_bytes": 4096, "file_size_bytes": 8 * GIB, "runtime_seconds": 60.0}
-    return Load("fio", nodes, target, figures, options, 60.0)
+    options = {
+        "rw": pattern,
+        "block_size_bytes": _FIO_BLOCK_BYTES,
+        "file_size_bytes": 8 * GIB,
+        "io_engine": "libaio",
+        "io_depth": 32,
+        "runtime_seconds": 300.0,
+    }
+    return Load("fio", nodes, target, figures, options)
 
 
 def _create(nodes: tuple[str, ...], target: str, files_per_second: float) -> Load:
@@ -126,11 +143,11 @@ def _create(nodes: tuple[str, ...], target: str, files_per_second: float) -> Loa
         Figure("operation_rate", ratio * files_per_second, {"operation": name}, variation=0.03)
         for name, ratio in (("create", 1.0), ("stat", 3.1), ("delete", 1.3))
     )
-    return Load("create", nodes, target, figures, {}, 40.0)
+    return Load("create", nodes, target, figures, {"file_count": 200_000})
 
 
 def _iozone(nodes: tuple[str, ...], target: str, write: float, read: float) -> Load:
-    size, record = 32 * GIB, 1024**2
+    size, record = 512 * GIB, 1024**2
     labels: dict[str, str | int | float | bool] = {
         "file_size_bytes": size,
         "record_size_bytes": record,
@@ -138,7 +155,7 @@ def _iozone(nodes: tuple[str, ...], target: str, write: float, read: float) -> L
     }
     figures = tuple(
         Figure("throughput", rate, {"operation": name, **labels}, variation=0.03)
-        for name, rate in (("write", write), ("read", read))
+        for name, rate in _iozone_rates(write, read).items()
     )
     options = {
         "file_size_bytes": size,
@@ -146,15 +163,21 @@ def _iozone(nodes: tuple[str, ...], target: str, write: float, read: float) -> L
         "max_record_size_bytes": record,
         "tests": ["write", "read"],
     }
-    return Load("iozone", nodes, target, figures, options, size / write + size / read)
+    return Load("iozone", nodes, target, figures, options)
+
+
+def _iozone_rates(write: float, read: float) -> dict[str, float]:
+    """IOzone times both tests twice."""
+    return {"write": write, "rewrite": write, "read": read, "reread": read}
 
 
 def _mdtest(nodes: tuple[str, ...], target: str, files_per_second: float) -> Load:
+    rates = {"create": files_per_second, "stat": 4.0 * files_per_second, "delete": 1.1 * files_per_second}
     figures = tuple(
-        Figure("operation_rate", ratio * files_per_second, {"operation": name, "item": "file"}, variation=0.04)
-        for name, ratio in (("create", 1.0), ("stat", 4.0), ("delete", 1.1))
+        Figure("operation_rate", rate, {"operation": name, "item": "file"}, variation=0.04)
+        for name, rate in rates.items()
     )
-    return Load("mdtest", nodes, target, figures, {}, 60.0)
+    return Load("mdtest", nodes, target, figures, {"tasks": 4, "item_count": 50_000, "operations": list(rates)})
 
 
 def _matrix(node: str, target: str, write: float, read: float, cached_read: float) -> Load:
@@ -170,7 +193,7 @@ def _matrix(node: str, target: str, write: float, read: float, cached_read: floa
         )
         for size in sizes
         for record in records
-        for name, rate in (("write", write), ("read", cached_read if size < _MEMORY_BYTES else read))
+        for name, rate in _iozone_rates(write, cached_read if size < _MEMORY_BYTES else read).items()
     )
     options = {
         "mode": "auto",
@@ -180,8 +203,7 @@ def _matrix(node: str, target: str, write: float, read: float, cached_read: floa
         "max_record_size_bytes": records[-1],
         "tests": ["write", "read"],
     }
-    seconds = sum(float(str(one.labels["file_size_bytes"])) / one.level for one in figures)
-    return Load("iozone", (node,), target, figures, options, seconds)
+    return Load("iozone", (node,), target, figures, options)
 
 
 def _share_of(record_bytes: int) -> float:
@@ -224,7 +246,7 @@ _HPC: Final = Site(
         Routine(
             *("nightly", 1, 2, 1),
             loads=(
-                _dd(("c01",), "scratch", 1.9e9, 2.3e9, 64 * GIB),
+                _dd(("c01",), "scratch", 1.9e9, 2.3e9, TIB),
                 _create(("c01",), "scratch", 4_200.0),
                 _fio(("c01",), "nvme", "randread", 182_000.0, 410e-6),
             ),
@@ -232,7 +254,7 @@ _HPC: Final = Site(
         Routine(
             *("weekly", 7, 4, 2),
             loads=(
-                _dd(_HPC_NODES, "nvme", 2.1e9, None, 512 * GIB),
+                _dd(_HPC_NODES, "nvme", 2.1e9, None, TIB),
                 _iozone(("c02",), "home", 540e6, 880e6),
             ),
         ),
@@ -268,12 +290,12 @@ _STUDIO: Final = Site(
         Routine(
             *("nightly", 1, 1, 1),
             loads=(
-                _dd(("r1",), "projects", 620e6, 950e6, 256 * GIB),
-                _fio(("r1",), "projects", "randwrite", 9_400.0, 6.5e-3),
-                _dd(("r2",), "cache", 480e6, 530e6, 64 * GIB),
+                _dd(("r1",), "projects", 620e6, 950e6, 512 * GIB),
+                _fio(("r1",), "projects", "randwrite", 9_400.0, 11e-3),
+                _dd(("r2",), "cache", 480e6, 530e6, 384 * GIB),
             ),
         ),
-        Routine(*("weekly", 7, 5, 2), loads=(_fio(_STUDIO_NODES, "cache", "randread", 71_000.0, 900e-6),)),
+        Routine(*("weekly", 7, 5, 2), loads=(_fio(_STUDIO_NODES, "cache", "randread", 71_000.0, 1.4e-3),)),
         Routine(
             *("sizes", None, 9, 4),
             loads=(
@@ -316,7 +338,7 @@ _ARCHIVE: Final = Site(
         Routine(
             *("nightly", 1, 3, 1),
             loads=(
-                _dd(("g1",), "gpfs", 3.4e9, 2.6e9, 384 * GIB),
+                _dd(("g1",), "gpfs", 3.4e9, 2.6e9, 2 * TIB),
                 _dd(("s1",), "raid-a", 1.15e9, None, 384 * GIB),
             ),
         ),

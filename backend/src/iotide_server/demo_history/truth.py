@@ -1,4 +1,4 @@
-"""What really happened in the history that is made up: the table that generates it and that detectors are judged by."""
+"""What happened in the sample data: the table that generates it and that detectors are judged by."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

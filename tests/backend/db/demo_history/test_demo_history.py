@@ -65,10 +65,10 @@ def history(postgres_server: PrivatePostgres) -> Iterator[History]:
         yield History(**vars(site), began_at=load_history(site.database, PLAN, site.clock).began_at)
 
 
-def test_a_made_up_cluster_says_so_and_a_real_one_does_not(history: History) -> None:
+def test_a_cluster_of_sample_data_says_so_and_a_real_one_does_not(history: History) -> None:
     told = {cluster["name"]: cluster["origin"] for cluster in history.get("/clusters")["items"]}
     assert told == {"demo-archive": "made_up", "demo-studio": "made_up", "blade": "own"}
-    assert "--seed 1: nothing of it was measured" in history.cluster["description"]
+    assert "--seed 1: nothing was measured" in history.cluster["description"]
 
 
 def test_each_known_change_is_found_as_large_as_it_was_and_no_other(history: History) -> None:
@@ -128,7 +128,7 @@ def test_a_second_history_is_refused_and_changes_nothing(history: History) -> No
     assert rows(history.database) == before
 
 
-def test_nothing_runs_on_a_made_up_cluster(history: History) -> None:
+def test_nothing_runs_on_sample_data(history: History) -> None:
     cluster_id = history.cluster["id"]
     plan = {
         "name": "mine",
@@ -151,7 +151,7 @@ def test_nothing_runs_on_a_made_up_cluster(history: History) -> None:
     assert history.refusal("POST", f"/runs/{run_id}/retry") == refused
 
 
-def test_no_agent_gets_into_a_made_up_cluster_or_speaks_for_a_node_of_it(history: History) -> None:
+def test_no_agent_joins_a_cluster_of_sample_data_or_speaks_for_a_node_of_it(history: History) -> None:
     tokens = f"/clusters/{history.cluster['id']}/join-tokens"
     assert history.refusal("POST", tokens, {"uses": 1}) == (409, "cluster_made_up")
     with history.database.transaction() as session:
@@ -174,11 +174,11 @@ def test_a_cluster_of_somebody_in_the_way_is_named(session: Session) -> None:
         require_room(session, SITES)
 
 
-def test_a_history_of_what_is_not_made_up_is_refused() -> None:
-    with pytest.raises(NotInHistoryError, match="no cluster demo-hpcc is made up") as refused:
+def test_a_history_of_what_the_sample_data_has_not_is_refused() -> None:
+    with pytest.raises(NotInHistoryError, match="the sample data has no cluster demo-hpcc") as refused:
         narrowed(["demo-hpcc"])
     assert "demo-hpc" in str(refused.value.remedy)
-    with pytest.raises(NotInHistoryError, match="no workload mdtest is made up"):
+    with pytest.raises(NotInHistoryError, match="the sample data has no workload mdtest"):
         narrowed(["demo-studio"], ["mdtest"])
 
 
