@@ -46,7 +46,7 @@ class Wanted:
 
     Attributes:
         port: of the dashboard.
-        history_days: of the made-up history; None: none.
+        history_days: of the sample data; None: none.
     """
 
     port: int
@@ -65,7 +65,7 @@ def main() -> int:
         type=int,
         const=HISTORY_DAYS,
         metavar="DAYS",
-        help=f"made-up clusters beside what is measured, with so many days of campaigns ({HISTORY_DAYS})",
+        help=f"sample data: clusters with so many days of campaigns ({HISTORY_DAYS})",
     )
     parser.add_argument("--port", type=int, help=f"of the dashboard ({USUAL_PORT}, or another where that is taken)")
     options = parser.parse_args()

@@ -6323,10 +6323,13 @@ export interface components {
         NodeRole: "compute" | "storage" | "gateway";
         /**
          * NodeState
-         * @description Whether a node can be counted on; of one that was revoked nothing is believed until its host is enrolled anew.
+         * @description How far a node can be counted on.
+         *
+         *     REVOKED: nothing is believed until its host is enrolled again. SAMPLE_DATA: there is no such host, so that nobody
+         *     misses it.
          * @enum {string}
          */
-        NodeState: "online" | "silent" | "never_seen" | "revoked" | "retired";
+        NodeState: "online" | "silent" | "never_seen" | "revoked" | "retired" | "sample_data";
         /**
          * NodeWorkload
          * @description A workload as a node has it.

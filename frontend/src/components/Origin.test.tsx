@@ -2,15 +2,17 @@ import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import type { Cluster } from "@/api/types";
 import { renderWithApp } from "@/testing/render";
-import { OriginBadge, OriginProvider } from "./Origin";
+import { OriginBadge, OriginProvider, RowOriginBadge, SampleNote } from "./Origin";
 
-it("marks a made-up cluster with a word, and no other", () => {
-  const clusters = [
-    { id: 1, origin: "own" },
-    { id: 2, origin: "made_up" },
-  ] as Cluster[];
+const CLUSTERS = [
+  { id: 1, name: "mine", origin: "own" },
+  { id: 2, name: "demo-hpc", origin: "made_up" },
+  { id: 3, name: "demo-archive", origin: "made_up" },
+] as Cluster[];
+
+it("marks a cluster of sample data with a word, and no other", () => {
   renderWithApp(
-    <OriginProvider clusters={clusters}>
+    <OriginProvider clusters={CLUSTERS}>
       <p>
         mine <OriginBadge clusterId={1} />
       </p>
@@ -19,6 +21,28 @@ it("marks a made-up cluster with a word, and no other", () => {
       </p>
     </OriginProvider>,
   );
-  expect(screen.getAllByText("made up")).toHaveLength(1);
-  expect(screen.getByText("made up").closest("p")).toHaveTextContent("demo");
+  expect(screen.getAllByText("sample data")).toHaveLength(1);
+  expect(screen.getByText("sample data").closest("p")).toHaveTextContent("demo");
+});
+
+it("names the clusters of sample data once above a list, and not in its rows", () => {
+  const rows = [2, 1, 2, 3, 2];
+  renderWithApp(
+    <OriginProvider clusters={CLUSTERS}>
+      <SampleNote clusterIds={rows} />
+      <RowOriginBadge clusterId={2} />
+      <RowOriginBadge clusterId={3} />
+    </OriginProvider>,
+  );
+  expect(screen.getAllByText("sample data")).toHaveLength(1);
+  expect(screen.getByRole("note")).toHaveTextContent("demo-archive, demo-hpc");
+});
+
+it("says nothing above a list without sample data", () => {
+  renderWithApp(
+    <OriginProvider clusters={CLUSTERS}>
+      <SampleNote clusterIds={[1, 1]} />
+    </OriginProvider>,
+  );
+  expect(screen.queryByRole("note")).toBeNull();
 });

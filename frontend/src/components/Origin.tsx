@@ -1,13 +1,13 @@
-/** Marks what was not measured by one's own nodes: a badge wherever a cluster is named that was made up or published. */
+/** Marks what this installation's nodes did not measure: a badge or a note where sample data or published results are shown. */
 
 import { t } from "@lingui/core/macro";
-import { Badge } from "@mantine/core";
+import { Badge, Group, Text } from "@mantine/core";
 import { createContext, type ReactNode, useContext, useMemo } from "react";
 import type { Cluster } from "@/api/types";
 import { BadgeLink } from "./links";
 
 type Origin = Cluster["origin"];
-const OriginContext = createContext<ReadonlyMap<number, Origin>>(new Map());
+const OriginContext = createContext<ReadonlyMap<number, Cluster>>(new Map());
 
 interface OriginProviderProps {
   readonly clusters: readonly Cluster[];
@@ -16,16 +16,16 @@ interface OriginProviderProps {
 
 /** Knows where the results of each cluster come from. */
 export function OriginProvider({ clusters, children }: OriginProviderProps) {
-  const origins = useMemo(() => new Map(clusters.map(({ id, origin }) => [id, origin])), [clusters]);
+  const origins = useMemo(() => new Map(clusters.map((cluster) => [cluster.id, cluster])), [clusters]);
   return <OriginContext value={origins}>{children}</OriginContext>;
 }
 
 /** Own where nothing else is known. */
 export function useOrigin(clusterId: number | null | undefined): Origin {
-  return useContext(OriginContext).get(clusterId ?? 0) ?? "own";
+  return useContext(OriginContext).get(clusterId ?? 0)?.origin ?? "own";
 }
 
-/** Nothing beside a cluster whose nodes measured what it shows; beside a published one the way to its source. */
+/** Marks sample data, and links a published cluster to its source; nothing for a cluster of one's own. */
 export function OriginBadge({ clusterId }: { clusterId: number }) {
   const origin = useOrigin(clusterId);
   if (origin === "own") return null;
@@ -42,14 +42,39 @@ export function OriginBadge({ clusterId }: { clusterId: number }) {
         variant="light"
       >{t`published`}</BadgeLink>
     );
+  return <SampleBadge />;
+}
+
+/** `OriginBadge` in the rows of a list, where one `SampleNote` above says which clusters are sample data. */
+export function RowOriginBadge({ clusterId }: { clusterId: number }) {
+  return useOrigin(clusterId) === "published" && <OriginBadge clusterId={clusterId} />;
+}
+
+/** One line above a list that names the clusters of sample data among its rows. */
+export function SampleNote({ clusterIds }: { clusterIds: readonly number[] }) {
+  const known = useContext(OriginContext);
+  const shown = [...new Set(clusterIds)].flatMap((id) => known.get(id) ?? []);
+  const names = shown.filter(({ origin }) => origin === "made_up").map(({ name }) => name);
+  if (names.length === 0) return null;
+  return (
+    <Group gap="xs" role="note">
+      <SampleBadge />
+      <Text c="dimmed" size="sm">
+        {names.sort().join(", ")}
+      </Text>
+    </Group>
+  );
+}
+
+function SampleBadge() {
   return (
     <Badge
       color="grape"
       component="span"
       miw="max-content"
-      title={t`Its nodes and results were made up to show a history; nothing of it was measured.`}
+      title={t`These nodes and results are an example. Nothing was measured.`}
       tt="none"
       variant="light"
-    >{t`made up`}</Badge>
+    >{t`sample data`}</Badge>
   );
 }

@@ -86,12 +86,15 @@ def nodes(
 def is_in_state(state: NodeState, now: datetime) -> ColumnElement[bool]:
     """`views.node_state` as a condition."""
     living = Node.retired_at.is_(None)
-    trusted = living & Node.revoked_at.is_(None)
+    is_sample = Node.cluster_id.in_(select(Cluster.id).where(Cluster.origin == Origin.MADE_UP))
+    trusted = living & ~is_sample & Node.revoked_at.is_(None)
     match state:
         case NodeState.RETIRED:
             return Node.retired_at.is_not(None)
         case NodeState.REVOKED:
-            return living & Node.revoked_at.is_not(None)
+            return living & ~is_sample & Node.revoked_at.is_not(None)
+        case NodeState.SAMPLE_DATA:
+            return living & is_sample
         case NodeState.NEVER_SEEN:
             return trusted & NodeBeat.seen_at.is_(None)
         case NodeState.ONLINE:
@@ -174,6 +177,12 @@ def living_real_nodes(session: Session) -> Collection[Node]:
         .where(Node.retired_at.is_(None), Node.revoked_at.is_(None), Cluster.origin == Origin.OWN)
     )
     return session.scalars(real.order_by(Node.id)).all()
+
+
+def origins(session: Session, cluster_ids: Collection[int]) -> dict[int, str]:
+    """Where the results of each of these clusters come from, by its id."""
+    rows = session.execute(select(Cluster.id, Cluster.origin).where(Cluster.id.in_(cluster_ids)))
+    return {row.id: row.origin for row in rows}
 
 
 def last_seen(session: Session, node_ids: Collection[int]) -> Mapping[int, datetime]:

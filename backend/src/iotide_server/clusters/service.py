@@ -34,7 +34,7 @@ from iotide_server.clusters.views import (
     NodeView,
     Origin,
     agent_standing,
-    heard_state,
+    living_state,
     node_clock,
     node_state,
 )
@@ -186,7 +186,7 @@ def node_lines(
     Raises:
         ClusterNotFoundError: there is none that the caller may see.
     """
-    cluster(session, principal, cluster_id)
+    origin = cluster(session, principal, cluster_id).origin
     page = repository.node_lines(session, cluster_id, paging)
     node_ids = [row.id for row in page.rows]
     orders = repository.active_orders(session, node_ids)
@@ -196,7 +196,7 @@ def node_lines(
             id=row.id,
             name=row.name,
             role=row.role,
-            state=NodeState.REVOKED if row.revoked_at is not None else heard_state(row.seen_at, now),
+            state=living_state(origin, row.revoked_at, row.seen_at, now),
             last_seen_at=row.seen_at,
             agent_version=row.agent_version,
             agent_standing=agent_standing(row.wire_version),
@@ -316,10 +316,11 @@ def _views(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeV
     orders = repository.active_orders(session, node_ids)
     drains = drain_repository.drains_of(session, DrainKind.NODE, node_ids)
     seen = {node_id: beat.seen_at for node_id, beat in beats.items()}
+    origins = repository.origins(session, {node.cluster_id for node in nodes})
     return [
         NodeView(
             node=node,
-            state=node_state(node, seen.get(node.id), now),
+            state=node_state(node, origins[node.cluster_id], seen.get(node.id), now),
             drain=drains.get(node.id),
             last_seen_at=seen.get(node.id),
             clock=node_clock(beats.get(node.id)),

@@ -19,13 +19,18 @@ CLOCK_LIMIT_SECONDS: Final = 1.0
 
 
 class NodeState(StrEnum):
-    """Whether a node can be counted on; of one that was revoked nothing is believed until its host is enrolled anew."""
+    """How far a node can be counted on.
+
+    REVOKED: nothing is believed until its host is enrolled again. SAMPLE_DATA: there is no such host, so that nobody
+    misses it.
+    """
 
     ONLINE = "online"
     SILENT = "silent"
     NEVER_SEEN = "never_seen"
     REVOKED = "revoked"
     RETIRED = "retired"
+    SAMPLE_DATA = "sample_data"
 
 
 class AgentStanding(StrEnum):
@@ -162,13 +167,18 @@ class NodeLine:
     active_orders: Sequence[ActiveOrder]
 
 
-def node_state(node: Node, last_seen_at: datetime | None, now: datetime) -> NodeState:
-    """The state of a node by its beats and the clock."""
+def node_state(node: Node, origin: str, last_seen_at: datetime | None, now: datetime) -> NodeState:
+    """Return the state of a node of a cluster of that origin, by its heartbeats and the clock."""
     if node.retired_at is not None:
         return NodeState.RETIRED
-    if node.revoked_at is not None:
-        return NodeState.REVOKED
-    return heard_state(last_seen_at, now)
+    return living_state(origin, node.revoked_at, last_seen_at, now)
+
+
+def living_state(origin: str, revoked_at: datetime | None, last_seen_at: datetime | None, now: datetime) -> NodeState:
+    """Return the state of a node that is not retired."""
+    if origin == Origin.MADE_UP:
+        return NodeState.SAMPLE_DATA
+    return NodeState.REVOKED if revoked_at is not None else heard_state(last_seen_at, now)
 
 
 def heard_state(last_seen_at: datetime | None, now: datetime) -> NodeState:

@@ -44,7 +44,7 @@ export function ClusterFilter({ clusters, clusterId, onChoose }: ClusterFilterPr
 }
 
 const WORDS: Readonly<Partial<Record<Cluster["origin"], string>>> = {
-  made_up: t`made up`,
+  made_up: t`sample data`,
   published: "published",
 };
 

@@ -93,7 +93,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   campaign_repeats_added: t`added repeats`,
   event_told: t`told of an event`,
   series_muted: t`muted the series`,
-  demo_history_loaded: t`loaded a made-up history`,
+  demo_history_loaded: t`loaded sample data`,
   published_results_loaded: t`loaded published results`,
 };
 

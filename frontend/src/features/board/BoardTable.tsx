@@ -7,7 +7,7 @@ import type { ReactNode } from "react";
 import type { Board, BoardCell, BoardCluster } from "@/api/types";
 import { Day } from "@/components/Day";
 import { TextLink } from "@/components/links";
-import { OriginBadge } from "@/components/Origin";
+import { OriginBadge, useOrigin } from "@/components/Origin";
 import { ScrollTable } from "@/components/ScrollTable";
 import { STANDINGS, shareOf } from "./standings";
 
@@ -109,12 +109,14 @@ function CellLink({ cell }: { cell: BoardCell }) {
 
 function Nodes({ cluster: { id, nodes } }: { cluster: BoardCluster }) {
   const { online, silent, never_seen, drained, passed_over } = nodes;
+  const origin = useOrigin(id);
   const troubles = [
     [silent, "silent"],
     [passed_over, t`passed over`],
     [never_seen, t`never seen`],
     [drained, "drained"],
   ] as const;
+  if (origin === "made_up") return <Text c="dimmed" size="sm">{t`sample data`}</Text>;
   if (online + silent + never_seen === 0)
     return (
       <TextLink

@@ -2,10 +2,10 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Box, Text } from "@mantine/core";
+import { Box, Stack, Text } from "@mantine/core";
 import type { Campaign } from "@/api/types";
 import { TextLink } from "@/components/links";
-import { OriginBadge } from "@/components/Origin";
+import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
@@ -13,14 +13,17 @@ import { CampaignBar } from "./CampaignProgress";
 
 export function CampaignTable({ campaigns, label }: { campaigns: readonly Campaign[]; label: string }) {
   return (
-    <ScrollTable
-      head={[t`Campaign`, t`State`, t`Progress`, t`Cluster`, t`Owner`, t`Submitted`]}
-      label={label}
-    >
-      {campaigns.map((campaign) => (
-        <CampaignRow campaign={campaign} key={campaign.id} />
-      ))}
-    </ScrollTable>
+    <Stack gap="xs">
+      <SampleNote clusterIds={campaigns.map(({ cluster_id }) => cluster_id)} />
+      <ScrollTable
+        head={[t`Campaign`, t`State`, t`Progress`, t`Cluster`, t`Owner`, t`Submitted`]}
+        label={label}
+      >
+        {campaigns.map((campaign) => (
+          <CampaignRow campaign={campaign} key={campaign.id} />
+        ))}
+      </ScrollTable>
+    </Stack>
   );
 }
 
@@ -50,7 +53,7 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
         </Box>
       </td>
       <td>
-        {campaign.cluster_name} <OriginBadge clusterId={campaign.cluster_id} />
+        {campaign.cluster_name} <RowOriginBadge clusterId={campaign.cluster_id} />
       </td>
       <td>{campaign.owner}</td>
       <td>

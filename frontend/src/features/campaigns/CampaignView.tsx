@@ -122,12 +122,7 @@ function Trail({ campaign }: { campaign: Campaign }) {
     <>
       <TextLink to="/campaigns" underline="always">{t`Campaigns`}</TextLink> · {campaign.cluster_name}{" "}
       <OriginBadge clusterId={campaign.cluster_id} />
-      {origin !== "published" && (
-        <Trans>
-          {" "}
-          · submitted by {campaign.owner} <When at={campaign.created_at} />
-        </Trans>
-      )}
+      {origin !== "published" && <Submitted campaign={campaign} />}
       {campaign.schedule_id !== null && (
         <Trans>
           {" "}
@@ -138,6 +133,21 @@ function Trail({ campaign }: { campaign: Campaign }) {
         </Trans>
       )}
     </>
+  );
+}
+
+/** Who submitted it and when; nobody is named where no person did, as with sample data and removed people. */
+function Submitted({ campaign: { owner, created_at } }: { campaign: Campaign }) {
+  return owner ? (
+    <Trans>
+      {" "}
+      · submitted by {owner} <When at={created_at} />
+    </Trans>
+  ) : (
+    <Trans>
+      {" "}
+      · submitted <When at={created_at} />
+    </Trans>
   );
 }
 

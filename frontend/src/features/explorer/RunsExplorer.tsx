@@ -8,6 +8,7 @@ import type { ExplorerRun, Sparkline } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
+import { SampleNote } from "@/components/Origin";
 import { Section } from "@/components/Page";
 import { LoggedIn } from "@/components/session";
 import { formatCount } from "@/lib/units";
@@ -50,6 +51,7 @@ export function RunsExplorer({ view, onView, choices, query, onOpen }: RunsExplo
       >
         <Stack gap="sm">
           <Filters choices={{ ...choices, flags }} onView={onView} view={view} />
+          <SampleNote clusterIds={runs.map(({ cluster_id }) => cluster_id)} />
           <Loaded
             empty={<NoRuns isFiltered={hasFilter(view)} />}
             isEmpty={() => runs.length === 0}

@@ -5,7 +5,7 @@ import { Badge, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Sparkline as Course, ExplorerRun } from "@/api/types";
 import { TextLink } from "@/components/links";
-import { OriginBadge } from "@/components/Origin";
+import { RowOriginBadge } from "@/components/Origin";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Quantity } from "@/components/Quantity";
 import { StateBadge } from "@/components/StateBadge";
@@ -44,7 +44,7 @@ const CELLS: Readonly<Record<ColumnId, Show>> = {
   node: ({ node_names }) => node_names.join(", "),
   cluster: ({ cluster_id, cluster_name }) => (
     <>
-      {cluster_name} <OriginBadge clusterId={cluster_id} />
+      {cluster_name} <RowOriginBadge clusterId={cluster_id} />
     </>
   ),
   campaign: ({ campaign_id, campaign_name }) => (

@@ -7,6 +7,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { Curve, RunDetail } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
+import { useOrigin } from "@/components/Origin";
 import { Section } from "@/components/Page";
 import { useScheme } from "@/components/scheme";
 import { type View, ViewChoice } from "@/components/ViewChoice";
@@ -29,15 +30,23 @@ export function CurveSection({ run, shown, onShow }: CurveSectionProps) {
   const counters = useQuery(countersQuery(run.id));
   return (
     <Section description={t`What the nodes' own counters said while the load ran.`} title={t`Curves`}>
-      <Loaded
-        empty={<Text c="dimmed">{t`No curve: the run was too short or has not started.`}</Text>}
-        isEmpty={(names) => names.length === 0}
-        query={counters}
-      >
+      <Loaded empty={<NoCurve run={run} />} isEmpty={(names) => names.length === 0} query={counters}>
         {(names) => <CounterGroups groups={groupsOf(names)} onShow={onShow} run={run} shown={shown} />}
       </Loaded>
     </Section>
   );
+}
+
+function NoCurve({ run }: { run: RunDetail }) {
+  const isSample = useOrigin(run.cluster_id) === "made_up";
+  return <Text c="dimmed">{whyNoCurve(run, isSample)}</Text>;
+}
+
+function whyNoCurve({ started_at, ended_at }: RunDetail, isSample: boolean): string {
+  if (ended_at === null) return t`No curve yet.`;
+  if (started_at === null) return t`No curve: the run never started.`;
+  if (isSample) return t`No curve: sample data has curves only of reads and writes in its last two weeks.`;
+  return t`No curve: the run was too short.`;
 }
 
 function CounterGroups({

@@ -11,10 +11,10 @@ import { StateBadge } from "@/components/StateBadge";
 import { shellCommand } from "@/lib/shell";
 import { formatDuration } from "@/lib/units";
 
-const NO_COMMAND = {
-  load: t`No command has ended yet.`,
-  observe: t`This node was only watched: its counters are among the curves.`,
-};
+function describeNoCommand({ role, outcome }: RunDetail["attempts"][number]["orders"][number]): string {
+  if (role === "observe") return t`This node was only watched: its counters are among the curves.`;
+  return outcome === null ? t`No command has ended yet.` : t`No command was run.`;
+}
 
 export function StepsSection({ run }: { run: RunDetail }) {
   const orders = run.attempts.flatMap((attempt) =>
@@ -37,7 +37,7 @@ export function StepsSection({ run }: { run: RunDetail }) {
               {order.silent_since && <StateBadge state="silent" />}
               {order.reason && order.role === "load" && <Text size="sm">{order.reason}</Text>}
             </Group>
-            {order.steps.length === 0 && <Text c="dimmed">{NO_COMMAND[order.role]}</Text>}
+            {order.steps.length === 0 && <Text c="dimmed">{describeNoCommand(order)}</Text>}
             {order.steps.map((step) => (
               <Step key={`${step.name} ${step.started_at}`} step={step} />
             ))}

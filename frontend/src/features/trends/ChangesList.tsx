@@ -9,7 +9,7 @@ import { DirectionBadge } from "@/components/DirectionBadge";
 import { IntervalMark } from "@/components/IntervalMark";
 import { type Interval, reachOf } from "@/components/interval";
 import { Loaded } from "@/components/Loaded";
-import { OriginBadge } from "@/components/Origin";
+import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -60,6 +60,7 @@ export function ChangesList({ clusters, clusterId, workloads, view, onView }: Ch
       >
         {(rows) => (
           <Stack>
+            <SampleNote clusterIds={rows.map(({ series }) => series.cluster_id)} />
             <ScrollTable head={HEAD} label={t`Changes`}>
               {rows.map((found) => (
                 <ChangeRow
@@ -146,7 +147,7 @@ function ChangeRow({ found: { series, change, events }, clusterName, reach }: Ch
           clusterName={clusterName}
           series={series}
         />
-        <OriginBadge clusterId={series.cluster_id} />
+        <RowOriginBadge clusterId={series.cluster_id} />
       </td>
       <td className="iotide-wrap">
         <Group gap="xs">

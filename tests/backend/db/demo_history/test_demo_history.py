@@ -161,6 +161,19 @@ def test_no_agent_joins_a_cluster_of_sample_data_or_speaks_for_a_node_of_it(hist
     assert all(node.token_sha256.startswith("made-up-") for node in made_up)
 
 
+def test_a_node_of_sample_data_is_neither_silent_nor_online(history: History) -> None:
+    cluster_id = history.cluster["id"]
+    lines = history.get(f"/clusters/{cluster_id}/nodes")["items"]
+    assert {line["state"] for line in lines} == {"sample_data"}
+    assert {node["state"] for node in history.get("/nodes", cluster_id=cluster_id)["items"]} == {"sample_data"}
+    shown = {
+        state: len(history.get("/nodes", state=state)["items"]) for state in ("sample_data", "silent", "never_seen")
+    }
+    assert shown == {"sample_data": 5, "silent": 0, "never_seen": 1}, "of the own cluster one node never said hello"
+    board = {cluster["name"]: cluster["nodes"] for cluster in history.get("/board")["clusters"]}
+    assert [board[ARCHIVE.name][state] for state in ("online", "silent", "never_seen")] == [0, 0, 0]
+
+
 def test_forgetting_removes_all_of_it_and_nothing_else(history: History) -> None:
     assert forget_history(history.database, NOW) > 1000
     assert rows(history.database) == history.rows_before

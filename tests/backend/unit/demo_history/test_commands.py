@@ -1,4 +1,4 @@
-"""The commands and flags of the sample data are those that this release's agent runs and raises for the same options."""
+"""The commands and flags of the sample data are those that this release's agent runs and raises."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -68,10 +68,10 @@ def judged(load: Load, site: Site) -> Sequence[Flag]:
 @pytest.mark.parametrize("found", OF_IOZONE, ids=named)
 def test_a_table_of_iozone_has_the_flags_that_the_agent_raises(found: tuple[Site, Load]) -> None:
     site, load = found
-    rates: dict[tuple[int, int], dict[str, float]] = {}
+    rates: dict[tuple[int, int], dict[str, int]] = {}
     for figure in load.figures:
         sizes = int(figure.labels["file_size_bytes"]), int(figure.labels["record_size_bytes"])
-        rates.setdefault(sizes, {})[str(figure.labels["operation"])] = figure.level / KIBIBYTE
+        rates.setdefault(sizes, {})[str(figure.labels["operation"])] = round(figure.level / KIBIBYTE)
     rows = [Row(size // KIBIBYTE, record // KIBIBYTE, own) for (size, record), own in rates.items()]
     expected = judge_cells(place_of(site, load), rows, 1e-6, "fsync", Before.DROP)
     assert sorted(judged(load, site), key=repr) == sorted(expected, key=repr)

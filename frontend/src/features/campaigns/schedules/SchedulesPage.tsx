@@ -8,7 +8,7 @@ import type { Schedule } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink, TextLink } from "@/components/links";
-import { OriginBadge } from "@/components/Origin";
+import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
@@ -31,14 +31,17 @@ export function SchedulesPage() {
       <Section title={t`All`}>
         <Loaded empty={<NoSchedule />} isEmpty={(rows) => rows.length === 0} query={schedules}>
           {(rows) => (
-            <ScrollTable
-              head={[t`Schedule`, t`State`, t`Calendar`, t`Next`, t`Last`, t`Cluster`, ""]}
-              label={t`Schedules`}
-            >
-              {rows.map((schedule) => (
-                <ScheduleRow key={schedule.id} schedule={schedule} />
-              ))}
-            </ScrollTable>
+            <Stack gap="xs">
+              <SampleNote clusterIds={rows.map(({ cluster_id }) => cluster_id)} />
+              <ScrollTable
+                head={[t`Schedule`, t`State`, t`Calendar`, t`Next`, t`Last`, t`Cluster`, ""]}
+                label={t`Schedules`}
+              >
+                {rows.map((schedule) => (
+                  <ScheduleRow key={schedule.id} schedule={schedule} />
+                ))}
+              </ScrollTable>
+            </Stack>
           )}
         </Loaded>
       </Section>
@@ -70,7 +73,7 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
           <Text fw={600}>{schedule.name}</Text>
         )}
         <Text c="dimmed" size="xs">
-          {schedule.owner ?? (isLoggedIn && t`of nobody`)}
+          {schedule.owner}
         </Text>
       </td>
       <td>
@@ -91,7 +94,7 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
         <Last firing={schedule.last_firing} />
       </td>
       <td>
-        {schedule.cluster_name} <OriginBadge clusterId={schedule.cluster_id} />
+        {schedule.cluster_name} <RowOriginBadge clusterId={schedule.cluster_id} />
       </td>
       <td>
         <Actions schedule={schedule} />
