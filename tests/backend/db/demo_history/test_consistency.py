@@ -16,6 +16,8 @@ from sqlalchemy import text
 from iotide_server.demo_history.loading import HistoryPlan, load_history
 from iotide_server.embedded.postgres import PrivatePostgres
 
+pytestmark = pytest.mark.timeout(300)  # loads all clusters of the sample data, on a machine that may be busy
+
 DAYS: Final = 30
 CURVE_DAYS: Final = 14
 TOLERANCE: Final = 0.01
