@@ -218,7 +218,7 @@ def test_what_was_not_seen_before_a_run_is_not_judged(what: ForeignBefore | None
     assert {answer.check: answer.because for answer in answers if isinstance(answer, NotJudged)} == found
 
 
-SHORT = "write 1 whole seconds, 5 needed"
+SHORT = "write 1 whole second, 5 needed"
 
 
 def test_a_short_run_after_a_sample_that_was_too_short_is_marked_as_not_measured_with_both_reasons() -> None:

@@ -6,7 +6,7 @@ import pytest
 from agent.judging.rows import MEGABYTE, Counters, done, phase, place
 
 from iotide_agent.judging.phases import Phase
-from iotide_agent.judging.share import measure_foreign
+from iotide_agent.judging.share import measure_foreign, why_unmeasured
 from iotide_wire.foreign import ForeignDuring
 from iotide_wire.measured import StepRole
 
@@ -72,3 +72,13 @@ def test_of_a_load_that_was_too_short_or_not_seen_nothing_is_told() -> None:
 def test_a_node_that_counts_little_tells_little() -> None:
     during = measure_foreign([phase(done(), {"load1": 1.0})], (place(),))
     assert during == ForeignDuring(seconds=60.0, **dict.fromkeys(ForeignDuring.model_fields.keys() - {"seconds"}))
+
+
+def test_why_nothing_could_be_told_is_said_phase_by_phase_and_not_where_one_phase_could() -> None:
+    short = [read(500, seconds=1), read(500, seconds=4)]
+    assert why_unmeasured(short, (place(),)) == "read 1 whole second, 5 needed; read 4 whole seconds, 5 needed"
+    assert why_unmeasured([*short, read(100)], (place(),)) == ""
+    unseen = phase(done(bytes_moved=10**12), {"read_bytes_per_second": 0.0, "write_bytes_per_second": 0.0})
+    assert "the processes of the load were not seen" in why_unmeasured([unseen], (place(),))
+    assert "fuse.glusterfs may be a program itself" in why_unmeasured([read(100)], (place("fuse.glusterfs"),))
+    assert why_unmeasured([], (place(),)) == "no step ran"

@@ -108,7 +108,8 @@ class Phase:
     @property
     def too_short(self) -> str:
         """Why nothing can be said of what the node did in it, in words; empty where it is long enough."""
-        return "" if len(self.rows) >= ENOUGH_ROWS else f"{len(self.rows)} whole seconds, {ENOUGH_ROWS} needed"
+        seen = len(self.rows)
+        return "" if seen >= ENOUGH_ROWS else f"{seen} whole second{'' if seen == 1 else 's'}, {ENOUGH_ROWS} needed"
 
 
 def phases_of(
