@@ -244,6 +244,19 @@ def test_a_clock_that_nobody_measured_or_that_may_be_right_is_no_fault(clock: No
     assert of_a_node(clock=clock) == {}
 
 
+@pytest.mark.parametrize("nodes", [[], [replace(NODE, clock=None)], [replace(NODE, state=NodeState.SILENT)]])
+def test_clocks_that_no_node_reports_are_not_checked_instead_of_fine(nodes: list[NodeFacts]) -> None:
+    found = {finding.check: finding for finding in judge_nodes(nodes, "0.1.0")}
+    assert found["node_clocks"].standing is Standing.NOTE
+    assert found["node_clocks"].sentence.startswith("not checked: ")
+
+
+def test_without_any_node_none_is_heard_of() -> None:
+    found = {finding.check: finding for finding in judge_nodes([], "0.1.0")}
+    assert found["agents"].standing is Standing.NOTE
+    assert found["agents"].sentence == "not checked: there is no node yet"
+
+
 def test_what_a_silent_node_once_said_of_its_clock_is_not_held_against_it() -> None:
     assert set(of_a_node(state=NodeState.SILENT, clock=NodeClock(90, 0.001))) == {"agents"}
 

@@ -16,7 +16,7 @@ from iotide_server.clusters.views import (
     agent_standing,
     heard_state,
 )
-from iotide_server.operations.doctor.findings import Finding, fine, some, warning, wrong
+from iotide_server.operations.doctor.findings import Finding, fine, note, some, warning, wrong
 
 SPOOL_LIMIT_BYTES: Final = 1024**3
 """Where an agent declines further orders, unless its agent.toml says otherwise."""
@@ -90,6 +90,8 @@ def judge_nodes(nodes: Sequence[NodeFacts], version: str) -> Iterator[Finding]:
 
 
 def _heard(nodes: Sequence[NodeFacts]) -> Finding:
+    if not nodes:
+        return note("agents", "not checked: there is no node yet", "enrol nodes by the command on a cluster's page")
     by_state = {state: [node.name for node in nodes if node.state is state] for state in NodeState}
     away = by_state[NodeState.SILENT] + by_state[NodeState.NEVER_SEEN]
     if away:
@@ -121,7 +123,10 @@ def _clocks(nodes: Sequence[NodeFacts]) -> Finding:
     if off:
         sentence = f"clocks that are more than {CLOCK_LIMIT_SECONDS:g} s off the server's: {some(off)}"
         return warning("node_clocks", sentence, "synchronise them and the server's, for instance with chrony")
-    sentence = f"of {len(nodes)} nodes {len(told)} say how their clock stands, and none is certainly off"
+    if not told:
+        remedy = "nodes with an agent of this release that are online measure their clock"
+        return note("node_clocks", f"not checked: none of {len(nodes)} nodes reports its clock", remedy)
+    sentence = f"{len(told)} of {len(nodes)} nodes report their clock, and none is certainly off"
     return fine("node_clocks", sentence)
 
 
