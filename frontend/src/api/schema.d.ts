@@ -7007,7 +7007,7 @@ export interface components {
         };
         /**
          * PeerGroup
-         * @description Equals, compared by one metric; each of three at least with four runs at least, odd ones first.
+         * @description Equals, compared by one metric; each of three at least with four runs at least, odd ones first, else none.
          */
         PeerGroup: {
             kind: components["schemas"]["PeerKind"];
@@ -7057,6 +7057,12 @@ export interface components {
             too_few: string[];
             /** Has Odd */
             has_odd: boolean;
+            /**
+             * Not Judged
+             * @description Why there are no members; null where they were compared
+             * @example not judged: 2 of 3 have 4 runs, 3 needed
+             */
+            not_judged: string | null;
         };
         /**
          * PeerKind
@@ -7214,6 +7220,11 @@ export interface components {
             flags: string[][];
             /** Gaps */
             gaps: components["schemas"]["Gap"][];
+            /**
+             * Gap Missing Days
+             * @description So many more days with points allow to judge gaps
+             */
+            gap_missing_days: number;
             /** Failures */
             failures: components["schemas"]["Failure"][];
         };
@@ -8315,6 +8326,11 @@ export interface components {
             memory: number | null;
             drift: components["schemas"]["Drift"] | null;
             noise: components["schemas"]["Noise"] | null;
+            /**
+             * Noise Missing Points
+             * @description So many more allow to judge the noise
+             */
+            noise_missing_points: number;
             suspect: components["schemas"]["Suspect"] | null;
             /** Changes */
             changes: components["schemas"]["SeriesChange"][];
@@ -36776,6 +36792,7 @@ export interface operations {
                      *           "until": "2026-11-21T10:00:00Z"
                      *         }
                      *       ],
+                     *       "gap_missing_days": 1,
                      *       "failures": [
                      *         {
                      *           "at": "2026-11-21T10:00:00Z",
@@ -37013,6 +37030,7 @@ export interface operations {
                      *             "until": "2026-11-21T10:00:00Z"
                      *           }
                      *         ],
+                     *         "gap_missing_days": 1,
                      *         "failures": [
                      *           {
                      *             "at": "2026-11-21T10:00:00Z",
@@ -37211,6 +37229,7 @@ export interface operations {
                      *         "found_at": "2026-11-21T10:00:00Z",
                      *         "confirmed_at": "2026-11-21T10:00:00Z"
                      *       },
+                     *       "noise_missing_points": 1,
                      *       "suspect": {
                      *         "centre": 1,
                      *         "low": 1,
@@ -38716,7 +38735,8 @@ export interface operations {
                      *           "too_few": [
                      *             "raid4"
                      *           ],
-                     *           "has_odd": true
+                     *           "has_odd": true,
+                     *           "not_judged": "not judged: 2 of 3 have 4 runs, 3 needed"
                      *         }
                      *       ],
                      *       "left_out": 1

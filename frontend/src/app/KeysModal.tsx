@@ -9,7 +9,7 @@ const DEEDS = [
   ["?", t`This help`],
   [t`Ctrl K or /`, t`Go to or do: pages, clusters, campaigns, targets, runs by number`],
   ["n", t`New campaign`],
-  ["j, k", t`Next and last row of a table; Enter opens it`],
+  ["j, k", t`Next and previous row of a table; Enter opens it`],
   [t`Esc`, t`Close what is open`],
 ] as const;
 

@@ -49,7 +49,7 @@ export function isTaken(target: EventTarget | null): boolean {
   return target.closest('[role="dialog"], [role="menu"], [role="listbox"]') !== null;
 }
 
-/** Moves to the next or the last row that has something to open, in the table that the reader is in, else the first. */
+/** Moves to the next or the previous row that has something to open, in the table that the reader is in, else the first. */
 export function moveRow(root: ParentNode, active: Element | null, step: 1 | -1): void {
   const current = active?.closest("tbody tr") ?? null;
   const rows = [...(current?.parentElement ?? root).querySelectorAll<HTMLElement>("tr")].flatMap((row) => {

@@ -151,7 +151,7 @@ def test_a_drift_is_a_line_from_its_start_to_its_end(client: TestClient, admin: 
 @pytest.mark.parametrize(
     ("medians", "course", "words"),
     [
-        (levels((20, 100.0)), "steady", "no change shown in 20 points"),
+        (levels((20, 100.0)), "steady", "no change shown in 20 points; noise not judged: 30 points needed"),
         (levels((10, 100.0)), "too_short", "not judged: 10 points, 14 needed"),
     ],
 )

@@ -79,10 +79,17 @@ def test_equal_sets_are_shown_without_an_odd_one_and_left_out_where_only_odd_one
         assert answer.json()["groups"] == []
 
 
-def test_with_three_runs_each_nothing_is_said(client: TestClient, admin: Person, database: Database) -> None:
+def test_with_three_runs_each_a_group_says_that_it_is_not_judged(
+    client: TestClient, admin: Person, database: Database
+) -> None:
     cluster_id = raid_sets(database, 1.0, 1.0, 0.5, runs=3)
     answer = client.get(f"/api/v1/clusters/{cluster_id}/peers", headers=admin.headers)
-    assert answer.json()["groups"] == []
+    (group,) = answer.json()["groups"]
+    assert (group["members"], group["has_odd"]) == ([], False)
+    assert group["too_few"] == ["raid1", "raid2", "raid3"]
+    assert group["not_judged"] == "not judged: 0 of 3 have 4 runs, 3 needed"
+    odd = client.get(f"/api/v1/clusters/{cluster_id}/peers", params={"only_odd": True}, headers=admin.headers)
+    assert odd.json()["groups"] == []
 
 
 def test_peers_of_a_cluster_that_one_may_not_see_are_not_shown(

@@ -106,6 +106,7 @@ def test_points_come_column_by_column(run: Run, get: Callable[..., Json]) -> Non
         "campaign_id": [run.campaign_id],
         "flags": [[]],
         "gaps": [],
+        "gap_missing_days": 3,
         "failures": [],
     }
 

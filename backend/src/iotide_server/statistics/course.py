@@ -16,6 +16,8 @@ SAME_RUNS: Final = 6
 """A change that another analysis finds so far away is the same."""
 CONFIRMING_RUNS: Final = 2
 """So many runs after it was found must a change still be found, to be told."""
+FEWEST_NOISE_RUNS: Final = 15
+"""On both sides: a spread needs three times the runs that a level does."""
 FEWEST_BEFORE: Final = 6
 """Runs before an event; fewer do not judge it."""
 LOOKS_AFTER: Final = (4, 8)

@@ -20,6 +20,19 @@ class Gap:
     until: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class FoundGaps:
+    """The gaps of a span in time order, and how many more days with points allow to judge gaps."""
+
+    gaps: Sequence[Gap]
+    missing_days: int
+
+
+def missing_days(times: Sequence[datetime]) -> int:
+    """Return how many more days with points allow to judge gaps."""
+    return max(0, FEWEST_GAPS + 1 - len({moment.date() for moment in times}))
+
+
 def find_gaps(times: Sequence[datetime], now: datetime) -> list[Gap]:
     """Return the stretches that are longer than twice the usual gap, in time order, the one up to now included.
 

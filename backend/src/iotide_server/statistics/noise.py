@@ -9,12 +9,11 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.stats import norm, rankdata
 
+from iotide_server.statistics.course import FEWEST_NOISE_RUNS as FEWEST_RUNS
 from iotide_server.statistics.course import Noise
 from iotide_server.statistics.ranks import Values, independent_ratio, memory
 from iotide_server.statistics.summary import robust_sigma
 
-FEWEST_RUNS: Final = 15
-"""On both sides: a spread needs three times the runs that a level does."""
 LEAST_RATIO: Final = 1.5
 """Of the wider spread to the narrower one."""
 LEAST_SPREAD: Final = 0.01

@@ -28,7 +28,7 @@ class Peer(Output):
 
 
 class PeerGroup(Output):
-    """Equals, compared by one metric; each of three at least with four runs at least, odd ones first."""
+    """Equals, compared by one metric; each of three at least with four runs at least, odd ones first, else none."""
 
     kind: PeerKind
     alike: Annotated[str, Field(description="What they have in common", examples=["xfs of 10.9 TiB, scope node"])]
@@ -42,6 +42,13 @@ class PeerGroup(Output):
     members: list[Peer]
     too_few: Annotated[list[str], Field(description="Who has fewer than four runs", examples=[["raid4"]])]
     has_odd: bool
+    not_judged: Annotated[
+        str | None,
+        Field(
+            description="Why there are no members; null where they were compared",
+            examples=["not judged: 2 of 3 have 4 runs, 3 needed"],
+        ),
+    ]
 
 
 class Peers(Output):

@@ -19,7 +19,7 @@ from iotide_server.trends import peer_repository as repository
 from iotide_server.trends.peer_schemas import Peer, PeerGroup, Peers
 from iotide_server.trends.peering import PeerGroup as Group
 from iotide_server.trends.peering import PeerKind, peer_groups
-from iotide_server.trends.words import peer_words
+from iotide_server.trends.words import peer_words, unjudged_peers_words
 
 NEWEST_CELLS: Final = 10
 """Of each series; since its last change, if that was later."""
@@ -40,7 +40,7 @@ class PeerChoice:
 
 
 def cluster_peers(session: Session, principal: Principal, cluster_id: int, wanted: PeerChoice) -> Peers:
-    """Groups of equals with three members of four runs at least, those with an odd one first.
+    """Groups of equals, those with an odd one first; those with too few runs to be compared say so, and come last.
 
     Raises:
         ClusterNotFoundError: there is none that the caller may see.
@@ -52,9 +52,11 @@ def cluster_peers(session: Session, principal: Principal, cluster_id: int, wante
         if wanted.kind in {None, group.kind}
     ]
     runs = newest_runs(session, [one for group in groups for one in group.series.values()])
-    judged = [found for group in groups if (found := _judged(group, runs)) is not None]
+    judged = [_judged(group, runs) for group in groups]
     shown = [group for group in judged if group.has_odd or not wanted.only_odd]
-    shown.sort(key=lambda group: (not group.has_odd, group.kind, group.workload, group.metric, group.alike))
+    shown.sort(
+        key=lambda group: (not group.has_odd, not group.members, group.kind, group.workload, group.metric, group.alike)
+    )
     return Peers(cluster_id=cluster_id, groups=shown[: wanted.limit], left_out=max(0, len(shown) - wanted.limit))
 
 
@@ -100,10 +102,9 @@ def run_level(values: Iterable[RunValue]) -> float:
     return median(value.value for value in values)
 
 
-def _judged(group: Group, runs: NewestRuns) -> PeerGroup | None:
+def _judged(group: Group, runs: NewestRuns) -> PeerGroup:
     found = judged_peers(group, runs)
-    if not found:
-        return None
+    enough = {name for name, one in group.series.items() if len(runs.get(one.id, {})) >= statistics.FEWEST_RUNS}
     first = next(iter(group.series.values()))
     members = [
         Peer(
@@ -130,6 +131,7 @@ def _judged(group: Group, runs: NewestRuns) -> PeerGroup | None:
         better=first.better,
         labels=first.labels,
         members=sorted(members, key=lambda peer: (not peer.is_odd, peer.name)),
-        too_few=sorted(group.series.keys() - found.keys()),
+        too_few=sorted(group.series.keys() - enough),
+        not_judged=None if found else unjudged_peers_words(len(enough), len(group.series)),
         has_odd=any(peer.is_odd for peer in members),
     )

@@ -14,14 +14,21 @@ from iotide_server.kit.web import Input, Output
 from iotide_server.results.models import Point
 from iotide_server.results.schemas import OptionalId, Series
 from iotide_server.statistics.course import Course, Effect
-from iotide_server.statistics.gaps import Gap as FoundGap
+from iotide_server.statistics.gaps import FoundGaps
 from iotide_server.statistics.shifts import Direction
 from iotide_server.trends import models
 from iotide_server.trends.drift import StoredDrift
 from iotide_server.trends.models import ChangePoint, EventEffect, SeriesCourse
 from iotide_server.trends.noise import NoiseChange
 from iotide_server.trends.recoveries import described, direction_of
-from iotide_server.trends.words import course_words, event_words, noise_words, seen_change_words, shift_words
+from iotide_server.trends.words import (
+    course_words,
+    event_words,
+    noise_missing_points,
+    noise_words,
+    seen_change_words,
+    shift_words,
+)
 from iotide_wire.base import Name, WrittenTime
 
 ChangeDirection = Literal["better", "worse", "recovered"]
@@ -66,6 +73,7 @@ class Points(Output):
     campaign_id: list[int]
     flags: Annotated[list[list[str]], Field(examples=[[["ENV_CHANGED"], []]])]
     gaps: list[Gap]
+    gap_missing_days: Annotated[int, Field(description="So many more days with points allow to judge gaps")]
     failures: list[Failure]
 
     @classmethod
@@ -74,7 +82,7 @@ class Points(Output):
         series: Series,
         points: Sequence[Point],
         left_out: int,
-        gaps: Sequence[FoundGap],
+        found: FoundGaps,
         failures: Sequence[Row[Any]],
     ) -> "Points":
         """As the API shows the rows."""
@@ -91,7 +99,8 @@ class Points(Output):
             cell_id=[point.cell_id for point in points],
             campaign_id=[point.campaign_id for point in points],
             flags=[point.flags for point in points],
-            gaps=[Gap.model_validate(gap) for gap in gaps],
+            gap_missing_days=found.missing_days,
+            gaps=[Gap.model_validate(gap) for gap in found.gaps],
             failures=[Failure.model_validate(row) for row in failures],
         )
 
@@ -338,6 +347,7 @@ class SeriesAnalysis(Output):
     memory: float | None
     drift: Drift | None
     noise: Noise | None
+    noise_missing_points: Annotated[int, Field(description="So many more allow to judge the noise")]
     suspect: Suspect | None
     changes: list[SeriesChange]
     events: list[SeriesEvent]
@@ -363,6 +373,7 @@ class SeriesAnalysis(Output):
                 memory=None,
                 drift=None,
                 noise=None,
+                noise_missing_points=noise_missing_points(series.point_count),
                 suspect=None,
                 changes=[],
                 events=[],
@@ -387,6 +398,7 @@ class SeriesAnalysis(Output):
             memory=row.memory,
             drift=None if drift is None else Drift.model_validate(drift),
             noise=None if row.noise is None else Noise.of(NoiseChange.model_validate(row.noise)),
+            noise_missing_points=noise_missing_points(row.point_count),
             suspect=None if row.suspect is None else Suspect.model_validate(row.suspect),
             changes=[SeriesChange.of(change, series.better) for change in changes],
             events=[SeriesEvent.of(found, series.better, changes) for found in events],

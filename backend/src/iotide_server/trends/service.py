@@ -17,7 +17,7 @@ from iotide_server.results.gangs import in_own_series, node_totals
 from iotide_server.results.headlines import put_headlines
 from iotide_server.results.values import RunValue, run_values
 from iotide_server.runs.models import Run
-from iotide_server.statistics.gaps import Gap, find_gaps
+from iotide_server.statistics.gaps import FoundGaps, find_gaps, missing_days
 from iotide_server.statistics.thinning import thinned
 from iotide_server.trends import event_repository, repository
 from iotide_server.trends.environment import environment_change, environment_differences
@@ -177,20 +177,20 @@ def series_points(session: Session, principal: Principal, series_id: int, span: 
         series,
         points,
         max(0, total - len(points)),
-        _gaps(session, series_id, span, now),
+        _gaps(repository.newest_times(session, series_id, MOST_TIMES), span, now),
         failed_cells(session, series, span.since, span.until),
     )
 
 
-def _gaps(session: Session, series_id: int, span: Span, now: datetime) -> list[Gap]:
+def _gaps(times: Sequence[datetime], span: Span, now: datetime) -> FoundGaps:
     """The newest gaps that reach into a span; points outside of it may be their ends."""
     gaps = [
         gap
-        for gap in find_gaps(repository.newest_times(session, series_id, MOST_TIMES), now)
+        for gap in find_gaps(times, now)
         if (span.since is None or gap.until is None or gap.until > span.since)
         and (span.until is None or gap.since < span.until)
     ]
-    return gaps[-MOST_GAPS:]
+    return FoundGaps(gaps[-MOST_GAPS:], missing_days(times))
 
 
 def points_of_series(

@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from iotide_server.kit.clock import day_written, days_written
-from iotide_server.statistics.course import FEWEST_BEFORE, LOOKS_AFTER, Course, Effect
+from iotide_server.statistics.course import FEWEST_BEFORE, FEWEST_NOISE_RUNS, LOOKS_AFTER, Course, Effect
+from iotide_server.statistics.peers import FEWEST_PEERS, FEWEST_RUNS
 from iotide_server.statistics.shifts import is_near
 from iotide_server.trends.drift import StoredDrift
 
@@ -95,11 +96,23 @@ def course_words(
         case Course.TOO_SHORT:
             return f"not judged: {point_count} points, {point_count + missing_points} needed"
         case Course.STEADY:
-            return f"no change shown in {point_count} points"
+            shown = f"no change shown in {point_count} points"
+            missing = noise_missing_points(point_count)
+            return f"{shown}; noise not judged: {point_count + missing} points needed" if missing else shown
         case Course.CHANGED:
             return f"{changes} {'change' if changes == 1 else 'changes'} in {point_count} points"
         case Course.DRIFT:
             return "gradual change, not measured again yet" if drift is None else drift_words(drift, point_count)
+
+
+def noise_missing_points(point_count: int) -> int:
+    """Return how many more points allow to judge whether the points scatter more than before."""
+    return max(0, 2 * FEWEST_NOISE_RUNS - point_count)
+
+
+def unjudged_peers_words(enough: int, members: int) -> str:
+    """Return why equals are not compared."""
+    return f"not judged: {enough} of {members} have {FEWEST_RUNS} runs, {FEWEST_PEERS} needed"
 
 
 def drift_words(drift: StoredDrift, point_count: int) -> str:

@@ -26,6 +26,7 @@ const GROUP = {
   labels: { operation: "write" },
   too_few: ["raid4"],
   has_odd: true,
+  not_judged: null,
   members: [
     { ...PEER, ...ODD, name: "raid3", series_id: 3, median: 154e6, words: "odd: 23.0 % lower, worse" },
     { ...PEER, name: "raid1", series_id: 1 },

@@ -62,7 +62,7 @@ export function NodePage({ nodeId, targets, runs, history }: NodePageProps) {
             </Stack>
           </Section>
           {history}
-          <Section description={t`All that its agent said of it last.`} title={t`Facts`}>
+          <Section description={t`All that its agent reported most recently.`} title={t`Facts`}>
             <FactsTable facts={found.facts} label={t`Facts of ${found.name}`} maxHeight={440} />
           </Section>
         </Page>

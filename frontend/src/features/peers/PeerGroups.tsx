@@ -66,26 +66,30 @@ function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGrou
       description={`${ONE_BY_ONE[kind]}: ${alike}. ${tooFew.length > 0 ? `Fewer than four runs: ${tooFew.join(", ")}.` : ""}`}
       title={name}
     >
-      <ScrollTable head={HEAD} label={t`Peers of ${name}`} maxHeight={440}>
-        {members.map((peer) => (
-          <tr key={peer.series_id + peer.name}>
-            <td>
-              <TextLink
-                fw={600}
-                params={{ clusterId }}
-                search={{ workload, metric: group.metric, series: [peer.series_id] }}
-                to="/clusters/$clusterId/trend"
-              >
-                {peer.name}
-              </TextLink>
-            </td>
-            <td className="iotide-strong">
-              <Quantity unit={group.unit} value={peer.median} />
-            </td>
-            <Against peer={peer} />
-          </tr>
-        ))}
-      </ScrollTable>
+      {group.not_judged === null ? (
+        <ScrollTable head={HEAD} label={t`Peers of ${name}`} maxHeight={440}>
+          {members.map((peer) => (
+            <tr key={peer.series_id + peer.name}>
+              <td>
+                <TextLink
+                  fw={600}
+                  params={{ clusterId }}
+                  search={{ workload, metric: group.metric, series: [peer.series_id] }}
+                  to="/clusters/$clusterId/trend"
+                >
+                  {peer.name}
+                </TextLink>
+              </td>
+              <td className="iotide-strong">
+                <Quantity unit={group.unit} value={peer.median} />
+              </td>
+              <Against peer={peer} />
+            </tr>
+          ))}
+        </ScrollTable>
+      ) : (
+        <Text c="dimmed">{group.not_judged}</Text>
+      )}
     </Section>
   );
 }

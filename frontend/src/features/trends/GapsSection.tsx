@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert } from "@mantine/core";
+import { Alert, Text } from "@mantine/core";
 import { TextLink } from "@/components/links";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -44,27 +44,41 @@ export function GapsSection({ lines }: LinesProps) {
       failure,
     })),
   ]);
-  if (rows.length === 0) return null;
+  const unjudged = lines.filter(({ points }) => points.gap_missing_days > 0);
+  if (rows.length === 0 && unjudged.length === 0) return null;
   return (
     <Section
       description={t`A gap is longer than twice the usual time between days with points. Failed runs would have given points.`}
       title={t`Gaps and failures`}
     >
-      <ScrollTable
-        head={[t`Series`, t`What`, t`Since`, t`Runs`]}
-        label={t`Gaps and failures`}
-        maxHeight={440}
-      >
-        {rows
-          .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
-          .map((row) => (
-            <tr key={row.key}>
-              <td className="iotide-name">{row.name}</td>
-              {"gap" in row ? <GapCells gap={row.gap} /> : <FailureCells failure={row.failure} />}
-            </tr>
-          ))}
-      </ScrollTable>
+      {unjudged.map(({ name, points }) => (
+        <Text c="dimmed" key={points.series.id} size="sm">
+          {lines.length > 1 && `${name}: `}
+          {t`gaps not judged: points on ${points.gap_missing_days} more days needed`}
+        </Text>
+      ))}
+      {rows.length > 0 && <Rows rows={rows} />}
     </Section>
+  );
+}
+
+type Row = { readonly name: string; readonly key: string; readonly at: string } & (
+  | { readonly gap: Stretch }
+  | { readonly failure: Failure }
+);
+
+function Rows({ rows }: { rows: readonly Row[] }) {
+  return (
+    <ScrollTable head={[t`Series`, t`What`, t`Since`, t`Runs`]} label={t`Gaps and failures`} maxHeight={440}>
+      {rows
+        .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
+        .map((row) => (
+          <tr key={row.key}>
+            <td className="iotide-name">{row.name}</td>
+            {"gap" in row ? <GapCells gap={row.gap} /> : <FailureCells failure={row.failure} />}
+          </tr>
+        ))}
+    </ScrollTable>
   );
 }
 

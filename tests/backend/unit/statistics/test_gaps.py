@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotide_server.statistics.gaps import Gap, find_gaps
+from iotide_server.statistics.gaps import Gap, find_gaps, missing_days
 
 START = datetime(2026, 5, 31, 2, 30, tzinfo=UTC)
 
@@ -45,3 +45,4 @@ def test_a_series_that_changed_from_nightly_to_weekly_is_measured_by_the_days_be
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_of_points_on_fewer_than_four_days_nothing_is_said(count: int) -> None:
     assert find_gaps(nights(*range(count)), START + timedelta(days=900)) == []
+    assert missing_days(nights(*range(count))) == 4 - count

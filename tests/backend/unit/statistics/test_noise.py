@@ -5,8 +5,9 @@ import pytest
 from numpy.typing import NDArray
 
 from iotide_server.statistics.changepoints import analyse
+from iotide_server.statistics.course import FEWEST_NOISE_RUNS as FEWEST_RUNS
 from iotide_server.statistics.course import Course
-from iotide_server.statistics.noise import FEWEST_RUNS, spread_change
+from iotide_server.statistics.noise import spread_change
 
 STABLE = 150
 """Series of each kind; one of a hundred may be told of."""
