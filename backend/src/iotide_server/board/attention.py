@@ -63,7 +63,7 @@ class KnownMount:
 
 @dataclass(frozen=True, slots=True)
 class StaleSeries:
-    """A series without new data that nobody stopped on purpose."""
+    """A series without new data that nobody stopped on purpose, and how many stopped like it, itself included."""
 
     series_id: int
     cluster_id: int
@@ -71,6 +71,7 @@ class StaleSeries:
     words: str
     last_at: datetime
     schedule_id: int | None
+    alike: int = 1
 
 
 def in_order(items: Iterable[Needed]) -> list[Needed]:
@@ -149,7 +150,7 @@ def of_stale(stale: Iterable[StaleSeries]) -> list[Needed]:
             max(one.last_at for one in own),
             schedule_id=newest.schedule_id,
             series_id=newest.series_id,
-            series_count=len(own),
+            series_count=sum(one.alike for one in own),
         )
         for (cluster_id, _, words), own in groups.items()
         for newest in [max(own, key=lambda one: one.series_id)]

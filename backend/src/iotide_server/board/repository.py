@@ -76,8 +76,8 @@ _SERIES: Final = text(
     ), measured AS (
         SELECT known.*, schedule.id AS schedule_id, schedule.name AS schedule_name, schedule.state AS schedule_state,
                schedule.removed_at IS NOT NULL AS is_removed, cluster.origin = 'made_up' AS is_made_up,
-               coalesce(course IN ('too_short', 'steady'), true) AND noise IS NULL AND NOT is_suspect AND NOT is_stale
-               AS is_quiet,
+               NOT is_suspect AND CASE WHEN is_stale THEN NOT is_late ELSE
+                   coalesce(course IN ('too_short', 'steady'), true) AND noise IS NULL END AS is_quiet,
                row_number() OVER (ORDER BY known.id DESC) AS place
         FROM known
         JOIN cluster ON cluster.id = known.cluster_id
@@ -92,7 +92,9 @@ _SERIES: Final = text(
         LIMIT :most + 1
     ), quiet AS (
         SELECT max(id) AS id, count(*) AS alike, max(last_at) AS last_at
-        FROM measured WHERE is_quiet AND place <= :most GROUP BY cluster_id, workload, course
+        FROM measured WHERE is_quiet AND place <= :most
+        GROUP BY cluster_id, workload, is_stale, CASE WHEN NOT is_stale THEN course END,
+                 CASE WHEN is_stale THEN (schedule_id, usual_gap_seconds, date_trunc('day', last_at, 'UTC')) END
     ), told AS (
         SELECT * FROM measured WHERE place <= :most AND (NOT is_quiet OR id IN (SELECT id FROM quiet))
     )
@@ -131,8 +133,9 @@ def clusters(session: Session, visible: frozenset[int] | None, now: datetime) ->
 def measured_series(session: Session, visible: frozenset[int] | None, wanted: Wanted) -> Sequence[AnyRow]:
     """Return the visible series (None: all) that were measured or are stale, with their last analysis.
 
-    Quiet ones of a place that went alike are one row, that of the newest of them: so many are `alike`, and the newest
-    point of all of them came at `last_at`. `is_cut`, the same in all rows: there are more series.
+    Quiet ones of a place that went alike, and stale ones that stopped on one day, are one row, that of the newest of
+    them: so many are `alike`, and the newest point of all of them came at `last_at`. `is_cut`, the same in all rows:
+    there are more series.
     """
     values = {
         "visible": _listed(visible),

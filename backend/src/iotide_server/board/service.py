@@ -98,7 +98,8 @@ def _stopped(rows: Sequence[AnyRow], stale: Mapping[int, str]) -> Iterator[Stale
     for row in rows:
         is_meant = row.schedule_id is not None and not row.is_made_up and not row.is_late
         if row.id in stale and not is_meant:
-            yield StaleSeries(row.id, row.cluster_id, row.workload, stale[row.id], row.last_at, row.schedule_id)
+            known = (row.id, row.cluster_id, row.workload, stale[row.id], row.last_at, row.schedule_id)
+            yield StaleSeries(*known, alike=row.alike)
 
 
 def _needed(

@@ -139,6 +139,16 @@ it("shows no list where nothing needs attention, and when a level recovered", as
   expect(screen.queryByRole("table", { name: "Needs attention" })).not.toBeInTheDocument();
 });
 
+it("says that no alert means nothing where no rule raises one", async () => {
+  const { unmount } = openDashboard("/");
+  expect(await screen.findByText(/No alert rule is set, so nothing raises an alert/)).toBeInTheDocument();
+  expect(screen.getByRole("link", { name: "Add an alert rule" })).toHaveAttribute("href", "/settings");
+  unmount();
+  server.use(http.get("*/api/v1/alert-rules", () => listOf([{ id: 1, name: "all" }])));
+  openDashboard("/");
+  expect(await screen.findByText(/^None\./)).toBeInTheDocument();
+});
+
 it("names nodes in trouble, and where nothing was measured says so", async () => {
   const nodes = { online: 3, silent: 1, never_seen: 0, drained: 0, passed_over: 0 };
   const cluster = { ...NO_BOARD.clusters[0], nodes, open_alerts: 2 };

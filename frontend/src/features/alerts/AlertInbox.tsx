@@ -3,13 +3,13 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { OPEN_ALERT_STATES } from "@/api/states";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
 import { Section } from "@/components/Page";
 import { AlertTable } from "./AlertTable";
-import { alertsQuery } from "./queries";
+import { alertRulesQuery, alertsQuery } from "./queries";
 
 const MOST_SHOWN = 5;
 
@@ -34,16 +34,16 @@ export function AlertInbox() {
   );
 }
 
+/** Without a rule, no alert means nothing. */
 function NoAlert() {
+  const rules = useQuery(alertRulesQuery);
+  const hasNoRule = rules.data?.length === 0;
   return (
     <Text c="dimmed">
-      <Trans>
-        None. Which changes raise one is said by{" "}
-        <TextLink to="/settings" underline="always">
-          rules
-        </TextLink>
-        .
-      </Trans>
+      {hasNoRule ? <Trans>No alert rule is set, so nothing raises an alert.</Trans> : <Trans>None.</Trans>}{" "}
+      <TextLink to="/settings" underline="always">
+        {hasNoRule ? t`Add an alert rule` : t`Alert rules`}
+      </TextLink>
     </Text>
   );
 }

@@ -36,7 +36,7 @@ export function AlertsList({ clusterId, view, onView }: AlertsListProps) {
   return (
     <Section
       actions={<Filters onView={onView} view={view} />}
-      description={t`Changes that a rule covers, and scheduled series that stopped. A suspect is looked at again by runs of its own before anybody is told.`}
+      description={t`Changes that a rule covers, and stale series. A suspect is looked at again by runs of its own before anybody is told.`}
       title={titleOf(state, group)}
     >
       <Loaded empty={<NoAlert view={view} />} isEmpty={(rows) => rows.length === 0} lines={8} query={alerts}>
