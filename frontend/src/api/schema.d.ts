@@ -4237,6 +4237,14 @@ export interface components {
             /** Robust Spread Ratio */
             robust_spread_ratio: number | null;
             variation: components["schemas"]["Variation"] | null;
+            /**
+             * Flags
+             * @description Codes that more than half of its runs carry
+             * @example [
+             *       "DURATION"
+             *     ]
+             */
+            flags: string[];
         };
         /**
          * Channel
@@ -27378,7 +27386,10 @@ export interface operations {
                      *               "tier": "one_run",
                      *               "variation_ratio": 1,
                      *               "robust_spread_ratio": 1,
-                     *               "variation": "steady"
+                     *               "variation": "steady",
+                     *               "flags": [
+                     *                 "DURATION"
+                     *               ]
                      *             }
                      *           ]
                      *         }
@@ -28100,8 +28111,8 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example campaign_id,campaign,cell,stage,variant,run_id,repeat,attempt,state,validity,flags,started_at,ended_at,nodes,targets,workload,workload_revision,options,series_id,metric,labels,value,unit
-                     *     1,nightly,1,1,,7,1,1,finished,valid,,2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,dd,1,"{""file_size_bytes"": 1073741824}",3,write_bytes_per_second,"{""operation"": ""write""}",118000000.0,bytes_per_second
+                     * @example campaign_id,campaign,cell,stage,variant,run_id,repeat,attempt,state,validity,flags,started_at,ended_at,nodes,targets,workload,workload_revision,option_file_size_bytes,series_id,metric,label_operation,value,unit
+                     *     1,nightly,1,1,,7,1,1,finished,valid,,2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,dd,1,1073741824,3,throughput,write,118000000.0,bytes_per_second
                      */
                     "text/csv": string;
                 };

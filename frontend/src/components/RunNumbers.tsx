@@ -6,6 +6,7 @@ import { Badge, Text } from "@mantine/core";
 import { Fragment } from "react";
 import type { SidesMetric, TwoModes } from "@/api/types";
 import { percentile } from "@/lib/percentile";
+import { MeasuredValue } from "./MeasuredValue";
 import { Quantity } from "./Quantity";
 
 /** From here on a spread means something. */
@@ -18,9 +19,11 @@ interface RunNumbersProps {
   readonly median: number;
   readonly modes: TwoModes | null;
   readonly unit: SidesMetric["unit"];
+  /** Codes of the flags of its runs. */
+  readonly flags: readonly string[];
 }
 
-export function RunNumbers({ values, median, modes, unit }: RunNumbersProps) {
+export function RunNumbers({ values, median, modes, unit, flags }: RunNumbersProps) {
   if (modes)
     return (
       <Trans>
@@ -31,9 +34,7 @@ export function RunNumbers({ values, median, modes, unit }: RunNumbersProps) {
     );
   return (
     <>
-      <span className="iotide-strong">
-        <Quantity unit={unit} value={median} />
-      </span>{" "}
+      <MeasuredValue flags={flags} unit={unit} value={median} />{" "}
       {values.length === 1 ? (
         <Badge color="orange" tt="none" variant="light">{t`1 run`}</Badge>
       ) : (

@@ -174,3 +174,23 @@ export function cautionsOf(codes: readonly string[]): string[] {
     return words === undefined ? [code] : (words.caution ?? []);
   });
 }
+
+/** Codes of the flags that concern a number with these labels. */
+export function flagsConcerning(flags: readonly Flag[], labels: Readonly<Record<string, unknown>>): string[] {
+  const concerning = flags.filter((flag) =>
+    Object.entries(flag.labels ?? {}).every(([name, value]) => labels[name] === value),
+  );
+  return [...new Set(concerning.map(({ code }) => code))];
+}
+
+/** Those that every one of several numbers has. */
+export function commonTo(lists: readonly (readonly string[])[]): string[] {
+  const [first = [], ...others] = lists;
+  return first.filter((one) => others.every((other) => other.includes(one)));
+}
+
+/** What to do about a flag that is a caution. */
+export function remedyOf(code: string): string | undefined {
+  const words = wordsOf(code);
+  return words?.caution ? words.remedy : undefined;
+}

@@ -2,6 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import type { Data, Layout } from "plotly.js";
+import { flagTitle } from "@/components/flagWords";
 import type { Scale } from "@/lib/units";
 import {
   axisTitle,
@@ -139,7 +140,10 @@ function dotsOf(
       x: (axis.kind === "category" ? centre(runs.at, index, count) : runs.at) + aside(place, runs, width),
       y: value / scale.divisor,
       symbol: runs.flags.length > 0 ? openSymbol(index) : traceSymbol(index),
-      text: [runs.runIds ? t`run ${runs.runIds[place] ?? ""}` : t`one run`, ...runs.flags].join(", "),
+      text: [
+        runs.runIds ? t`run ${runs.runIds[place] ?? ""}` : t`one run`,
+        ...runs.flags.map(flagTitle),
+      ].join(", "),
     })),
   );
   return {

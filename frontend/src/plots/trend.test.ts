@@ -103,7 +103,7 @@ it("gives all lines one scale", () => {
 
 it("says how many runs a dot stands for and makes the chosen one larger", () => {
   expect(trendFigure([line], options).data[0]).toMatchObject({
-    text: ["median of 4 runs, CACHE_SIZE", "1 run"],
+    text: ["median of 4 runs, May be cached", "1 run"],
     marker: { size: [8, 14] },
   });
 });

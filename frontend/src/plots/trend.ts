@@ -2,6 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import type { Data, Shape } from "plotly.js";
+import { flagTitles } from "@/components/flagWords";
 import { localTime, shownTimeZone } from "@/lib/time";
 import type { Unit } from "@/lib/units";
 import {
@@ -218,5 +219,5 @@ function trendTrace(
 
 function describePoint(runs: number, flags: readonly string[]): string {
   const count = runs === 1 ? t`1 run` : t`median of ${runs} runs`;
-  return flags.length > 0 ? `${count}, ${flags.join(", ")}` : count;
+  return flags.length > 0 ? `${count}, ${flagTitles(flags)}` : count;
 }

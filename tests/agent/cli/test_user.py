@@ -210,6 +210,16 @@ def test_campaign_is_shown_with_the_results_of_its_cells(server: FakeServer, iot
     assert json.loads(iotide("campaign", "show", "7", "--json").out)["cells"] == [CELL]
 
 
+def test_doubtful_number_is_marked_and_the_mark_explained(server: FakeServer, iotide: Iotide) -> None:
+    (result,) = CELL["results"]
+    doubtful = CELL | {"results": [result | {"flags": ["CACHE_SIZE", "DURATION", "OUTLIER"]}]}
+    server.on("GET /campaigns/7", (200, campaign("finished", finished=4)))
+    server.on("GET /campaigns/7/cells?limit=200", page(doubtful))
+    shown = iotide("campaign", "show", "7").out
+    assert "120 MB/s *" in shown
+    assert "\n* may be cached, too short\n" in shown
+
+
 def test_cancel_shows_the_campaign(server: FakeServer, iotide: Iotide) -> None:
     server.on("POST /campaigns/7/cancel", (200, campaign("cancelled", cancelled=4)))
     assert "cancelled" in iotide("campaign", "cancel", "7").out

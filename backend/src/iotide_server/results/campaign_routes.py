@@ -16,16 +16,16 @@ from iotide_server.results import measurements, reading
 from iotide_server.results.conduct import Conduct
 from iotide_server.results.forecast import forecast
 from iotide_server.results.measurements import MeasureChoice
+from iotide_server.results.sample_files import campaign_samples_csv
 from iotide_server.results.schemas import CampaignMeasures, Caution, Cell, MeasuredCell, Preview, PreviewCell, Wear
 
 router = APIRouter(tags=["campaigns"])
 
 _CSV_EXAMPLE = (
     "campaign_id,campaign,cell,stage,variant,run_id,repeat,attempt,state,validity,flags,started_at,ended_at,nodes,targets,"
-    "workload,workload_revision,options,series_id,metric,labels,value,unit\n"
+    "workload,workload_revision,option_file_size_bytes,series_id,metric,label_operation,value,unit\n"
     "1,nightly,1,1,,7,1,1,finished,valid,,2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,"
-    'dd,1,"{""file_size_bytes"": 1073741824}",3,write_bytes_per_second,"{""operation"": ""write""}",118000000.0,'
-    "bytes_per_second\n"
+    "dd,1,1073741824,3,throughput,write,118000000.0,bytes_per_second\n"
 )
 
 _SHOWN_CELLS = 200
@@ -124,5 +124,5 @@ def get_campaign_samples(principal: Viewer, session: Tx, request: Request, campa
     """One number a line, in base units and UTC, with everything that describes it."""
     campaign = campaigns.visible_campaign(session, principal, campaign_id)
     headers = {"Content-Disposition": f'attachment; filename="{campaign.name}-{campaign_id}.csv"'}
-    lines = reading.campaign_samples_csv(request.app.state.database, campaign_id)
+    lines = campaign_samples_csv(request.app.state.database, campaign_id)
     return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)

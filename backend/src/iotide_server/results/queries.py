@@ -77,6 +77,17 @@ _LAST_RATES = text(
     """
 )
 
+_OPTION_NAMES = text(
+    "SELECT DISTINCT jsonb_object_keys(options) AS name FROM cell WHERE campaign_id = :campaign_id ORDER BY name"
+)
+_LABEL_NAMES = text(
+    """
+    SELECT DISTINCT jsonb_object_keys(labels) AS name FROM series
+    WHERE id IN (SELECT sample.series_id FROM sample JOIN run ON run.id = sample.run_id
+                 JOIN cell ON cell.id = run.cell_id WHERE cell.campaign_id = :campaign_id)
+    ORDER BY name
+    """
+)
 _CAMPAIGN_SAMPLES = text(
     """
     SELECT campaign.id AS campaign_id, campaign.name AS campaign, cell.ordinal AS cell, cell.stage, cell.variant,
@@ -285,6 +296,12 @@ def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> S
         _CAMPAIGN_CELLS, {"campaign_id": campaign_id, "after_id": paging.after_id, "limit": paging.limit + 1}
     ).all()
     return paging.cut(rows, key=lambda row: int(row.id))
+
+
+def campaign_names(session: Session, campaign_id: int) -> tuple[list[str], list[str]]:
+    """The names of all options of a campaign's cells, and of all labels of its numbers, each sorted."""
+    named = {"campaign_id": campaign_id}
+    return list(session.scalars(_OPTION_NAMES, named)), list(session.scalars(_LABEL_NAMES, named))
 
 
 def campaign_samples(session: Session, campaign_id: int, after: AnyRow | None, limit: int) -> Result[Any]:

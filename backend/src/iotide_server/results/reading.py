@@ -1,11 +1,8 @@
 """What people and other slices read of results."""
 
-import csv
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from io import StringIO
 from itertools import groupby
 from typing import Any
 
@@ -13,8 +10,6 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
-from iotide_server.kit.db import Database
-from iotide_server.kit.files import as_text
 from iotide_server.kit.pagination import Page, PageRequest, Slice
 from iotide_server.results import conduct_queries, queries, readings, unjudged
 from iotide_server.results.conduct import Conduct, conduct
@@ -34,6 +29,7 @@ from iotide_server.results.schemas import (
     SeriesFilter,
     UnansweredCheck,
 )
+from iotide_server.results.values import flags_by_cell, held_by_most
 from iotide_server.runs import reading as runs
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.models import Run as RunRow
@@ -41,8 +37,6 @@ from iotide_server.runs.schemas import Run
 from iotide_server.statistics.summary import tier, variation
 from iotide_wire.checks import CHECKS
 from iotide_wire.measured import NotJudged
-
-_CSV_PIECE_LINES = 1000
 
 
 def list_series(session: Session, principal: Principal, wanted: SeriesFilter, paging: PageRequest) -> Slice[AnyRow]:
@@ -169,12 +163,13 @@ def artefact_content(session: Session, principal: Principal, artefact_id: int) -
 def cell_results(session: Session, cell_ids: Sequence[int]) -> dict[int, list[CellResult]]:
     """What the valid runs of each cell say, metric by metric, as far as their points are computed."""
     results: dict[int, list[CellResult]] = defaultdict(list)
+    flags = flags_by_cell(session, cell_ids)
     for point in queries.cell_points(session, cell_ids):
-        results[point.cell_id].append(_cell_result(point))
+        results[point.cell_id].append(_cell_result(point, held_by_most(flags.get(point.cell_id, []), point.labels)))
     return results
 
 
-def _cell_result(point: AnyRow) -> CellResult:
+def _cell_result(point: AnyRow, flags: list[str]) -> CellResult:
     ratio = point.variation_ratio
     return CellResult(
         series_id=point.series_id,
@@ -191,6 +186,7 @@ def _cell_result(point: AnyRow) -> CellResult:
         variation_ratio=ratio,
         robust_spread_ratio=point.robust_spread_ratio,
         variation=None if ratio is None else variation(ratio),
+        flags=flags,
     )
 
 
@@ -250,42 +246,3 @@ def _not_judged(session: Session, run: AnyRow) -> list[UnansweredCheck] | None:
 def campaign_conduct(session: Session, campaign_id: int) -> Conduct:
     """How the finished runs of a campaign were measured."""
     return conduct(conduct_queries.measured_runs(session, campaign_id))
-
-
-def campaign_samples_csv(database: Database, campaign_id: int) -> Iterator[str]:
-    """All samples of a campaign as CSV in pieces of many lines: a header, then one number a line.
-
-    Values are in base units, times in UTC, options and labels in JSON. Each piece has a transaction of its own, so
-    that a slow reader keeps none open.
-    """
-    last: AnyRow | None = None
-    while True:
-        with database.transaction() as session:
-            samples = queries.campaign_samples(session, campaign_id, last, _CSV_PIECE_LINES)
-            columns, rows = tuple(samples.keys()), samples.all()
-        if last is None:
-            yield _csv_lines([columns])
-        if rows:
-            yield _csv_lines(rows)
-            last = rows[-1]
-        if len(rows) < _CSV_PIECE_LINES:
-            return
-
-
-def _csv_lines(rows: Iterable[Sequence[object]]) -> str:
-    lines = StringIO()
-    # The last column is the sample's id, by which pieces follow each other and nobody else knows it.
-    csv.writer(lines, lineterminator="\n").writerows([_csv_value(value) for value in row[:-1]] for row in rows)
-    return lines.getvalue()
-
-
-def _csv_value(value: object) -> object:
-    match value:
-        case dict():
-            return json.dumps(value, sort_keys=True)
-        case list():
-            return as_text(" ".join(value))
-        case datetime():
-            return value.isoformat()
-        case _:
-            return as_text(value)

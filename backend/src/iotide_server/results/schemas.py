@@ -94,6 +94,9 @@ class CellResult:
     variation_ratio: float | None
     robust_spread_ratio: float | None
     variation: Variation | None
+    flags: Annotated[
+        list[str], Field(description="Codes that more than half of its runs carry", examples=[["DURATION"]])
+    ]
 
 
 class Curve(Output):

@@ -100,9 +100,15 @@ it("adds to the cells with too few runs as many as they lack, and closes", async
   expect(asked).toEqual([{ repeats: 3, cell_ids: [1] }]);
 });
 
-function cellOf(id: number, n: number) {
+function cellOf(id: number, n: number, flags: string[] = []) {
   const result = { series_id: id, metric: "rate", title: "Rate", better: "higher", unit: "bytes_per_second" };
-  const spread = { variation: null, variation_ratio: null, robust_spread_ratio: null, tier: "few_runs" };
+  const spread = {
+    variation: null,
+    variation_ratio: null,
+    robust_spread_ratio: null,
+    tier: "few_runs",
+    flags,
+  };
   const numbers = { labels: {}, n, median: 1, low: 1, high: 1, ...spread };
   const place = { node_names: ["n1"], target_names: ["nfs"], variant: "", stage: 1 };
   return {
@@ -115,6 +121,20 @@ function cellOf(id: number, n: number) {
     results: [{ ...result, ...numbers }],
   };
 }
+
+it("says once what every number of a campaign suffers from, at a row what is its own, and sets none of them in bold", async () => {
+  answerWith("finished", { finished: 8 });
+  const cells = [cellOf(1, 4, ["CACHE_SIZE", "DURATION"]), cellOf(2, 4, ["CACHE_SIZE", "ZEROES"])];
+  server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf(cells)));
+  openDashboard("/campaigns/9");
+  const table = await screen.findByRole("table", { name: "dd: Rate" });
+  expect(screen.getByText("All numbers below: may be cached")).toBeInTheDocument();
+  const texts = [...table.querySelectorAll("tbody tr")].map((row) => row.textContent);
+  expect(texts[0]).toContain("too short");
+  expect(texts[1]).toContain("zeroes written");
+  expect(texts.join()).not.toContain("may be cached");
+  expect(table.querySelector(".iotide-strong data")).toBeNull();
+});
 
 it("tries all failed runs again after saying how many, and goes on after one that is refused", async () => {
   answerWith("finished", { finished: 1, failed: 2 });

@@ -84,7 +84,7 @@ it("lists runs with what they are known by, and sorts and filters on the server"
     /finished150 MB\/sddxfsFile size 1 MiB.*9\.5 sThroughput, Operation write/,
   );
   expect(within(rowOf(3)).getByRole("img", { name: /last 2 points.*own marked/ })).toBeInTheDocument();
-  expect(rowOf(1)).toHaveTextContent("DURATION");
+  expect(rowOf(1)).toHaveTextContent("Too short");
   expect(screen.getByText(/^3 runs, 3 loaded/)).toBeInTheDocument();
   await user.click(screen.getByRole("button", { name: /^Value/ }));
   await waitFor(() => expect(asked.get("sort")).toBe("highest"));

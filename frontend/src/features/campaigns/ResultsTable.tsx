@@ -2,11 +2,13 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Badge, Button, Stack, Text, Title } from "@mantine/core";
+import { Alert, Badge, Button, Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import type { Campaign, CellResult } from "@/api/types";
+import type { Campaign, Cell, CellResult } from "@/api/types";
+import { remedyOf } from "@/components/flagWords";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
+import { MeasuredValue } from "@/components/MeasuredValue";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Place } from "@/components/Place";
 import { Quantity } from "@/components/Quantity";
@@ -17,7 +19,7 @@ import { formatValue } from "@/lib/units";
 import { describeCounts, isOpen } from "./CampaignProgress";
 import { cellsQuery } from "./queries";
 import { ENOUGH_RUNS } from "./repeats";
-import { groupResults, type ResultGroup, type ResultRow } from "./results";
+import { commonCautions, commonFlags, groupResults, type ResultGroup, type ResultRow } from "./results";
 
 const HEAD = [t`Of`, t`Median`, t`Runs`, t`Min`, t`Max`, t`Node and target`, ""];
 
@@ -41,8 +43,15 @@ export function ResultsTable({ campaign, onRepeats }: ResultsTableProps) {
     >
       {(rows) => (
         <Stack>
+          <CommonCautions rows={rows} />
           {groupResults(rows, titlesOf).map((group) => (
-            <GroupTable clusterId={campaign.cluster_id} group={group} key={group.key} onRepeats={asking} />
+            <GroupTable
+              clusterId={campaign.cluster_id}
+              group={group}
+              key={group.key}
+              onRepeats={asking}
+              said={commonCautions(rows)}
+            />
           ))}
           <Text c="dimmed" size="xs">
             <Trans>
@@ -54,6 +63,19 @@ export function ResultsTable({ campaign, onRepeats }: ResultsTableProps) {
         </Stack>
       )}
     </Loaded>
+  );
+}
+
+/** What holds for every number of the campaign, said once. */
+function CommonCautions({ rows }: { rows: readonly Cell[] }) {
+  const common = commonCautions(rows);
+  if (common.length === 0) return null;
+  return (
+    <Alert color="orange" title={t`All numbers below: ${common.join(", ")}`} variant="light">
+      {commonFlags(rows)
+        .flatMap((code) => remedyOf(code) ?? [])
+        .join(" ")}
+    </Alert>
   );
 }
 
@@ -84,9 +106,11 @@ interface GroupTableProps {
   readonly group: ResultGroup;
   readonly clusterId: number;
   readonly onRepeats: ((cellId: number) => void) | undefined;
+  /** Cautions that stand above all tables. */
+  readonly said: readonly string[];
 }
 
-function GroupTable({ group, clusterId, onRepeats }: GroupTableProps) {
+function GroupTable({ group, clusterId, onRepeats, said }: GroupTableProps) {
   const title = `${group.workload}: ${group.title}`;
   return (
     <div>
@@ -100,6 +124,7 @@ function GroupTable({ group, clusterId, onRepeats }: GroupTableProps) {
             key={`${row.cell.id} ${row.result.series_id}`}
             onRepeats={onRepeats}
             row={row}
+            said={said}
           />
         ))}
       </ScrollTable>
@@ -107,11 +132,11 @@ function GroupTable({ group, clusterId, onRepeats }: GroupTableProps) {
   );
 }
 
-interface RowProps extends Pick<GroupTableProps, "clusterId" | "onRepeats"> {
+interface RowProps extends Pick<GroupTableProps, "clusterId" | "onRepeats" | "said"> {
   readonly row: ResultRow;
 }
 
-function Row({ row, clusterId, onRepeats }: RowProps) {
+function Row({ row, clusterId, onRepeats, said }: RowProps) {
   const { cell, result, what } = row;
   const { unit, n } = result;
   return (
@@ -121,8 +146,8 @@ function Row({ row, clusterId, onRepeats }: RowProps) {
           {what}
         </Text>
       </td>
-      <td className="iotide-strong">
-        <Quantity unit={unit} value={result.median} />
+      <td>
+        <MeasuredValue flags={result.flags} said={said} unit={unit} value={result.median} />
       </td>
       <td>
         <RunCount result={result} />

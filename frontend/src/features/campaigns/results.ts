@@ -1,6 +1,7 @@
 /** The results of a campaign in tables: one a workload and metric, so that the numbers of a column compare. */
 
 import type { Cell, CellResult } from "@/api/types";
+import { cautionsOf, commonTo } from "@/components/flagWords";
 import { describerAmong, type TitleOf } from "@/lib/options";
 
 /** One metric of one cell. */
@@ -55,4 +56,14 @@ function toGroup(
     title: first?.result.title ?? "",
     rows: rows.sort((a, b) => a.cell.ordinal - b.cell.ordinal || a.what.localeCompare(b.what)),
   };
+}
+
+/** Codes of the flags that every number of the campaign carries. */
+export function commonFlags(cells: readonly Cell[]): string[] {
+  return commonTo(cells.flatMap(({ results }) => results.map(({ flags }) => flags)));
+}
+
+/** The cautions that hold for all of them. */
+export function commonCautions(cells: readonly Cell[]): string[] {
+  return cautionsOf(commonFlags(cells));
 }

@@ -128,19 +128,12 @@ function MetricRow({ metric, isAlike, reach, titleOf }: MetricRowProps) {
   const { values_a, values_b, median_a, median_b, modes_a, modes_b, p_value, unit } = metric;
   return (
     <tr>
-      <td className="iotide-name">
-        {titleOfMetric(metric, titleOf)}
-        {metric.flags.length > 0 && (
-          <Text c="dimmed" size="xs">
-            {metric.flags.join(", ")}
-          </Text>
-        )}
+      <td className="iotide-name">{titleOfMetric(metric, titleOf)}</td>
+      <td>
+        <RunNumbers median={median_a} flags={metric.flags} modes={modes_a} unit={unit} values={values_a} />
       </td>
       <td>
-        <RunNumbers median={median_a} modes={modes_a} unit={unit} values={values_a} />
-      </td>
-      <td>
-        <RunNumbers median={median_b} modes={modes_b} unit={unit} values={values_b} />
+        <RunNumbers flags={metric.flags} median={median_b} modes={modes_b} unit={unit} values={values_b} />
       </td>
       <td>
         <Ratio isAlike={isAlike} metric={metric} reach={reach} />

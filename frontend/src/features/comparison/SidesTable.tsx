@@ -73,16 +73,7 @@ function SideCell({ cell, isBaseline, metric, numbers, verdict, renderRepeats }:
 
 function Numbers({ numbers, unit }: NumbersProps) {
   const { median, values, flags, modes } = numbers;
-  return (
-    <>
-      <RunNumbers median={median} modes={modes} unit={unit} values={values} />
-      {flags.length > 0 && (
-        <Text c="dimmed" size="xs">
-          {flags.join(", ")}
-        </Text>
-      )}
-    </>
-  );
+  return <RunNumbers flags={flags} median={median} modes={modes} unit={unit} values={values} />;
 }
 
 interface NumbersProps {

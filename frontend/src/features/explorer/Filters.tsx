@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Button, Checkbox, Group, Menu, NativeSelect } from "@mantine/core";
 import { STATES } from "@/api/states";
 import { DayFilter, TextFilter } from "@/components/filters";
+import { flagTitle } from "@/components/flagWords";
 import { Icon } from "@/components/Icon";
 import { StateFilter } from "@/components/StateFilter";
 import { COLUMNS, type ExplorerView, hasFilter, USUAL_COLUMNS } from "./view";
@@ -153,7 +154,7 @@ function QualityFilters({ view: { validity, flag }, choices, onView }: FiltersPr
           { value: "", label: t`Flagged or not` },
           { value: "none", label: t`Without flags` },
           { value: "any", label: t`With any flag` },
-          ...codes,
+          ...codes.map((code) => ({ value: code, label: flagTitle(code) })),
         ]}
         onChange={({ currentTarget: { value } }) => onView({ flag: value || undefined })}
         size="xs"

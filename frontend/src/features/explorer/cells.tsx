@@ -4,10 +4,11 @@ import { t } from "@lingui/core/macro";
 import { Badge, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Sparkline as Course, ExplorerRun } from "@/api/types";
+import { flagTitle } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
 import { RowOriginBadge } from "@/components/Origin";
+import { MeasuredValue } from "@/components/MeasuredValue";
 import { useTitlesOf } from "@/components/optionTitles";
-import { Quantity } from "@/components/Quantity";
 import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
 import { describeValues, type TitleOf } from "@/lib/options";
@@ -28,7 +29,8 @@ const CELLS: Readonly<Record<ColumnId, Show>> = {
   state: ({ state, validity }) => (
     <StateBadge state={state === "finished" && validity === "rejected" ? "rejected" : state} />
   ),
-  value: ({ headline }) => headline && <Quantity unit={headline.unit} value={headline.value} />,
+  value: ({ headline, flags }) =>
+    headline && <MeasuredValue flags={flags} unit={headline.unit} value={headline.value} />,
   metric: (run, { titlesOf }) => <Measured run={run} titleOf={titlesOf(run.workload)} />,
   ratio: (run, { baseline }) => <Ratio baseline={baseline} run={run} />,
   course: ({ headline, cell_id }, { courses }) =>
@@ -123,8 +125,8 @@ function Ratio({ run, baseline }: { run: ExplorerRun; baseline: ExplorerRun | un
 
 function Flags({ codes }: { codes: readonly string[] }) {
   return codes.map((code) => (
-    <Badge color="orange" key={code} me={4} miw="max-content" variant="light">
-      {code}
+    <Badge color="orange" key={code} me={4} miw="max-content" tt="none" variant="light">
+      {flagTitle(code)}
     </Badge>
   ));
 }

@@ -80,7 +80,7 @@ function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGrou
                   {peer.name}
                 </TextLink>
               </td>
-              <td className="iotide-strong">
+              <td>
                 <Quantity unit={group.unit} value={peer.median} />
               </td>
               <Against peer={peer} />

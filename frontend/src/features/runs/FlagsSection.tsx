@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { DataList, Text } from "@mantine/core";
 import type { RunDetail } from "@/api/types";
 import { Definition } from "@/components/Definition";
-import { FLAG_WORDS } from "@/components/flagWords";
+import { FLAG_WORDS, flagTitle } from "@/components/flagWords";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -17,7 +17,7 @@ export function FlagsSection({ run }: { run: RunDetail }) {
       <ScrollTable head={[t`Flag`, t`Measured`, t`Of`, t`Limit`, t`Effect`]} label={t`Flags`}>
         {run.flags.map((flag) => (
           <tr key={JSON.stringify(flag)}>
-            <td className="iotide-strong">{flag.code}</td>
+            <td className="iotide-strong">{flagTitle(flag.code)}</td>
             <td>{flag.measured}</td>
             <td>{describeValues(flag.labels ?? {}, titleOf) || t`the whole run`}</td>
             <td>{flag.limit}</td>
@@ -27,7 +27,7 @@ export function FlagsSection({ run }: { run: RunDetail }) {
       </ScrollTable>
       <DataList mt="md" orientation="vertical" size="sm">
         {[...new Set(run.flags.map(({ code }) => code))].map((code) => (
-          <Definition key={code} label={`${code}: ${FLAG_WORDS[code].title}`}>
+          <Definition key={code} label={FLAG_WORDS[code].title}>
             <Text size="sm">
               {FLAG_WORDS[code].meaning}{" "}
               <Text c="dimmed" component="span" size="sm">

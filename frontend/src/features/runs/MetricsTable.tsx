@@ -3,19 +3,19 @@
 import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import type { RunDetail } from "@/api/types";
+import { flagsConcerning } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
+import { MeasuredValue } from "@/components/MeasuredValue";
 import { useTitlesOf } from "@/components/optionTitles";
-import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { describeValues } from "@/lib/options";
-import { exactValue } from "@/lib/units";
 import { nodeOf } from "./nodeOf";
 
 export function MetricsTable({ run }: { run: RunDetail }) {
   const titleOf = useTitlesOf()(run.workload);
   if (run.samples.length === 0) return <NoSample run={run} />;
   return (
-    <ScrollTable head={[t`Metric`, t`Value`, t`Exact value`, t`Better`, ""]} label={t`Metrics`}>
+    <ScrollTable head={[t`Metric`, t`Value`, t`Better`, ""]} label={t`Metrics`}>
       {run.samples.map((sample) => (
         <tr key={sample.id}>
           <td className="iotide-name">
@@ -26,10 +26,13 @@ export function MetricsTable({ run }: { run: RunDetail }) {
                 .join(": ")}
             </Text>
           </td>
-          <td className="iotide-strong">
-            <Quantity unit={sample.unit} value={sample.value} />
+          <td>
+            <MeasuredValue
+              flags={flagsConcerning(run.flags, sample.labels)}
+              unit={sample.unit}
+              value={sample.value}
+            />
           </td>
-          <td>{exactValue(sample.value, sample.unit)}</td>
           <td>{sample.better}</td>
           <td>
             <TextLink

@@ -55,9 +55,9 @@ function Flags({ runs }: { runs: readonly Run[] }) {
         const [first] = alike;
         return (
           <tr key={code}>
-            <td className="strong">{code}</td>
+            <td className="strong">{FLAG_WORDS[code].title}</td>
             <td>
-              {FLAG_WORDS[code].title}
+              {FLAG_WORDS[code].meaning}
               {alike.some(({ flag }) => flag.effect === "rejected") && t`; such a run counts in no number`}
             </td>
             <td>{first?.flag.limit}</td>
@@ -86,7 +86,10 @@ function Endings({ runs }: { runs: readonly Run[] }) {
             <RunLinks ids={[run.id]} />
           </td>
           <td>{run.state === "finished" ? t`rejected` : run.state}</td>
-          <td>{run.reason ?? run.flags.map(({ code, measured }) => `${code}: ${measured}`).join("; ")}</td>
+          <td>
+            {run.reason ??
+              run.flags.map(({ code, measured }) => `${FLAG_WORDS[code].title}: ${measured}`).join("; ")}
+          </td>
         </tr>
       ))}
     </PaperTable>

@@ -5,11 +5,12 @@ import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { STATES, type State } from "@/api/states";
-import type { Sample } from "@/api/types";
+import type { Run, Sample } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
+import { flagsConcerning } from "@/components/flagWords";
 import { Loaded } from "@/components/Loaded";
+import { MeasuredValue } from "@/components/MeasuredValue";
 import { Section } from "@/components/Page";
-import { Quantity } from "@/components/Quantity";
 import { ShowMore } from "@/components/ShowMore";
 import { StateFilter } from "@/components/StateFilter";
 import { LiveThroughput } from "./LiveThroughput";
@@ -98,7 +99,7 @@ export function PointRuns({ seriesId, campaignId, cellId }: PointRunsProps) {
           <RunsTable
             label={t`Runs of the point`}
             runs={rows}
-            value={{ title, of: (run) => <Values runId={run.id} samples={values.data ?? []} /> }}
+            value={{ title, of: (run) => <Values run={run} samples={values.data ?? []} /> }}
           />
         )}
       </Loaded>
@@ -108,12 +109,12 @@ export function PointRuns({ seriesId, campaignId, cellId }: PointRunsProps) {
 }
 
 /** One number, or several where a run measured the series in several places. */
-function Values({ runId, samples }: { runId: number; samples: readonly Sample[] }) {
+function Values({ run, samples }: { run: Run; samples: readonly Sample[] }) {
   return samples
-    .filter(({ run_id }) => run_id === runId)
-    .map(({ id, unit, value }) => (
+    .filter(({ run_id }) => run_id === run.id)
+    .map(({ id, unit, value, labels }) => (
       <div key={id}>
-        <Quantity unit={unit} value={value} />
+        <MeasuredValue flags={flagsConcerning(run.flags, labels)} unit={unit} value={value} />
       </div>
     ));
 }

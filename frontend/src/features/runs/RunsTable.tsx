@@ -5,6 +5,7 @@ import { Badge, Box, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/types";
 import { useNow } from "@/components/clock";
+import { flagTitle } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
 import { useDescriber, useTitlesOf } from "@/components/optionTitles";
 import { Place } from "@/components/Place";
@@ -61,7 +62,7 @@ function RunRow({ run, describeRun, value }: RunRowProps) {
       <td style={{ minWidth: run.state === "active" ? 160 : undefined }}>
         <RunState run={run} />
       </td>
-      {value && <td className="iotide-strong">{value(run)}</td>}
+      {value && <td>{value(run)}</td>}
       <td className="iotide-name">
         <Place of={run} />
       </td>
@@ -136,9 +137,10 @@ function FlagBadge({ code, run }: { code: string; run: Run }) {
       color={isRejected ? "red" : "orange"}
       miw="max-content"
       title={flags.map(({ measured, limit }) => `${measured} (limit: ${limit})`).join("; ")}
+      tt="none"
       variant="light"
     >
-      {code}
+      {flagTitle(code)}
     </Badge>
   );
 }

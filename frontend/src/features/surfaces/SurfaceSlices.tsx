@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Grid, Text } from "@mantine/core";
 import type { Surface } from "@/api/types";
-import { flagTitles } from "@/components/flagWords";
+import { MeasuredValue } from "@/components/MeasuredValue";
 import { MedianRatio } from "@/components/MedianRatio";
 import { Quantity } from "@/components/Quantity";
 import { RunLinks } from "@/components/RunLinks";
@@ -141,17 +141,12 @@ function FieldCells({ cell, unit, gap }: FieldCellsProps) {
   return (
     <>
       <td>
-        <Quantity unit={unit} value={cell.median} />
+        <MeasuredValue flags={cell.flags} unit={unit} value={cell.median} />
         {cell.n > 1 && (
           <Text c="dimmed" size="xs">
             <Trans>
               <Quantity unit={unit} value={cell.low} /> to <Quantity unit={unit} value={cell.high} />
             </Trans>
-          </Text>
-        )}
-        {cell.flags.length > 0 && (
-          <Text c="dimmed" size="xs">
-            {flagTitles(cell.flags)}
           </Text>
         )}
       </td>

@@ -168,7 +168,7 @@ function ChangeRow({ found: { series, change, events }, clusterName, reach }: Ch
       <td>
         <Quantity unit={series.unit} value={change.median_before} />
       </td>
-      <td className="iotide-strong">
+      <td>
         <Quantity unit={series.unit} value={change.median_after} />
       </td>
       <td>{formatP(change.p_value)}</td>

@@ -5,6 +5,8 @@ import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge, Button, Stack } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { Points } from "@/api/types";
+import { flagTitles } from "@/components/flagWords";
+import { MeasuredValue } from "@/components/MeasuredValue";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
@@ -44,12 +46,16 @@ export function TrendTable({ lines, onChoose, span }: TrendTableProps) {
                 <When at={at} />
               </Anchor>
             </td>
-            <td className="iotide-strong">
-              <Quantity unit={points.series.unit} value={points.median[index] ?? null} />
+            <td>
+              <MeasuredValue
+                flags={points.flags[index] ?? []}
+                unit={points.series.unit}
+                value={points.median[index] ?? null}
+              />
             </td>
             <td className="iotide-name">{name}</td>
             <Spread index={index} points={points} />
-            <td>{points.flags[index]?.join(", ")}</td>
+            <td>{flagTitles(points.flags[index] ?? [])}</td>
           </tr>
         ))}
       </ScrollTable>

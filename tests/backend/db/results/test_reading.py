@@ -8,7 +8,8 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.kit.db import Database
-from iotide_server.results import reading
+from iotide_server.results import reading, sample_files
+from iotide_server.results.sample_files import campaign_samples_csv
 from iotide_server.statistics.summary import Tier, Variation
 from iotide_server.trends.service import recompute_points
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
@@ -38,6 +39,27 @@ def test_each_cell_has_its_results_with_what_may_be_shown(session: Session, meas
     assert (enough.n, enough.low, enough.high, enough.tier) == (4, 92.0, 108.0, Tier.ENOUGH_RUNS)
     assert enough.variation is Variation.FLAGGED
     assert enough.robust_spread_ratio == pytest.approx(1.4826 * 4 / 100)
+
+
+def test_a_result_has_the_flags_of_most_of_its_runs(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    rare = Flag(code=FlagCode.ERRORS, effect=FlagEffect.MARKED, measured="1", limit="0")
+    of_reads = Flag(
+        code=FlagCode.CACHE_DROP, effect=FlagEffect.MARKED, measured="", limit="", labels={"operation": "read"}
+    )
+    for flags in ((MARK, of_reads), (MARK, of_reads), (MARK, rare), ()):
+        samples = (sample(100.0, operation="write"), sample(200.0, operation="read"))
+        measured.deliver(cell, finish(NOW, *samples, flags=flags))
+    recompute_points(session, cell.id)
+    by_operation = {
+        result.labels["operation"]: result.flags for result in reading.cell_results(session, [cell.id])[cell.id]
+    }
+    assert by_operation == {"write": ["DURATION"], "read": ["DURATION"]}
+    measured.deliver(cell, finish(NOW, *samples, flags=(MARK, of_reads)))
+    by_operation = {
+        result.labels["operation"]: result.flags for result in reading.cell_results(session, [cell.id])[cell.id]
+    }
+    assert by_operation == {"write": ["DURATION"], "read": ["CACHE_DROP", "DURATION"]}
 
 
 def test_a_cell_without_points_has_no_results(session: Session, measured: Measured) -> None:
@@ -71,7 +93,7 @@ def test_the_csv_of_a_campaign_has_a_line_for_each_number(database: Database) ->
         cell = measured.cell(campaign, file_size_bytes=2048)
         run = measured.deliver(cell, finish(NOW, sample(1.5, operation="write"), sample(2.5, "wait"), flags=(MARK,)))
         measured.deliver(measured.cell(measured.campaign("other")), finish(NOW, sample(9.0)))
-    lines = list(csv.DictReader("".join(reading.campaign_samples_csv(database, campaign.id)).splitlines()))
+    lines = list(csv.DictReader("".join(campaign_samples_csv(database, campaign.id)).splitlines()))
     assert [line["value"] for line in lines] == ["1.5", "2.5"]
     assert lines[0] == {
         "campaign_id": str(campaign.id),
@@ -91,10 +113,11 @@ def test_the_csv_of_a_campaign_has_a_line_for_each_number(database: Database) ->
         "targets": "scratch",
         "workload": "dd",
         "workload_revision": "1",
-        "options": '{"direct": false, "file_size_bytes": 2048}',
+        "option_direct": "false",
+        "option_file_size_bytes": "2048",
         "series_id": lines[0]["series_id"],
         "metric": "write_rate",
-        "labels": '{"operation": "write"}',
+        "label_operation": "write",
         "value": "1.5",
         "unit": "bytes_per_second",
     }
@@ -103,7 +126,7 @@ def test_the_csv_of_a_campaign_has_a_line_for_each_number(database: Database) ->
 def test_the_csv_of_a_campaign_without_numbers_is_its_header(database: Database) -> None:
     with database.transaction() as session:
         campaign = Measured(session, NOW).campaign()
-    (header,) = "".join(reading.campaign_samples_csv(database, campaign.id)).splitlines()
+    (header,) = "".join(campaign_samples_csv(database, campaign.id)).splitlines()
     assert header.startswith("campaign_id,campaign,cell,stage,variant,run_id")
 
 
@@ -112,7 +135,7 @@ def test_a_reader_of_the_csv_who_stops_reading_keeps_no_transaction_open(databas
         measured = Measured(session, NOW)
         cell = measured.cell()
         measured.deliver(cell, finish(NOW, *[sample(float(value), writer=value) for value in range(1500)]))
-    pieces = reading.campaign_samples_csv(database, cell.campaign_id)
+    pieces = campaign_samples_csv(database, cell.campaign_id)
     for _ in range(2):
         next(pieces)
         assert database.engine.pool.status().endswith("Current Checked out connections: 0")
@@ -121,7 +144,7 @@ def test_a_reader_of_the_csv_who_stops_reading_keeps_no_transaction_open(databas
 def test_the_pieces_of_the_csv_hold_each_number_once_by_cell_and_repeat(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_CSV_PIECE_LINES", 3)
+    monkeypatch.setattr(sample_files, "_PIECE_LINES", 3)
     with database.transaction() as session:
         measured = Measured(session, NOW)
         campaign = measured.campaign()
@@ -129,7 +152,7 @@ def test_the_pieces_of_the_csv_hold_each_number_once_by_cell_and_repeat(
         for repeat in (1, 2):
             for cell in cells:
                 measured.deliver(cell, finish(NOW, *[sample(float(repeat), writer=writer) for writer in range(4)]))
-    lines = list(csv.DictReader("".join(reading.campaign_samples_csv(database, campaign.id)).splitlines()))
+    lines = list(csv.DictReader("".join(campaign_samples_csv(database, campaign.id)).splitlines()))
     assert [(line["cell"], line["repeat"], json.loads(line["labels"])["writer"]) for line in lines] == [
         (cell, repeat, writer) for cell in "12" for repeat in "12" for writer in range(4)
     ]
@@ -141,5 +164,5 @@ def test_the_csv_comes_in_pieces_however_large_the_campaign(database: Database) 
         cell = measured.cell()
         samples = [sample(float(value), writer=value) for value in range(2500)]
         measured.deliver(cell, finish(NOW, *samples))
-    pieces = list(reading.campaign_samples_csv(database, cell.campaign_id))
+    pieces = list(campaign_samples_csv(database, cell.campaign_id))
     assert [piece.count("\n") for piece in pieces] == [1, 1000, 1000, 500]

@@ -13,8 +13,9 @@ from iotide_server.accounts.models import AuditEntry, Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import IotideError
-from iotide_server.results import reading, readings, rereading, service
+from iotide_server.results import readings, rereading, service
 from iotide_server.results.models import Point
+from iotide_server.results.sample_files import campaign_samples_csv
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.trends.service import recompute_points
 from iotide_server.workloads.models import Workload
@@ -85,7 +86,7 @@ def test_the_csv_names_the_revision_whose_parser_read_the_numbers(database: Data
         campaign = measured.campaign()
         run = measured.deliver(measured.cell(campaign), finish(NOW, sample(100.0)))
         rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(90.0)), NOW)
-    (line,) = csv.DictReader("".join(reading.campaign_samples_csv(database, campaign.id)).splitlines())
+    (line,) = csv.DictReader("".join(campaign_samples_csv(database, campaign.id)).splitlines())
     assert (line["value"], line["workload_revision"]) == ("90.0", "2")
 
 

@@ -132,8 +132,13 @@ class Schedule(Answer):
 
 
 class Result(Answer):
-    """What the runs of a cell say about one metric, in its base unit."""
+    """What the runs of a cell say about one metric, in its base unit.
 
+    Attributes:
+        flags: codes that most of its runs carry; a server before them does not tell.
+    """
+
+    flags: list[str] = []
     metric: str
     unit: Unit
     labels: dict[str, Any]

@@ -25,6 +25,7 @@ from iotide_agent.cli.answers import (
 from iotide_agent.cli.problems import Problem
 from iotide_agent.cli.reparse import Difference, Reread
 from iotide_agent.judging.quiet import SAMPLE_SECONDS
+from iotide_wire.cautions import cautions
 from iotide_wire.foreign import ForeignLoad
 from iotide_wire.measured import Flag
 from iotide_wire.messages import OrderRole
@@ -129,6 +130,7 @@ def pause_lines(pause: Pause) -> list[str]:
 
 def show_results(console: Console, cells: Iterable[Cell]) -> None:
     """Each cell with its options once, then one metric a row with the range of its runs."""
+    marks: dict[str, str] = {}
     for cell in cells:
         where = f"{', '.join(cell.target_names)} from {', '.join(cell.node_names)}"
         variant = f" in {cell.variant}" if cell.variant else ""
@@ -138,8 +140,12 @@ def show_results(console: Console, cells: Iterable[Cell]) -> None:
         for result in sorted(cell.results, key=lambda result: (result.metric, sorted(map(str, result.labels.items())))):
             labels = {name: value for name, value in result.labels.items() if cell.options.get(name) != value}
             values = [format_value(value, result.unit) for value in (result.median, result.low, result.high)]
-            table.add_row(f"  {_with_labels(result.metric, labels)}", *values, str(result.n))
+            doubts = ", ".join(cautions(result.flags))
+            mark = f" {marks.setdefault(doubts, '*' * (len(marks) + 1))}" if doubts else ""
+            table.add_row(f"  {_with_labels(result.metric, labels)}", f"{values[0]}{mark}", *values[1:], str(result.n))
         console.print(table if cell.results else "  no results", highlight=False)
+    for doubts, mark in marks.items():
+        console.print(f"{mark} {doubts}", markup=False, highlight=False, soft_wrap=True)
 
 
 def run_table(runs: Iterable[Run]) -> Table:

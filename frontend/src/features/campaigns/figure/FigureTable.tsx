@@ -3,6 +3,8 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge } from "@mantine/core";
+import { flagTitles } from "@/components/flagWords";
+import { MeasuredValue } from "@/components/MeasuredValue";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { type ExportCell, type ExportTable, toCsv } from "@/lib/exported";
@@ -53,14 +55,14 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
             {dimensions.map((name) => (
               <td key={name}>{textOf(row, name)}</td>
             ))}
-            <td className="iotide-strong">
-              <Quantity unit={measure.unit} value={row.measured.median} />
+            <td>
+              <MeasuredValue flags={row.measured.flags} unit={measure.unit} value={row.measured.median} />
             </td>
             {ratios && <td>{ratioText(ratios.get(row))}</td>}
             <td>{row.measured.n > 1 && <Quantity unit={measure.unit} value={row.measured.low} />}</td>
             <td>{row.measured.n > 1 && <Quantity unit={measure.unit} value={row.measured.high} />}</td>
             <td>{row.measured.n > 1 ? row.measured.n : <OneRun isPublished={isPublished(row)} />}</td>
-            <td>{row.measured.flags.join(", ")}</td>
+            <td>{flagTitles(row.measured.flags)}</td>
           </tr>
         ))}
       </ScrollTable>

@@ -3,6 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { Cell } from "@/api/types";
+import { cautionsOf } from "@/components/flagWords";
 import { useTitlesOf } from "@/components/optionTitles";
 import { PaperTable } from "@/components/PaperTable";
 import { RunLinks } from "@/components/RunLinks";
@@ -46,6 +47,7 @@ function GroupTable({ group }: { group: ResultGroup }) {
 
 function Row({ row: { cell, result, what } }: { row: ResultRow }) {
   const { n, unit, median, low, high, variation_ratio: variation } = result;
+  const cautions = cautionsOf(result.flags);
   const variant = cell.variant ? t`, in ${cell.variant}` : "";
   return (
     <tr>
@@ -56,7 +58,10 @@ function Row({ row: { cell, result, what } }: { row: ResultRow }) {
           {variant}
         </Trans>
       </td>
-      <td className="strong number">{formatValue(median, unit)}</td>
+      <td className={cautions.length > 0 ? "quiet number" : "strong number"}>
+        {formatValue(median, unit)}
+        {cautions.length > 0 && ` (${cautions.join(", ")})`}
+      </td>
       <td className="number">{n > 1 ? formatValue(low, unit) : t`one run`}</td>
       <td className="number">{n > 1 ? formatValue(high, unit) : t`one run`}</td>
       <td>{n}</td>

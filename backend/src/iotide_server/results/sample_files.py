@@ -1,0 +1,73 @@
+"""All samples of a campaign as CSV: a number a line in base units and UTC, with one column an option and label."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from io import StringIO
+
+from iotide_server.kit.db import Database
+from iotide_server.kit.files import as_text
+from iotide_server.results import queries
+from iotide_server.results.queries import AnyRow
+
+_PIECE_LINES = 1000
+_SPREAD = {"options": "option_", "labels": "label_"}
+"""Columns of the query that hold several values, with what their names begin with in the file."""
+
+_Names = Mapping[str, Sequence[str]]
+
+
+def campaign_samples_csv(database: Database, campaign_id: int) -> Iterator[str]:
+    """All samples of a campaign as CSV in pieces of many lines: a header, then one number a line.
+
+    Each piece has a transaction of its own, so that a slow reader keeps none open.
+    """
+    with database.transaction() as session:
+        names: _Names = dict(zip(_SPREAD, queries.campaign_names(session, campaign_id), strict=True))
+    last: AnyRow | None = None
+    while True:
+        with database.transaction() as session:
+            samples = queries.campaign_samples(session, campaign_id, last, _PIECE_LINES)
+            columns, rows = tuple(samples.keys()), samples.all()
+        if last is None:
+            yield _lines([_header(columns, names)])
+        if rows:
+            yield _lines(_fields(columns, row, names) for row in rows)
+            last = rows[-1]
+        if len(rows) < _PIECE_LINES:
+            return
+
+
+def _header(columns: Sequence[str], names: _Names) -> list[str]:
+    # The last column is the sample's id, by which pieces follow each other and nobody else knows it.
+    spread = ([f"{_SPREAD[name]}{key}" for key in names[name]] if name in _SPREAD else [name] for name in columns[:-1])
+    return [field for fields in spread for field in fields]
+
+
+def _fields(columns: Sequence[str], row: AnyRow, names: _Names) -> list[object]:
+    spread = (
+        [_value(value.get(key)) for key in names[name]] if name in _SPREAD else [_value(value)]
+        for name, value in zip(columns[:-1], row[:-1], strict=True)
+    )
+    return [field for fields in spread for field in fields]
+
+
+def _lines(rows: Iterable[Sequence[object]]) -> str:
+    lines = StringIO()
+    csv.writer(lines, lineterminator="\n").writerows(rows)
+    return lines.getvalue()
+
+
+def _value(value: object) -> object:
+    match value:
+        case bool():
+            return str(value).lower()
+        case dict():
+            return json.dumps(value, sort_keys=True)
+        case list():
+            return as_text(" ".join(map(str, value)))
+        case datetime():
+            return value.isoformat()
+        case _:
+            return as_text(value)
