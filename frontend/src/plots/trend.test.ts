@@ -65,7 +65,7 @@ it("draws the line of a drift from its start to its end, with what it gained of 
       x1: localTime(drift.endAt),
       y0: 13.127,
       y1: 9.101,
-      label: expect.objectContaining({ text: "−31 %" }),
+      label: expect.objectContaining({ text: "−30.7 %" }),
     }),
   ]);
 });

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import type { Data, Shape } from "plotly.js";
 import { flagTitles } from "@/components/flagWords";
 import { localTime, shownTimeZone } from "@/lib/time";
-import type { Unit } from "@/lib/units";
+import { formatShift, type Unit } from "@/lib/units";
 import {
   axisScale,
   axisTitle,
@@ -138,13 +138,8 @@ function driftLine(
 ): Partial<Shape> {
   const [x0, x1] = [localTime(startAt), localTime(endAt)];
   const [y0, y1] = [start / divisor, end / divisor];
-  const label = start === 0 ? {} : { label: { text: signedPercent(end / start - 1), font: { size: 12 } } };
+  const label = start === 0 ? {} : { label: { text: formatShift(end / start), font: { size: 12 } } };
   return { type: "line", x0, x1, y0, y1, line: { color, width: 2.5 }, opacity: 0.8, ...label };
-}
-
-function signedPercent(ratio: number): string {
-  const percent = Math.abs(100 * ratio).toFixed(Math.abs(ratio) < 0.1 ? 1 : 0);
-  return `${ratio < 0 ? "−" : "+"}${percent} %`;
 }
 
 function bandOver(

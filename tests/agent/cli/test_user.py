@@ -211,7 +211,7 @@ def test_campaign_is_shown_with_the_results_of_its_cells(server: FakeServer, iot
 
 
 def test_doubtful_number_is_marked_and_the_mark_explained(server: FakeServer, iotide: Iotide) -> None:
-    (result,) = CELL["results"]
+    result = RATE | {"series_id": 5, "n": 4, "median": 1.2e8, "low": 1.1e8, "high": 1.3e8}
     doubtful = CELL | {"results": [result | {"flags": ["CACHE_SIZE", "DURATION", "OUTLIER"]}]}
     server.on("GET /campaigns/7", (200, campaign("finished", finished=4)))
     server.on("GET /campaigns/7/cells?limit=200", page(doubtful))

@@ -46,11 +46,11 @@ def _header(columns: Sequence[str], names: _Names) -> list[str]:
 
 
 def _fields(columns: Sequence[str], row: AnyRow, names: _Names) -> list[object]:
-    spread = (
-        [_value(value.get(key)) for key in names[name]] if name in _SPREAD else [_value(value)]
-        for name, value in zip(columns[:-1], row[:-1], strict=True)
-    )
-    return [field for fields in spread for field in fields]
+    fields: list[object] = []
+    for name in columns[:-1]:
+        value = row._mapping[name]
+        fields += [_value(value.get(key)) for key in names[name]] if name in _SPREAD else [_value(value)]
+    return fields
 
 
 def _lines(rows: Iterable[Sequence[object]]) -> str:

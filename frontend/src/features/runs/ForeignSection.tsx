@@ -82,7 +82,7 @@ const JUDGED_SECONDS = 5;
 
 function sampleWords({ seconds, within_seconds }: ForeignBefore): string {
   if (seconds < JUDGED_SECONDS)
-    return t`before: not measured, ${seconds.toFixed(1)} s of ${JUDGED_SECONDS} s`;
+    return t`before: not measured, ${formatNumber(seconds)} s of ${JUDGED_SECONDS} s`;
   const sampled = formatDuration(Math.round(seconds));
   const within = within_seconds ?? seconds;
   const isScattered = within > seconds + 2;

@@ -1,5 +1,4 @@
 import csv
-import json
 from datetime import UTC, datetime
 
 import pytest
@@ -153,7 +152,7 @@ def test_the_pieces_of_the_csv_hold_each_number_once_by_cell_and_repeat(
             for cell in cells:
                 measured.deliver(cell, finish(NOW, *[sample(float(repeat), writer=writer) for writer in range(4)]))
     lines = list(csv.DictReader("".join(campaign_samples_csv(database, campaign.id)).splitlines()))
-    assert [(line["cell"], line["repeat"], json.loads(line["labels"])["writer"]) for line in lines] == [
+    assert [(line["cell"], line["repeat"], int(line["label_writer"])) for line in lines] == [
         (cell, repeat, writer) for cell in "12" for repeat in "12" for writer in range(4)
     ]
 
