@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { elapsedSeconds, formatWhen, localTime, timeZone } from "./time";
+import { elapsedSeconds, formatDay, formatWhen, localTime, timeZone } from "./time";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 
@@ -18,6 +18,10 @@ it.each([
 it("shows the date of what is older than a day or still to come", () => {
   expect(formatWhen("2026-11-01T12:00:00Z", NOW)).toMatch(/1 Nov 2026/);
   expect(formatWhen("2026-11-22T12:00:00Z", NOW)).toMatch(/22 Nov 2026/);
+});
+
+it("writes September as the server's sentences do", () => {
+  expect(formatDay("2026-09-07T12:00:00Z")).toBe("7 Sep 2026");
 });
 
 it("measures what has passed, never less than nothing", () => {

@@ -30,8 +30,13 @@ function inShownZone(locale: string, options: Intl.DateTimeFormatOptions): (at: 
       made = new Intl.DateTimeFormat(locale, { ...options, ...(wanted !== null && { timeZone: wanted }) });
       zone = wanted;
     }
-    return made.format(at);
+    return withShortMonth(made.format(at));
   };
+}
+
+/** The server's sentences have three letters for each month, and British English has four for September. */
+function withShortMonth(written: string): string {
+  return written.replace(/\bSept\b/, "Sep");
 }
 
 /** `just now`, `3 min ago` within a day, else `21 Nov 2026, 10:46`. */
@@ -53,7 +58,7 @@ export function formatDay(iso: string): string {
 
 /** A moment by the clocks of a zone: `Sun, 29 Mar 2026, 03:00 GMT+2`. */
 export function formatFiring(iso: string, zone: string): string {
-  return new Intl.DateTimeFormat("en-GB", {
+  const format = new Intl.DateTimeFormat("en-GB", {
     weekday: "short",
     day: "numeric",
     month: "short",
@@ -62,7 +67,8 @@ export function formatFiring(iso: string, zone: string): string {
     minute: "2-digit",
     timeZone: zone,
     timeZoneName: "shortOffset",
-  }).format(Date.parse(iso));
+  });
+  return withShortMonth(format.format(Date.parse(iso)));
 }
 
 /** The time in full, with its zone, for a hover. */

@@ -198,7 +198,7 @@ def test_a_node_whose_password_in_redis_is_another_is_not_let_in() -> None:
 @pytest.mark.parametrize(
     ("changes", "check", "standing", "words"),
     [
-        ({"is_scheduled": False}, "scheduler", Standing.WRONG, "nothing starts"),
+        ({"work_late": None}, "worker", Standing.NOTE, "not checked"),
         ({"work_late": timedelta(seconds=90)}, "worker", Standing.WRONG, "90 s"),
         ({"failures": ["analysis 7: ValueError: x"]}, "work_failing", Standing.WARNING, "analysis 7"),
         ({"overdue_runs": 2}, "runs_overdue", Standing.WARNING, "2 active runs"),
@@ -213,6 +213,14 @@ def test_of_the_service(changes: dict[str, object], check: str, standing: Standi
     assert set(found) == {check}
     assert found[check].standing is standing
     assert words in found[check].sentence
+
+
+def test_a_worker_that_no_scheduler_asks_for_anything_is_not_called_fine() -> None:
+    found = of_service(is_scheduled=False)
+    assert {check: finding.standing for check, finding in found.items()} == {
+        "scheduler": Standing.WRONG,
+        "worker": Standing.NOTE,
+    }
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from iotide_server.kit.pulse import WORKER_LATE_AFTER
 from iotide_server.kit.vault import SealBrokenError, Vault
 from iotide_server.kit.wake import is_scheduled
 from iotide_server.operations import repository
-from iotide_server.operations.doctor.findings import Finding, fine, some, warning, wrong
+from iotide_server.operations.doctor.findings import Finding, fine, note, some, warning, wrong
 
 _SEALED: Final = text("SELECT name, sealed FROM channel WHERE sealed IS NOT NULL ORDER BY name")
 _FAILURES: Final = text(
@@ -34,7 +34,8 @@ class ServiceFacts:
     """What PostgreSQL knows.
 
     Attributes:
-        work_late: for how long the oldest piece of work has been due; negative where none is.
+        work_late: for how long the oldest piece of work has been due; negative where it is not due yet, None where no
+            scheduler ever asked for any.
         failures: of work that failed by a fault, in words.
         sealed: name of each channel with a secret, and whether our key opens it; None: there is no key.
         administrators: of all clusters, who may sign in.
@@ -42,7 +43,7 @@ class ServiceFacts:
     """
 
     is_scheduled: bool
-    work_late: timedelta
+    work_late: timedelta | None
     failures: Sequence[str]
     overdue_runs: int
     sealed: Sequence[tuple[str, bool | None]]
@@ -55,7 +56,7 @@ def read_service(session: Session, vault: Vault | None, now: datetime) -> Servic
     due = [row.due_since for row in repository.open_work(session)]
     return ServiceFacts(
         is_scheduled=is_scheduled(session),
-        work_late=max((now - since for since in due), default=timedelta(-1)),
+        work_late=max((now - since for since in due), default=None),
         failures=[f"{row.kind} {row.key}: {row.failure}" for row in session.execute(_FAILURES)],
         overdue_runs=sum(row.number for row in repository.overdue_runs(session)),
         sealed=[(row.name, _opens(vault, row.sealed)) for row in session.execute(_SEALED)],
@@ -77,7 +78,7 @@ def _opens(vault: Vault | None, sealed: str) -> bool | None:
 def judge_service(facts: ServiceFacts) -> Iterator[Finding]:
     """All that concerns the service."""
     yield _scheduler(is_there=facts.is_scheduled)
-    yield _worker(facts.work_late)
+    yield _worker(facts.work_late, is_scheduled=facts.is_scheduled)
     if facts.failures:
         sentence = f"work that failed by a fault: {some(facts.failures)}"
         yield warning("work_failing", sentence, "look into the worker's log; it is tried again every five minutes")
@@ -98,11 +99,14 @@ def _scheduler(*, is_there: bool) -> Finding:
     return wrong("scheduler", "no scheduler works: nothing starts", remedy)
 
 
-def _worker(late: timedelta) -> Finding:
-    if late < WORKER_LATE_AFTER:
-        return fine("worker", "the worker does what is due")
-    sentence = f"server work has been due for {late.total_seconds():.0f} s: points, analysis and messages lag behind"
-    return wrong("worker", sentence, "start a worker, `iotide-server worker`, or look into its log and at Redis")
+def _worker(late: timedelta | None, *, is_scheduled: bool) -> Finding:
+    if late is not None and late >= WORKER_LATE_AFTER:
+        sentence = f"server work has been due for {late.total_seconds():.0f} s: points, analysis and messages lag behind"
+        return wrong("worker", sentence, "start a worker, `iotide-server worker`, or look into its log and at Redis")
+    if late is None or not is_scheduled:
+        sentence = "not checked: no scheduler asks the worker for anything"
+        return note("worker", sentence, "start the scheduler, then run the doctor again after a minute")
+    return fine("worker", "the worker does what is due")
 
 
 def _vault(sealed: Sequence[tuple[str, bool | None]]) -> Finding:
