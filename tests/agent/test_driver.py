@@ -12,6 +12,7 @@ from pathlib import Path
 from agent.agent_rig import AgentRig
 
 from iotide_agent.runner.workspace import MARKER
+from iotide_agent.workloads.dd import DdWorkload
 from iotide_wire.messages import OrderState, Outcome
 
 DD = {"file_size_bytes": 8 * 1024**2, "block_size_bytes": 1024**2}
@@ -23,7 +24,7 @@ def test_an_offer_becomes_a_result_and_nothing_is_left(agent: AgentRig) -> None:
     order_id = agent.offer("dd", DD)
     result = agent.gateway.result(order_id)
     assert (result.outcome, result.reason) == (Outcome.FINISHED, None)
-    assert {sample.metric for sample in result.samples} == {"throughput", "duration", "total_throughput"}
+    assert {sample.metric for sample in result.samples} == {"throughput", "duration"}
     assert [step.name for step in result.steps] == ["write", "read"]
     assert result.steps[0].argv[0] == "dd"
     record = agent.gateway.orders[order_id]
@@ -31,7 +32,7 @@ def test_an_offer_becomes_a_result_and_nothing_is_left(agent: AgentRig) -> None:
     assert "000-write.stderr" in record.artefacts
     ended = json.loads(record.artefacts["runner.json"])
     assert ended["removed"] == [f"{agent.target}/iotide-run-{record.order.run_id}-1-{order_id}"]
-    assert result.environment["workload.revision"] == 1
+    assert result.environment["workload.revision"] == DdWorkload.revision
     agent.until_order_gone(order_id)
     assert list(agent.target.iterdir()) == []
     assert list((agent.state / "spool/offers").iterdir()) == []

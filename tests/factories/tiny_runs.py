@@ -59,6 +59,30 @@ TINY: dict[str, list[dict[str, object]]] = {
     "command": [{"command": "json", "space_bytes": 8 * MIB}, {"command": "text", "space_bytes": MIB}],
 }
 """Options by workload; each set needs less than 100 MB and a few seconds."""
+ONE_WRITER: dict[str, list[dict[str, object]]] = TINY | {
+    "dd": [
+        {"file_size_bytes": 16 * MIB, "data": data, "operations": ["write", "overwrite", "read"]}
+        for data in ("zeroes", "random")
+    ],
+    "create": [{"file_count": 50}],
+    "iozone": [
+        {
+            "file_size_bytes": MIB,
+            "max_record_size_bytes": 65536,
+            "mode": "throughput",
+            "processes": 1,
+            "tests": ["write", "read"],
+        },
+        {"file_size_bytes": MIB, "min_record_size_bytes": 262144, "tests": ["write", "read"]},
+    ],
+    "fio": [
+        {"file_size_bytes": 4 * MIB, "block_size_bytes": 4096, "rw": "randrw"},
+        {"job_file": "[log]\nrw=write\nsize=1m\nend_fsync=1\n[mix]\nstonewall\nrw=randrw\nsize=1m\n"},
+    ],
+    "ior": [{"tasks": 1, "transfers_per_block": 4}],
+    "mdtest": [{"tasks": 1, "item_count": 50}],
+}
+"""By workload, what one writer, task or process does alone."""
 WHOLE: dict[str, dict[str, object]] = {name: tiny[0] for name, tiny in TINY.items()} | {
     "dd": {
         "file_size_bytes": 4 * MIB,

@@ -89,14 +89,13 @@ def test_throughput_is_bytes_by_dds_own_seconds(name: str, place: Place) -> None
     block, size, seconds = GOOD[name]
     outcome = captured(f"dd/{name}")
 
-    throughput, real, user, system, wait, total = parse(outcome, options_for(block, size), place).samples
+    throughput, real, user, system, wait = parse(outcome, options_for(block, size), place).samples
 
     assert throughput.value == pytest.approx(size / seconds)
     assert (real.labels["part"], real.value) == ("real", outcome.wall_seconds)
     assert (user.labels["part"], user.value) == ("user", outcome.user_seconds)
     assert (system.labels["part"], system.value) == ("sys", outcome.system_seconds)
     assert wait.value == pytest.approx(outcome.wall_seconds - outcome.user_seconds - outcome.system_seconds)
-    assert (total.metric, total.value) == ("total_throughput", size / outcome.wall_seconds)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -43,22 +43,14 @@ def test_jobs_work_side_by_side_on_files_of_their_own(place: Place) -> None:
     assert {metric for metric, _ in rates} == {"iops", "first_done", "last_done", "fairness"}
 
 
-def test_job_alone_is_no_writer_and_its_own_total(place: Place) -> None:
+def test_job_alone_is_no_writer_and_has_no_total(place: Place) -> None:
     options = FioOptions(rw="randrw", block_size_bytes=8192, runtime_seconds=3)
     outcome = as_step(captured("fio/mixed_rw"), steps_of(FIO, options, place)[-1])
     parsed = Parsed.of_all([FIO.read(options, place, outcome), FIO.conclude(options, [place], [outcome])])
-    assert {metric for metric, _ in rates_of(parsed)} == {"throughput", "iops", "total_throughput"}
+    assert {metric for metric, _ in rates_of(parsed)} == {"throughput", "iops"}
     assert {tuple(sample.labels) for sample in parsed.samples if sample.metric != "latency"} == {
         ("operation", "direct")
     }
-    for operation in ("read", "write"):
-        rate, total = (
-            sample.value
-            for metric in ("throughput", "total_throughput")
-            for sample in parsed.samples
-            if sample.metric == metric and sample.labels["operation"] == operation
-        )
-        assert rate == pytest.approx(total)
 
 
 def test_each_writer_has_its_rate_and_the_slowest_sets_the_total(place: Place) -> None:

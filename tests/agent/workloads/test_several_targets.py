@@ -55,7 +55,7 @@ def totals(parsed: Parsed, metric: str, label: str) -> dict[str, float]:
 
 
 def test_total_is_of_all_bytes_from_the_first_start_to_the_last_end() -> None:
-    parts = [Part(outcome, 100) for outcome in steps((0, 2), (1, 4))]
+    parts = [Part.at_end(outcome, 100, outcome.wall_seconds) for outcome in steps((0, 2), (1, 4))]
     assert values(together(parts, {})) == {
         "total_throughput": 40,
         "first_done": 2,
@@ -65,8 +65,8 @@ def test_total_is_of_all_bytes_from_the_first_start_to_the_last_end() -> None:
 
 
 def test_seconds_that_the_tool_itself_tells_leave_out_its_start_and_its_end() -> None:
-    parts = [Part(outcome, 100, seconds=2.0) for outcome in steps((0, 2.5), (1, 2.5))]
-    assert values(together(parts, {}))["total_throughput"] == pytest.approx(200 / 3)
+    parts = [Part.at_end(outcome, 100, seconds=2.0) for outcome in steps((0, 2.5), (1, 3.5))]
+    assert values(together(parts, {}))["total_throughput"] == pytest.approx(200 / 4)
 
 
 def test_odd_target_out_is_named() -> None:
@@ -99,8 +99,6 @@ def test_targets_filled_at_once_have_a_total(place: Place) -> None:
     parsed = run_together(FillWorkload(), options, two_places(place))
     together_ = values(parsed)
     assert together_["total_throughput"] == pytest.approx(6 * MIB / together_["last_done"])
-    own = {sample.target_id for sample in parsed.samples if sample.metric == "total_throughput"}
-    assert own == {None, 7, 8}
 
 
 def test_files_of_no_target_are_made_before_the_processes_of_all_targets_have_come(place: Place) -> None:
@@ -191,8 +189,6 @@ def test_fio_on_targets_at_once_has_a_total_for_each_operation(place: Place) -> 
         ]
         assert len(own) == 4
         assert 0 < total <= 1.01 * sum(own)
-    of_targets = {sample.target_id for sample in parsed.samples if sample.metric == "total_throughput"}
-    assert of_targets == {None, 7, 8}
 
 
 def test_job_file_on_targets_at_once_tells_who_was_done_first(place: Place) -> None:

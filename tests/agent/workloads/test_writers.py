@@ -4,10 +4,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from factories.outcomes import captured, read_all, run_groups
+from factories.outcomes import captured
 
-from iotide_agent.workloads.base import Place, StepOutcome
-from iotide_agent.workloads.dd import DdOptions, DdWorkload
+from iotide_agent.workloads.base import Parsed
 from iotide_agent.workloads.writers import Part, together
 from iotide_wire.measured import FlagCode
 
@@ -16,9 +15,7 @@ BEGAN_AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def part(moved_bytes: int, *, after_seconds: float, took_seconds: float) -> Part:
-    outcome: StepOutcome = captured("dd/c_fsync_1gib")
-    started_at = BEGAN_AT + timedelta(seconds=after_seconds)
-    return Part(replace(outcome, started_at=started_at, wall_seconds=took_seconds), moved_bytes)
+    return Part(7, BEGAN_AT + timedelta(seconds=after_seconds), moved_bytes, took_seconds)
 
 
 def test_total_is_all_bytes_from_the_first_start_to_the_last_end() -> None:
@@ -61,19 +58,15 @@ def test_a_writer_that_begins_late_by_a_hundredth_is_told(late: float, took: flo
     )
 
 
-def test_one_writer_has_a_total_to_compare_with_and_no_race() -> None:
-    parsed = together([part(60 * MIB, after_seconds=0.0, took_seconds=2.0)], {})
-    assert [(sample.metric, sample.value) for sample in parsed.samples] == [("total_throughput", 30 * MIB)]
-    assert not parsed.flags
+def test_one_writer_has_neither_a_total_nor_a_race() -> None:
+    assert together([part(60 * MIB, after_seconds=0.0, took_seconds=2.0)], {}) == Parsed()
 
 
-def test_total_of_real_writers_is_that_of_their_own_clocks_and_bytes(place: Place) -> None:
-    workload, options = DdWorkload(), DdOptions(file_size_bytes=4 * MIB, operations=("write",), writers=3)
-    outcomes = run_groups(workload.plan(options, [place]), place)
-    parsed = read_all(workload, options, place, outcomes)
-    [total] = [sample.value for sample in parsed.samples if sample.metric == "total_throughput"]
-    files = [file.stat().st_size for file in place.directory.iterdir()]
-    began = min(done.started_at for done in outcomes)
-    ended = max(done.started_at + timedelta(seconds=done.wall_seconds) for done in outcomes)
-    assert total == pytest.approx(sum(files) / (ended - began).total_seconds(), rel=1e-3)
-    assert total <= sum(sample.value for sample in parsed.samples if sample.metric == "throughput")
+def test_work_that_ends_with_its_step_began_when_its_tool_says() -> None:
+    outcome = replace(captured("dd/c_fsync_1gib"), started_at=BEGAN_AT, wall_seconds=5.0)
+    last = Part.at_end(outcome, MIB, 2.0)
+    assert (last.began_at - BEGAN_AT, last.seconds, last.rate) == (timedelta(seconds=3), 2.0, MIB / 2)
+    # Of several writers in one process an earlier one began with the last one.
+    assert Part.at_end(outcome, MIB, 0.5, after_seconds=1.5).began_at == last.began_at
+    # A tool may round its seconds up; it did not begin before its process.
+    assert Part.at_end(outcome, MIB, 5.1).began_at == BEGAN_AT

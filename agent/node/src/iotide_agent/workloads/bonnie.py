@@ -162,8 +162,16 @@ class BonnieWorkload(Workload[BonnieOptions]):
             unit=Unit.BYTES_PER_SECOND,
             better="higher",
             labels=_STREAM_LABELS,
+            primary=True,
         ),
-        MetricSpec(name="iops", title="Seeks", unit=Unit.OPERATIONS_PER_SECOND, better="higher", labels=_STREAM_LABELS),
+        MetricSpec(
+            name="iops",
+            title="Seeks",
+            unit=Unit.OPERATIONS_PER_SECOND,
+            better="higher",
+            labels=_STREAM_LABELS,
+            primary=True,
+        ),
         MetricSpec(
             name="operation_rate",
             title="File operations",
@@ -171,6 +179,7 @@ class BonnieWorkload(Workload[BonnieOptions]):
             unit=Unit.OPERATIONS_PER_SECOND,
             better="higher",
             labels=("operation", "order"),
+            primary=True,
         ),
         MetricSpec(
             name="cpu_ratio",

@@ -78,6 +78,7 @@ class Command(BaseModel):
     Attributes:
         argv: its arguments; `{directory}` stands for the run's own directory on the target, which is removed at the
             end, and `{target}` for the target's.
+        metrics: what it prints, by name; the first one stands for a run in lists.
         expected_seconds: how long it usually takes on this node, by which people see how far it is; without it nobody
             can tell.
     """
@@ -161,10 +162,18 @@ class CommandWorkload(Workload[CommandOptions]):
         return None if self._commands else _REMEDY
 
     def metric_specs(self) -> tuple[MetricSpec, ...]:
-        """The metrics of all listed programs."""
+        """Return the metrics of all listed programs; the first one of each program is primary."""
         metrics = {name: metric for command in self._commands.values() for name, metric in command.metrics.items()}
+        firsts = {next(iter(command.metrics)) for command in self._commands.values()}
         own = (
-            MetricSpec(name=name, title=metric.title, unit=metric.unit, better=metric.better, labels=("command",))
+            MetricSpec(
+                name=name,
+                title=metric.title,
+                unit=metric.unit,
+                better=metric.better,
+                labels=("command",),
+                primary=name in firsts,
+            )
             for name, metric in sorted(metrics.items())
         )
         races = (metric.model_copy(update={"labels": ("command",)}) for metric in RACE_METRICS if metrics)

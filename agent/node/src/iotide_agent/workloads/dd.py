@@ -119,27 +119,32 @@ class DdWorkload(Workload[DdOptions]):
     name: ClassVar[str] = "dd"
     title: ClassVar[str] = "dd: sequential streams"
     description: ClassVar[str] = "Writes a file from start to end, flushes it, overwrites it and reads it back."
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     tool: ClassVar[str | None] = "dd"
     package: ClassVar[str] = "coreutils"
     version_argv: ClassVar[tuple[str, ...]] = ("dd", "--version")
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
         MetricSpec(
             name="throughput",
             title="Throughput",
+            description="Of each writer, by dd's own bytes and seconds.",
             unit=Unit.BYTES_PER_SECOND,
             better="higher",
             labels=(*_LABELS, "writer"),
+            primary=True,
         ),
         MetricSpec(
             name="duration",
             title="Duration",
-            description="Elapsed time (real), processor time (user, sys), and wait = real - user - sys.",
+            description=(
+                "Of the whole process of dd, with its start: elapsed time (real), processor time (user, sys), and wait "
+                "= real - user - sys."
+            ),
             unit=Unit.SECONDS,
             better="lower",
             labels=(*_LABELS, "writer", "part"),
         ),
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
     )
     bytes_needed: ClassVar[Expression] = Option.of("file_size_bytes") * Option.of("writers")
     bytes_moved: ClassVar[Expression] = Option.of("file_size_bytes") * Option.of("writers") * Option.of("operations")
@@ -186,11 +191,16 @@ class DdWorkload(Workload[DdOptions]):
         return Parsed([Sample("throughput", rate, labels, place.target_id)])
 
     def conclude(self, options: DdOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """The totals of all writers on all targets; also of one, so that more can be compared with it."""
+        """Return the totals of several writers, on one target or on several."""
+        place_of = {place.target_id: place for place in places}
         found = []
         for operation in options.operations:
             own = [done for done in outcomes if _operation(done.step) == operation]
-            parts = [Part(done, _file_bytes(options, places[0])) for done in own]
+            reports = [_checked_report(options, place_of[done.step.target_id], done) for done in own]
+            parts = [
+                Part.at_end(done, report.copied_bytes, report.seconds)
+                for done, report in zip(own, reports, strict=True)
+            ]
             found.append(together(parts, _labels(options, places[0], own[0].step)))
         return Parsed.of_all(found)
 

@@ -89,11 +89,12 @@ class FioWorkload(Workload[FioOptions]):
     description: ClassVar[str] = (
         "Sequential or random reads and writes of one or more jobs, by options or a job file, with latency percentiles."
     )
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
     tool: ClassVar[str | None] = "fio"
     package: ClassVar[str] = "fio"
     version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
         MetricSpec(
             name="throughput",
             title="Throughput",
@@ -101,6 +102,7 @@ class FioWorkload(Workload[FioOptions]):
             unit=Unit.BYTES_PER_SECOND,
             better="higher",
             labels=(*_LABELS, "writer"),
+            primary=True,
         ),
         MetricSpec(
             name="iops",
@@ -118,7 +120,6 @@ class FioWorkload(Workload[FioOptions]):
             better="lower",
             labels=(*_LABELS, "percentile"),
         ),
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
     )
     bytes_needed: ClassVar[Expression] = _HAS_NO_FILE * Option.of("file_size_bytes") * Option.of("num_jobs") + (
         Number.of(1) - _HAS_NO_FILE
@@ -159,10 +160,9 @@ class FioWorkload(Workload[FioOptions]):
         return Parsed(samples, (), _curves(outcome))
 
     def conclude(self, options: FioOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """What the clones of each job did together on each target, and all of them on all targets.
+        """Return what the clones of a job did together, on one target or on several.
 
-        fio itself lets the clones of a job begin at once. The sections of a job file have each a time of their own, so
-        that over several targets there is no total of them.
+        The sections of a job file have each a time of their own, so they have totals on each target alone.
         """
         measured = {outcome.step.target_id: outcome for outcome in outcomes if outcome.step.name != "layout"}
         found: list[Parsed] = []
@@ -171,14 +171,15 @@ class FioWorkload(Workload[FioOptions]):
             planned, outcome = _planned(options, place), measured[place.target_id]
             for job, clones in zip(planned, _checked_jobs(planned, outcome), strict=True):
                 for operation in job.operations:
-                    parts = [_part(outcome, _direction(clone, operation)) for clone in clones]
-                    found.append(together(parts, {"operation": operation} | job.labels))
+                    parts = _parts(outcome, [_direction(clone, operation) for clone in clones])
                     all_parts[operation] += parts
-        if len(places) > 1 and options.job_file:
-            found.append(race(list(measured.values()), {"operation": "all"}))
-        elif len(places) > 1:
+                    if options.job_file:
+                        found.append(together(parts, {"operation": operation} | job.labels))
+        if not options.job_file:
             [job] = _planned(options, places[0])
             found += [together(parts, {"operation": name} | job.labels) for name, parts in all_parts.items()]
+        elif len(places) > 1:
+            found.append(race(list(measured.values()), {"operation": "all"}))
         return Parsed.of_all(found)
 
     def failure(self, outcome: StepOutcome) -> str | None:
@@ -209,8 +210,18 @@ class FioWorkload(Workload[FioOptions]):
         return min(1.0, counters.elapsed_seconds / (int(runtime[1]) * MILLISECONDS))
 
 
-def _part(outcome: StepOutcome, direction: Direction) -> Part:
-    return Part(outcome, direction.io_bytes, direction.runtime * MILLISECONDS)
+def _parts(outcome: StepOutcome, directions: Sequence[Direction]) -> list[Part]:
+    """Return a part for each clone: fio lets all of them begin at once, and ends with the last one."""
+    longest = max(direction.runtime for direction in directions)
+    return [
+        Part.at_end(
+            outcome,
+            direction.io_bytes,
+            direction.runtime * MILLISECONDS,
+            after_seconds=(longest - direction.runtime) * MILLISECONDS,
+        )
+        for direction in directions
+    ]
 
 
 def _curves(outcome: StepOutcome) -> list[Curve]:

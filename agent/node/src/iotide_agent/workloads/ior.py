@@ -150,7 +150,16 @@ class IorWorkload(MpiWorkload[IorOptions]):
     package: ClassVar[str] = "ior with an MPI (or name both in [workloads.ior] of agent.toml)"
     version_pattern: ClassVar[str] = r"\bIOR-(\S+)"
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        MetricSpec(name="throughput", title="Throughput", unit=Unit.BYTES_PER_SECOND, better="higher", labels=_LABELS),
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
+        MetricSpec(
+            name="throughput",
+            title="Throughput",
+            description="Of all tasks on one target.",
+            unit=Unit.BYTES_PER_SECOND,
+            better="higher",
+            labels=_LABELS,
+            primary=True,
+        ),
         MetricSpec(
             name="iops",
             title="Transfers",
@@ -166,7 +175,6 @@ class IorWorkload(MpiWorkload[IorOptions]):
             better="lower",
             labels=(*_LABELS, "part"),
         ),
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
     )
     bytes_needed: ClassVar[Expression] = (
         Option.of("transfer_size_bytes") * Option.of("transfers_per_block") * Option.of("segments") * Option.of("tasks")

@@ -65,18 +65,20 @@ class IozoneWorkload(Workload[IozoneOptions]):
     description: ClassVar[str] = (
         "Writes and reads files in a row, at random, backwards and in strides, for each file size and record size."
     )
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     tool: ClassVar[str | None] = "iozone"
     package: ClassVar[str] = "iozone3 (in Debian's non-free section)"
     version_argv: ClassVar[tuple[str, ...]] = ("iozone", "-v")
     version_pattern: ClassVar[str] = r"Version \$Revision: (.+?) \$"
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
         MetricSpec(
             name="throughput",
             title="Throughput",
             unit=Unit.BYTES_PER_SECOND,
             better="higher",
             labels=(*_LABELS, "writer"),
+            primary=True,
         ),
         MetricSpec(
             name="duration",
@@ -85,7 +87,6 @@ class IozoneWorkload(Workload[IozoneOptions]):
             better="lower",
             labels=("part",),
         ),
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
     )
     bytes_needed: ClassVar[Expression] = FILES_BYTES
     bytes_moved: ClassVar[Expression] = MOVED_BYTES
@@ -250,7 +251,10 @@ def _block_samples(options: IozoneOptions, place: Place, block: Block) -> Iterat
     labels = _labels(options, place, block.operation, file_kib, options.max_record_size_bytes // KIBIBYTE)
     for number, child in enumerate(block.children, start=1):
         if child.rate:
-            yield Sample("throughput", child.rate * KIBIBYTE, labels | {"writer": number}, place.target_id)
+            writer = {"writer": number} if len(block.children) > 1 else {}
+            yield Sample("throughput", child.rate * KIBIBYTE, labels | writer, place.target_id)
+    if len(block.children) == 1:
+        return
     # All start at one barrier, so what each moved at its own rate tells when it was done.
     done = sorted(child.moved_kib / child.rate for child in block.children if child.rate)
     values = {

@@ -128,13 +128,21 @@ class RawreadWorkload(Workload[RawreadOptions]):
     description: ClassVar[str] = (
         "Reads the device below the target, or an existing file, in a row and at random; it never writes."
     )
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     tool: ClassVar[str | None] = "fio"
     package: ClassVar[str] = "fio"
     version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
     writes: ClassVar[bool] = False
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        MetricSpec(name="throughput", title="Throughput", unit=Unit.BYTES_PER_SECOND, better="higher", labels=_LABELS),
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
+        MetricSpec(
+            name="throughput",
+            title="Throughput",
+            unit=Unit.BYTES_PER_SECOND,
+            better="higher",
+            labels=_LABELS,
+            primary=True,
+        ),
         MetricSpec(name="iops", title="Operations", unit=Unit.OPERATIONS_PER_SECOND, better="higher", labels=_LABELS),
         MetricSpec(
             name="latency",
@@ -143,7 +151,6 @@ class RawreadWorkload(Workload[RawreadOptions]):
             better="lower",
             labels=(*_LABELS, "percentile"),
         ),
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
     )
     bytes_needed: ClassVar[Expression] = Number.of(0)
     bytes_moved: ClassVar[Expression] = Number.of(0)
@@ -266,7 +273,7 @@ def _job(outcome: StepOutcome) -> Job:
 
 def _part(outcome: StepOutcome) -> Part:
     done = _job(outcome).read
-    return Part(outcome, done.io_bytes, done.runtime * CLOCK_SECONDS)
+    return Part.at_end(outcome, done.io_bytes, done.runtime * CLOCK_SECONDS)
 
 
 def _problem(options: RawreadOptions, job: Job) -> str | None:

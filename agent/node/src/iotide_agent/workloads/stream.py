@@ -96,6 +96,7 @@ class StreamWorkload(Workload[StreamOptions]):
             unit=Unit.BYTES_PER_SECOND,
             better="higher",
             labels=("direct",),
+            primary=True,
         ),
         MetricSpec(
             name="throughput",

@@ -1,8 +1,8 @@
 """Several writers side by side as one: their total, the first and the last to be done, and how fairly they shared."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from statistics import median
 from typing import Final, NamedTuple, Self
 
@@ -35,14 +35,16 @@ WRITER_METRICS: Final = (
     MetricSpec(
         name="total_throughput",
         title="Total throughput",
-        description="Of all writers: their bytes from the first start to the last end.",
+        description="Of several writers: their bytes from the first start to the last end, by the tool's own clock.",
         unit=Unit.BYTES_PER_SECOND,
         better="higher",
         labels=(),
+        primary=True,
     ),
     *RACE_METRICS,
 )
-"""To be announced with the labels that `together` is given; RACE_METRICS alone with those of `race`."""
+"""Announce these with the labels that `together` is given, before the rate of one writer; RACE_METRICS alone with the
+labels of `race`."""
 
 
 class Straggler(NamedTuple):
@@ -74,49 +76,52 @@ def straggler(seconds: Sequence[float]) -> Straggler | None:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one writer did.
+    """What one writer did, from `began_at` on.
 
     Attributes:
+        target_id: which target it loaded.
         amount: bytes that it moved, or operations.
-        seconds: how long it moved data, from its start on, where its tool says so; else its own wall clock.
+        seconds: how long that took by the tool's own clock, without the start of its process or of a data source.
     """
 
-    outcome: StepOutcome
+    target_id: int | None
+    began_at: datetime
     amount: int
-    seconds: float | None = None
+    seconds: float
 
     @classmethod
-    def at_end(cls, outcome: StepOutcome, amount: int, seconds: float) -> Self:
-        """Of a tool that ends with its work: what came before, as a launcher's start of its tasks, is left out."""
-        start_up_seconds = max(0.0, outcome.wall_seconds - seconds)
-        began_at = outcome.started_at + timedelta(seconds=start_up_seconds)
-        return cls(replace(outcome, started_at=began_at), amount, seconds)
+    def at_end(cls, outcome: StepOutcome, amount: int, seconds: float, after_seconds: float = 0.0) -> Self:
+        """Place the work of a tool that ends with it: what the step did before is left out.
 
-    @property
-    def busy_seconds(self) -> float:
-        """From its start to the end of its data."""
-        return self.seconds or self.outcome.wall_seconds
+        Args:
+            after_seconds: between the end of this work and that of the step, in which others of the step still worked.
+        """
+        before_seconds = max(0.0, outcome.wall_seconds - after_seconds - seconds)
+        began_at = outcome.started_at + timedelta(seconds=before_seconds)
+        return cls(outcome.step.target_id, began_at, amount, seconds)
 
     @property
     def rate(self) -> float:
         """Bytes or operations per second."""
-        return self.amount / self.busy_seconds
+        return self.amount / self.seconds
 
 
 def together(
     parts: Sequence[Part], labels: Mapping[str, str | int | float | bool], total: str = "total_throughput"
 ) -> Parsed:
-    """The samples and flags of writers that ran side by side, on one target or on several; of one, its total alone.
+    """Return the samples and flags of writers that ran side by side, on one target or on several.
+
+    One writer alone has none: its own rate says the same.
 
     Args:
         total: the metric of their rate together.
     """
+    if len(parts) == 1:
+        return Parsed()
     done = _done(parts)
-    targets = {part.outcome.step.target_id for part in parts}
+    targets = {part.target_id for part in parts}
     target_id = targets.pop() if len(targets) == 1 else None
     of_all = Sample(total, sum(part.amount for part in parts) / max(done), labels, target_id)
-    if len(parts) == 1:
-        return Parsed([of_all])
     race = _race(parts, done, labels, target_id)
     return Parsed([of_all, *race.samples], race.flags)
 
@@ -134,7 +139,7 @@ def race(outcomes: Sequence[StepOutcome], labels: Mapping[str, str | int | float
 
     What each does at a time is something else, so that their rates together would be the rate of nothing.
     """
-    parts = [Part(outcome, 1) for outcome in outcomes]
+    parts = [Part.at_end(outcome, 1, outcome.wall_seconds) for outcome in outcomes]
     return _race(parts, _done(parts), labels, None)
 
 
@@ -153,8 +158,8 @@ def fairness(rates: Sequence[float]) -> float:
 
 def _done(parts: Sequence[Part]) -> list[float]:
     """When each was done, in seconds after the first of them began."""
-    begin = min(part.outcome.started_at for part in parts)
-    return [(part.outcome.started_at - begin).total_seconds() + part.busy_seconds for part in parts]
+    begin = min(part.began_at for part in parts)
+    return [(part.began_at - begin).total_seconds() + part.seconds for part in parts]
 
 
 def _straggler(
@@ -163,8 +168,8 @@ def _straggler(
     found = straggler(done)
     if found is None:
         return []
-    last = parts[found.number].outcome.step
-    is_over_targets = any(part.outcome.step.target_id != last.target_id for part in parts)
+    last = parts[found.number]
+    is_over_targets = any(part.target_id != last.target_id for part in parts)
     who = f"last writer, on target {last.target_id}," if is_over_targets else "last writer"
     return [
         Flag(
@@ -180,9 +185,9 @@ def _straggler(
 
 def _late(parts: Sequence[Part], labels: Mapping[str, str | int | float | bool], target_id: int | None) -> list[Flag]:
     """CLOCK: while only the first of them worked, the others' rates were none, and the total is of that time too."""
-    starts = [part.outcome.started_at for part in parts]
+    starts = [part.began_at for part in parts]
     late_seconds = (max(starts) - min(starts)).total_seconds()
-    longest_seconds = max(part.busy_seconds for part in parts)
+    longest_seconds = max(part.seconds for part in parts)
     if late_seconds <= max(LATE_RATIO * longest_seconds, _START_SECONDS):
         return []
     return [

@@ -52,7 +52,14 @@ class Sha256Workload(Workload[Sha256Options]):
     package: ClassVar[str] = "coreutils"
     version_argv: ClassVar[tuple[str, ...]] = ("sha256sum", "--version")
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        MetricSpec(name="throughput", title="Throughput", unit=Unit.BYTES_PER_SECOND, better="higher", labels=()),
+        MetricSpec(
+            name="throughput",
+            title="Throughput",
+            unit=Unit.BYTES_PER_SECOND,
+            better="higher",
+            labels=(),
+            primary=True,
+        ),
     )
     bytes_needed: ClassVar[Expression] = Option.of("file_size_bytes")
     bytes_moved: ClassVar[Expression] = Option.of("file_size_bytes") * 2
