@@ -112,7 +112,9 @@ def _pair(
         for campaign_id, of_side in ((1, options), (2, dict(other or options)))
     )
     metrics = [
-        compared_metric(_metric(name), _measured(SHAPES[name][0](count)), _measured(SHAPES[name][1](count)))
+        compared_metric(
+            made_metric(name), made_measurement(SHAPES[name][0](count)), made_measurement(SHAPES[name][1](count))
+        )
         for name in shapes
     ]
     differences = [
@@ -122,8 +124,8 @@ def _pair(
 
 
 def _row(names: Sequence[str], ordinal: int, count: int) -> SidesRow:
-    measured = [_measured(_of_side(name)(count)) for name in names]
-    metric = _metric("throughput")
+    measured = [made_measurement(_of_side(name)(count)) for name in names]
+    metric = made_metric("throughput")
     return SidesRow(
         workload="dd",
         options={},
@@ -136,6 +138,7 @@ def _row(names: Sequence[str], ordinal: int, count: int) -> SidesRow:
                 unit=metric.unit,
                 better=metric.better,
                 labels={},
+                is_primary=metric.is_primary,
                 target_name=None,
                 numbers=[side_numbers(of_side) for of_side in measured],
                 verdicts=[None, *(side_verdict(measured[0].values, of_side.values) for of_side in measured[1:])],
@@ -164,7 +167,8 @@ def _side(name: str, cell_id: int, ordinal: int, count: int) -> SideOfRow:
     )
 
 
-def _metric(name: str) -> CampaignMetric:
+def made_metric(name: str) -> CampaignMetric:
+    """A metric of dd that stands for whole runs."""
     return CampaignMetric(
         workload="dd",
         metric=name,
@@ -173,10 +177,12 @@ def _metric(name: str) -> CampaignMetric:
         unit=Unit.BYTES_PER_SECOND,
         better="higher",
         labels=[],
+        is_primary=True,
     )
 
 
-def _measured(values: Sequence[float]) -> Measurement:
+def made_measurement(values: Sequence[float]) -> Measurement:
+    """What one cell says by runs of these values."""
     return Measurement(
         labels={},
         target_name=None,

@@ -3964,6 +3964,11 @@ export interface components {
              *     ]
              */
             labels: string[];
+            /**
+             * Is Primary
+             * @description It stands for whole runs, and comparisons judge it
+             */
+            is_primary: boolean;
         };
         /**
          * CampaignPatch
@@ -4509,7 +4514,7 @@ export interface components {
             /** P Value */
             p_value: number | null;
             /** Is Discovery */
-            is_discovery: boolean;
+            is_discovery: boolean | null;
             /**
              * Metric
              * @example write_rate
@@ -4532,6 +4537,11 @@ export interface components {
             labels: {
                 [key: string]: string | number | boolean;
             };
+            /**
+             * Is Primary
+             * @description Its metric stands for whole runs
+             */
+            is_primary: boolean;
             /** Target Name */
             target_name: string | null;
             /** N A */
@@ -8052,6 +8062,11 @@ export interface components {
             labels: {
                 [key: string]: string | number | boolean;
             };
+            /**
+             * Superseded
+             * @description Why it counts no more; null where it counts
+             */
+            superseded: string | null;
             /** Value */
             value: number;
         };
@@ -8301,6 +8316,11 @@ export interface components {
             labels: {
                 [key: string]: string | number | boolean;
             };
+            /**
+             * Superseded
+             * @description Why it counts no more; null where it counts
+             */
+            superseded: string | null;
             /** Point Count */
             point_count: number;
             /** Last Value */
@@ -8534,7 +8554,7 @@ export interface components {
             /** P Value */
             p_value: number | null;
             /** Is Discovery */
-            is_discovery: boolean;
+            is_discovery: boolean | null;
             /**
              * Runs Missing
              * @description Runs that the smaller side needs more for an interval
@@ -8609,6 +8629,11 @@ export interface components {
             labels: {
                 [key: string]: string | number | boolean;
             };
+            /**
+             * Is Primary
+             * @description Its metric stands for whole runs
+             */
+            is_primary: boolean;
             /** Target Name */
             target_name: string | null;
             /** Numbers */
@@ -8952,7 +8977,7 @@ export interface components {
             /** P Value */
             p_value: number | null;
             /** Is Discovery */
-            is_discovery: boolean;
+            is_discovery: boolean | null;
             /**
              * Difference
              * @description Of the medians, B - A
@@ -27748,7 +27773,8 @@ export interface operations {
                      *           "labels": [
                      *             "file_size_bytes",
                      *             "operation"
-                     *           ]
+                     *           ],
+                     *           "is_primary": true
                      *         }
                      *       ],
                      *       "counters": [
@@ -34189,6 +34215,7 @@ export interface operations {
                      *           "labels": {
                      *             "operation": "write"
                      *           },
+                     *           "superseded": "text",
                      *           "point_count": 1,
                      *           "last_value": 1,
                      *           "last_at": "2026-11-21T10:00:00Z"
@@ -34344,6 +34371,7 @@ export interface operations {
                      *       "labels": {
                      *         "operation": "write"
                      *       },
+                     *       "superseded": "text",
                      *       "point_count": 1,
                      *       "last_value": 1,
                      *       "last_at": "2026-11-21T10:00:00Z"
@@ -34518,6 +34546,7 @@ export interface operations {
                      *           "labels": {
                      *             "operation": "write"
                      *           },
+                     *           "superseded": "text",
                      *           "value": 1
                      *         }
                      *       ],
@@ -34797,6 +34826,7 @@ export interface operations {
                      *           "labels": {
                      *             "operation": "write"
                      *           },
+                     *           "superseded": "text",
                      *           "value": 1
                      *         }
                      *       ],
@@ -35482,6 +35512,7 @@ export interface operations {
                      *           "labels": {
                      *             "operation": "write"
                      *           },
+                     *           "superseded": "text",
                      *           "value": 1
                      *         }
                      *       ],
@@ -36759,6 +36790,7 @@ export interface operations {
                      *         "labels": {
                      *           "operation": "write"
                      *         },
+                     *         "superseded": "text",
                      *         "point_count": 1,
                      *         "last_value": 1,
                      *         "last_at": "2026-11-21T10:00:00Z"
@@ -36997,6 +37029,7 @@ export interface operations {
                      *           "labels": {
                      *             "operation": "write"
                      *           },
+                     *           "superseded": "text",
                      *           "point_count": 1,
                      *           "last_value": 1,
                      *           "last_at": "2026-11-21T10:00:00Z"
@@ -37480,6 +37513,7 @@ export interface operations {
                      *             "labels": {
                      *               "operation": "write"
                      *             },
+                     *             "superseded": "text",
                      *             "point_count": 1,
                      *             "last_value": 1,
                      *             "last_at": "2026-11-21T10:00:00Z"
@@ -38281,6 +38315,7 @@ export interface operations {
                      *               "labels": {
                      *                 "operation": "write"
                      *               },
+                     *               "is_primary": true,
                      *               "target_name": "text",
                      *               "n_a": 1,
                      *               "n_b": 1,
@@ -38518,6 +38553,7 @@ export interface operations {
                      *               "labels": {
                      *                 "operation": "write"
                      *               },
+                     *               "is_primary": true,
                      *               "target_name": "text",
                      *               "numbers": [
                      *                 {
@@ -42976,6 +43012,7 @@ export interface operations {
                      *             "labels": {
                      *               "operation": "write"
                      *             },
+                     *             "superseded": "text",
                      *             "point_count": 1,
                      *             "last_value": 1,
                      *             "last_at": "2026-11-21T10:00:00Z"

@@ -87,6 +87,19 @@ def test_what_may_be_chance_too_few_or_unlike_says_so(server: FakeServer, capsys
     assert "1 run; n = 5 and 1\n" in told
 
 
+def test_a_part_of_a_run_shows_its_p_and_is_not_judged(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    part = METRIC | {"metric": "duration", "title": "Duration", "is_discovery": None}
+    chance = METRIC | {"is_discovery": False}
+    server.on("GET /comparison?a=12&b=13", (200, compared(part, part, chance)))
+    assert run("compare", "12", "13") == 0
+    told = capsys.readouterr().out
+    assert (
+        "Duration operation=write: B 8.0 to 15.2 % higher; n = 5 and 6, ratio 1.112 [1.080, 1.152], p = 0.0079\n"
+        in told
+    )
+    assert "one of 1 comparisons, so it may be chance" in told
+
+
 def test_cells_without_a_common_number_say_so(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
     server.on("GET /comparison?a=12&a_cell=1&b=12&b_cell=2", (200, compared(is_alike=False)))
     assert run("compare", "12:1", "12:2") == 0

@@ -47,6 +47,7 @@ def test_a_text_of_others_moves_no_cursor_and_is_no_markup(
     server: FakeServer, iotide: Iotide, call: str, answer: tuple[int, object], command: tuple[str, ...]
 ) -> None:
     server.on(call, answer)
+    server.on("GET /explorer/runs?id=11&limit=1", page({"id": 11, "headline": None}))
     ended = iotide(*command)
     assert ended.status == 0, ended.err
     assert is_harmless(ended.out)

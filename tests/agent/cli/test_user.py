@@ -196,9 +196,31 @@ def test_lists_go_on_to_the_next_page_up_to_the_limit(server: FakeServer, iotide
 
 def test_tables_keep_a_row_on_one_line_in_a_pipe(server: FakeServer, iotide: Iotide) -> None:
     server.on("GET /runs?campaign_id=7&limit=50", page(RUN))
+    server.on("GET /explorer/runs?id=11&limit=1", page({"id": 11, "headline": None}))
     heading, row = iotide("run", "list", "--campaign", "7").out.splitlines()
-    assert heading.startswith("id  campaign  repeat  node  target  workload  state")
-    assert row.rstrip().startswith("11  first     1       n1    disk    dd        finished, rejected  100%      FSYNC")
+    assert heading.startswith("id  campaign  repeat  node  target  workload  state               value  progress")
+    assert row.rstrip().startswith(
+        "11  first     1       n1    disk    dd        finished, rejected         100%      FSYNC"
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [("throughput", "1.23 GB/s write, 64 MiB"), ("total_throughput", "1.23 GB/s Total throughput, write, 64 MiB")],
+)
+def test_a_list_of_runs_says_which_number_each_is_known_by(
+    server: FakeServer, iotide: Iotide, metric: str, words: str
+) -> None:
+    headline = {
+        "metric": metric,
+        "title": metric.replace("_", " ").capitalize(),
+        "unit": "bytes_per_second",
+        "labels": {"operation": "write", "file_size_bytes": 64 * 1024**2, "direct": False},
+        "value": 1.23e9,
+    }
+    server.on("GET /runs?limit=50", page(RUN))
+    server.on("GET /explorer/runs?id=11&limit=1", page({"id": 11, "headline": headline}))
+    assert f"  {words}  " in iotide("run", "list").out
 
 
 def test_campaign_is_shown_with_the_results_of_its_cells(server: FakeServer, iotide: Iotide) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
 import psycopg
 import pytest
@@ -18,6 +18,7 @@ from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import check_schema, migrate, require_schema
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
+from iotide_server.trends.service import recompute_points
 
 API: Final = "/api/v1"
 MOST_OF_EACH: Final = 5
@@ -77,10 +78,15 @@ def caller(url: str, database: Database) -> Iterator[tuple[TestClient, dict[str,
 
 
 def counts(url: str) -> dict[str, int]:
-    tables = ("campaign", "run", "node_order", "sample", "series", "point", "artefact", "blob", "curve_chunk", "node")
+    tables = ("campaign", "run", "node_order", "sample", "series", "artefact", "blob", "curve_chunk", "node")
     with psycopg.connect(url) as connection:
         found = ((table, connection.execute(f"SELECT count(*) FROM {table}").fetchone()) for table in tables)  # noqa: S608
         return {table: int(row[0]) for table, row in found if row}
+
+
+def lines(url: str, statement: LiteralString) -> list[Any]:
+    with psycopg.connect(url) as connection:
+        return connection.execute(statement).fetchall()
 
 
 def ids(url: str, table: str) -> list[int]:
@@ -104,6 +110,41 @@ def test_it_migrates_to_the_schema_of_this_release_and_loses_no_row(
     check_schema(database.engine)
     require_schema(database.engine)
     assert counts(url) == counts_before
+
+
+def test_points_are_lost_of_superseded_series_alone(url: str, database: Database) -> None:
+    del database
+    marked = lines(
+        url, "SELECT DISTINCT workload, metric, superseded FROM series WHERE superseded <> '' ORDER BY 1, 2, 3"
+    )
+    assert marked == [("dd", "total_throughput", "node_clock")]
+    assert lines(url, "SELECT count(*) FROM point JOIN series ON series.id = series_id WHERE superseded <> ''") == [
+        (0,)
+    ]
+    without = "SELECT metric FROM series WHERE superseded = '' AND workload = 'dd' AND NOT EXISTS"
+    assert lines(url, without + " (SELECT FROM point WHERE series_id = series.id)") == []
+
+
+def test_runs_known_by_a_superseded_number_are_known_by_their_throughput_once_the_worker_was_there(
+    url: str, database: Database
+) -> None:
+    wrong = "SELECT count(*) FROM run_headline JOIN series ON series.id = series_id WHERE superseded <> ''"
+    assert lines(url, wrong) == [(0,)]
+    [waiting] = lines(
+        url, "SELECT array_agg(key ORDER BY key) FROM work WHERE kind = 'points' AND done_version < version"
+    )
+    with database.transaction() as session:
+        for cell_id in waiting[0]:
+            recompute_points(session, cell_id)
+    known_by = """
+        SELECT DISTINCT series.metric FROM run_headline JOIN run ON run.id = run_id JOIN cell ON cell.id = run.cell_id
+        JOIN series ON series.id = series_id WHERE series.workload = 'dd'
+    """
+    assert lines(url, known_by) == [("throughput",)]
+    unknown = (
+        "SELECT id FROM run WHERE state = 'finished' AND NOT EXISTS (SELECT FROM run_headline WHERE run_id = run.id)"
+    )
+    assert lines(url, unknown) == []
 
 
 def test_the_api_answers_for_all_that_it_holds(url: str, caller: tuple[TestClient, dict[str, str]]) -> None:

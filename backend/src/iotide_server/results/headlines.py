@@ -6,8 +6,9 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-# The total where there is one, else the first metric of which more is better, else the first, as the workload announces
-# them; of several series of it, such as write and read, the one that was measured first.
+# The first primary metric that the run has, in the order in which its workload announces them. Of a workload that names
+# none, as of agents below wire version 3: the total, else the first metric of which more is better, else the first. Of
+# several series of it, such as write and read, the one that was measured first.
 _PUT: Final = text(
     """
     INSERT INTO run_headline (run_id, workload, series_id, value)
@@ -22,13 +23,15 @@ _PUT: Final = text(
         WHERE run.cell_id = ANY(:cell_ids) AND run.state = 'finished'
         GROUP BY sample.run_id, sample.series_id
     ) AS number
-    JOIN series ON series.id = number.series_id
+    JOIN series ON series.id = number.series_id AND series.superseded = ''
     JOIN run ON run.id = number.run_id
     JOIN cell ON cell.id = run.cell_id
     JOIN workload ON workload.id = cell.workload_id
     LEFT JOIN LATERAL jsonb_array_elements(workload.metrics) WITH ORDINALITY AS announced (metric, place)
            ON announced.metric ->> 'name' = series.metric
-    ORDER BY number.run_id, series.metric <> 'total_throughput', series.better <> 'higher', announced.place,
+    ORDER BY number.run_id,
+             CASE WHEN (announced.metric ->> 'primary')::boolean THEN announced.place END NULLS LAST,
+             series.metric <> 'total_throughput', series.better <> 'higher', announced.place,
              number.first_id
     ON CONFLICT (run_id) DO UPDATE
         SET workload = excluded.workload, series_id = excluded.series_id, value = excluded.value

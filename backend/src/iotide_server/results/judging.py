@@ -1,6 +1,7 @@
 """What is said of two sets of runs wherever they are compared, and of many such comparisons together."""
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any, TypeVar
 
 from iotide_server.kit.web import Output
@@ -11,8 +12,8 @@ class Judged(Output):
     """B in terms of A.
 
     `ratio` is that of Hodges and Lehmann with its exact 95 % interval, and `p_value` that of Mann and Whitney; null
-    below four runs, with two modes, or where a value is not above 0. `is_discovery` judges it among all of this answer,
-    at a rate of false discoveries of 5 %.
+    below four runs, with two modes, or where a value is not above 0. `is_discovery` judges it among all numbers of
+    this answer that stand for whole runs, at a rate of false discoveries of 5 %; it is null of other numbers.
     """
 
     verdict: Verdict
@@ -22,7 +23,7 @@ class Judged(Output):
     low: float | None
     high: float | None
     p_value: float | None
-    is_discovery: bool
+    is_discovery: bool | None
 
 
 _JudgedT = TypeVar("_JudgedT", bound=Judged)
@@ -42,7 +43,19 @@ def judgement(found: Comparison) -> dict[str, Any]:
     }
 
 
-def judged_together(comparisons: Sequence[_JudgedT]) -> list[_JudgedT]:
-    """The same, each judged among all of them: of many some differ by chance."""
-    found = iter(discoveries([one.p_value for one in comparisons if one.p_value is not None]))
-    return [one if one.p_value is None else one.model_copy(update={"is_discovery": next(found)}) for one in comparisons]
+def judged_together(comparisons: Sequence[_JudgedT], family: Sequence[bool] | None = None) -> list[_JudgedT]:
+    """Return the same comparisons, each judged among all of its family: of many some differ by chance.
+
+    Args:
+        family: for each of them, whether it is judged; None: all are.
+    """
+    is_judged = [True] * len(comparisons) if family is None else family
+    p_values = (one.p_value for one in compress(comparisons, is_judged))
+    found = iter(discoveries([p_value for p_value in p_values if p_value is not None]))
+
+    def judged(one: _JudgedT, *, is_in_family: bool) -> _JudgedT:
+        if not is_in_family:
+            return one.model_copy(update={"is_discovery": None})
+        return one if one.p_value is None else one.model_copy(update={"is_discovery": next(found)})
+
+    return [judged(one, is_in_family=own) for one, own in zip(comparisons, is_judged, strict=True)]

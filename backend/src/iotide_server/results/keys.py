@@ -16,6 +16,7 @@ class SeriesKey:
         node_ids, target_ids: of the cell; their order means nothing.
         series_revision: the last revision of the workload that breaks series.
         variant: of the campaign's stage; empty outside stages, and then no part of the key.
+        superseded: why its numbers count no more; empty where they count, and then no part of the key.
         options_sha256: of the options that differ from the workload's frozen defaults, in base units.
     """
 
@@ -28,6 +29,7 @@ class SeriesKey:
     metric: str
     labels: Mapping[str, Label]
     variant: str = ""
+    superseded: str = ""
 
     @property
     def sha256(self) -> str:
@@ -44,4 +46,5 @@ class SeriesKey:
                 "labels": self.labels,
             }
             | ({"variant": self.variant} if self.variant else {})
+            | ({"superseded": self.superseded} if self.superseded else {})
         )

@@ -19,6 +19,7 @@ from iotide_server.results.queries import AnyRow
 from iotide_server.results.schemas import CampaignMeasures, CampaignMetric, MeasuredCell, MeasuredRun, Measurement
 from iotide_server.results.values import RunValue, run_values
 from iotide_server.statistics.summary import summarize, tier
+from iotide_server.workloads.primary import primary_metrics
 
 _RUNS_ASKED_FOR_COUNTERS = 20
 
@@ -27,7 +28,8 @@ _METRICS = text(
     SELECT workload.name AS workload, series.metric, series.unit, series.better,
            (array_agg(series.title ORDER BY series.id DESC))[1] AS title,
            coalesce(max(announced.metric ->> 'description'), '') AS description,
-           array_agg(DISTINCT label) FILTER (WHERE label IS NOT NULL) AS labels, min(announced.place) AS place
+           array_agg(DISTINCT label) FILTER (WHERE label IS NOT NULL) AS labels, min(announced.place) AS place,
+           (SELECT newest.metrics FROM workload AS newest WHERE newest.id = max(workload.id)) AS announced
     FROM cell
     JOIN workload ON workload.id = cell.workload_id
     JOIN point ON point.cell_id = cell.id
@@ -97,6 +99,7 @@ MOST_NUMBERS: Final = 20_000
 OBSERVER: Final = "observer"
 """Label of a counter's mean on a node that only observed; its value is the node."""
 
+_TOTAL: Final = "total_"
 _Labels = Mapping[str, Label]
 
 
@@ -127,16 +130,21 @@ def campaign_measures(session: Session, campaign_id: int) -> CampaignMeasures:
     """The metrics of a campaign so far, in the order in which each workload announces its own, and the counters."""
     metrics = session.execute(_METRICS, {"campaign_id": campaign_id})
     counters = session.scalars(_COUNTERS, {"campaign_id": campaign_id, "runs": _RUNS_ASKED_FOR_COUNTERS})
-    return CampaignMeasures(
-        metrics=[CampaignMetric(**{**row._mapping, "labels": sorted(row.labels or ())}) for row in metrics],
-        counters=list(counters),
-    )
+    return CampaignMeasures(metrics=list(map(_campaign_metric, metrics)), counters=list(counters))
+
+
+def _campaign_metric(row: AnyRow) -> CampaignMetric:
+    is_primary = row.metric in primary_metrics(row.announced)
+    return CampaignMetric(**{**row._mapping, "labels": sorted(row.labels or ()), "is_primary": is_primary})
 
 
 def measured_cells(
-    session: Session, campaign_id: int, wanted: MeasureChoice, paging: PageRequest
+    session: Session, campaign_id: int, wanted: MeasureChoice, paging: PageRequest, *, with_single_writers: bool = False
 ) -> Page[MeasuredCell]:
     """The cells of a campaign, in the matrix's order, with what each valid run says.
+
+    Args:
+        with_single_writers: give for a total also the rates of cells with one writer, which have no total.
 
     Raises:
         NothingToShowError: neither a metric nor a counter is named, or both.
@@ -149,6 +157,9 @@ def measured_cells(
     cell_ids = [row.id for row in found.rows]
     if wanted.counter is None:
         numbers = _metric_numbers(session, cell_ids, wanted.metric)
+        if with_single_writers and wanted.metric and wanted.metric.startswith(_TOTAL):
+            alone = [cell_id for cell_id in cell_ids if cell_id not in numbers]
+            numbers |= _metric_numbers(session, alone, wanted.metric.removeprefix(_TOTAL))
     else:
         numbers = _curve_means(session, cell_ids, wanted.counter)
     runs: dict[int, list[MeasuredRun]] = defaultdict(list)
@@ -169,7 +180,7 @@ def page_of_cells(session: Session, campaign_id: int, wanted: MeasureChoice, pag
     of_cell = {row.cell_id: row.numbers for row in counts}
     together = accumulate(of_cell.get(cell_id, 0) for cell_id in cell_ids)
     limit = max(1, sum(numbers <= MOST_NUMBERS for numbers in together))
-    return measured_cells(session, campaign_id, wanted, replace(paging, limit=limit))
+    return measured_cells(session, campaign_id, wanted, replace(paging, limit=limit), with_single_writers=True)
 
 
 def _metric_numbers(session: Session, cell_ids: Sequence[int], metric: str | None) -> dict[int, list[_Number]]:

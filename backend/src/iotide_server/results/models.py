@@ -19,6 +19,8 @@ class Series(Identified, Base):
         node_ids, target_ids: sorted.
         variant: of the campaign's stage; empty outside stages.
         options: those that differ from the workload's frozen defaults.
+        superseded: why its numbers count no more, as `iotide_server.results.superseded`; empty where they count. Then
+            it has no points.
     """
 
     __tablename__ = "series"
@@ -37,6 +39,7 @@ class Series(Identified, Base):
     better: Mapped[str]
     labels: Mapped[Json]
     variant: Mapped[str] = mapped_column(server_default="")
+    superseded: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
     __table_args__ = (

@@ -47,7 +47,7 @@ _SERIES_PAGE = text(
       AND (CAST(:target_id AS bigint) IS NULL OR :target_id = ANY(series.target_ids))
       AND (CAST(:workload AS text) IS NULL OR series.workload = :workload)
       AND (CAST(:metric AS text) IS NULL OR series.metric = :metric)
-      AND series.id < :before_id
+      AND series.superseded = '' AND series.id < :before_id
     ORDER BY series.id DESC
     LIMIT :limit
     """
@@ -111,7 +111,7 @@ _CAMPAIGN_SAMPLES = text(
     LEFT JOIN LATERAL (
         SELECT workload_revision FROM reading WHERE order_id = node_order.id ORDER BY ordinal DESC LIMIT 1
     ) AS newest ON true
-    WHERE campaign.id = :campaign_id AND cell.ordinal >= :cell
+    WHERE campaign.id = :campaign_id AND cell.ordinal >= :cell AND series.superseded = ''
       AND (cell.ordinal, run.repeat, sample.id) > (:cell, :repeat, :sample_id)
     ORDER BY cell.ordinal, run.repeat, sample.id
     LIMIT :limit
@@ -176,7 +176,7 @@ def series_page(
 
 
 def _samples() -> Select[*tuple[Any, ...]]:
-    described = (Series.metric, Series.title, Series.unit, Series.better, Series.labels)
+    described = (Series.metric, Series.title, Series.unit, Series.better, Series.labels, Series.superseded)
     return select(
         Sample.id, Sample.run_id, Sample.order_id, Sample.series_id, Sample.target_id, Sample.value, *described
     ).join(Series, Series.id == Sample.series_id)

@@ -75,12 +75,12 @@ _REPLACE_SAMPLES: Final = text(
 _ADD_SERIES: Final = text(
     """
     INSERT INTO series (key_sha256, cluster_id, node_ids, target_ids, workload, series_revision, options,
-                        options_sha256, metric, title, unit, better, labels, variant)
+                        options_sha256, metric, title, unit, better, labels, variant, superseded)
     SELECT new.*
     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS new (
         key_sha256 text, cluster_id bigint, node_ids bigint[], target_ids bigint[], workload text,
         series_revision bigint, options jsonb, options_sha256 text, metric text, title text, unit text, better text,
-        labels jsonb, variant text)
+        labels jsonb, variant text, superseded text)
     ORDER BY key_sha256
     ON CONFLICT (key_sha256) DO NOTHING
     """

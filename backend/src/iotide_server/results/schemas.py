@@ -5,12 +5,13 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic.dataclasses import dataclass as output_row  # what comes by the thousand: a quarter of a model's memory
 
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Output
+from iotide_server.results.superseded import Superseded
 from iotide_server.runs.schemas import Attempt, Run
 from iotide_server.statistics.summary import Tier, Variation
 from iotide_wire.measured import Check, Flag
@@ -20,6 +21,14 @@ Better = Literal["higher", "lower", "neither"]
 Labels = Annotated[dict[str, str | int | float | bool], Field(examples=[{"operation": "write"}])]
 Metric = Annotated[str, Field(examples=["write_rate"])]
 
+
+def _words_of(code: str | None) -> str | None:
+    return Superseded(code).words if code else None
+
+
+SupersededBecause = Annotated[
+    str | None, BeforeValidator(_words_of), Field(description="Why it counts no more; null where it counts")
+]
 
 OptionalId = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
 CounterName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
@@ -50,6 +59,7 @@ class Sample(Output):
     unit: Unit
     better: Better
     labels: Labels
+    superseded: SupersededBecause
     value: float
 
 
@@ -68,6 +78,7 @@ class Series(Output):
     unit: Unit
     better: Better
     labels: Labels
+    superseded: SupersededBecause
     point_count: int
     last_value: float | None
     last_at: datetime | None
@@ -153,6 +164,7 @@ class CampaignMetric(Output):
     unit: Unit
     better: Better
     labels: Annotated[list[str], Field(examples=[["file_size_bytes", "operation"]])]
+    is_primary: Annotated[bool, Field(description="It stands for whole runs, and comparisons judge it")]
 
 
 class CampaignMeasures(Output):

@@ -14,10 +14,11 @@ from iotide_server.workloads.service import series_options
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a number of a cell is about; `metric` is one of its workload's."""
+    """What a number of a cell is about; `metric` is one of its workload's, `superseded` says why it does not count."""
 
     metric: str
     labels: Mapping[str, Label]
+    superseded: str = ""
 
 
 def series_ids(session: Session, cell: MeasuredCell, measured: Sequence[Measured]) -> list[int]:
@@ -39,6 +40,7 @@ def _key(cell: MeasuredCell, measured: Measured) -> SeriesKey:
         metric=measured.metric,
         labels=measured.labels,
         variant=cell.variant,
+        superseded=measured.superseded,
     )
 
 
@@ -59,4 +61,5 @@ def _row(cell: MeasuredCell, measured: Measured, digest: str) -> Json:
         "better": metric.better,
         "labels": dict(measured.labels),
         "variant": cell.variant,
+        "superseded": measured.superseded,
     }

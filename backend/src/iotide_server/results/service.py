@@ -18,6 +18,7 @@ from iotide_server.results.keys import Label
 from iotide_server.results.race import Racer, race_flags
 from iotide_server.results.repository import MeasuredCell
 from iotide_server.results.series import Measured, series_ids
+from iotide_server.results.superseded import superseded
 from iotide_server.results.unjudged import unmeasured_by_old_agent
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.runs.repository import node_name
@@ -97,7 +98,11 @@ def sample_rows(
     Where one node sends to another its name is a label, since a series' nodes have no order, and there and back differ.
     """
     direction: dict[str, Label] = {SENDER: cell.sender} if cell.sender is not None else {}
-    measured = [Measured(sample.metric, {**sample.labels, **direction}) for sample in samples]
+    marks = superseded(cell.workload, cell.revision, len(cell.target_ids), samples)
+    measured = [
+        Measured(sample.metric, {**sample.labels, **direction}, mark or "")
+        for sample, mark in zip(samples, marks, strict=True)
+    ]
     return [
         {
             "run_id": order.run_id,

@@ -34,7 +34,7 @@ _METRICS: Final = text(
         WHERE run.cell_id = ANY(:cell_ids) AND run.state = 'finished' AND run.validity = 'valid'
           AND (CAST(:run_id AS bigint) IS NULL OR run.id = :run_id)
     ) AS measured
-    JOIN series ON series.id = measured.series_id
+    JOIN series ON series.id = measured.series_id AND series.superseded = ''
     JOIN cell ON cell.id = measured.cell_id
     GROUP BY series.metric, series.unit, series.better
     HAVING count(DISTINCT coalesce(series.labels -> 'file_size_bytes', cell.options -> 'file_size_bytes')) > 1

@@ -51,7 +51,7 @@ def run_values(
 ) -> Iterator[RunValue]:
     """The numbers of the cells' valid finished runs, or of one run, as they came, of one metric or series or of all.
 
-    Those of attempts that did not finish are left out, and those that a flag rejects on their own.
+    Those of attempts that did not finish are left out, those that a flag rejects on their own, and superseded ones.
     """
     found = all_values(session, cell_ids, metric, run_id=run_id, series_ids=series_ids)
     return (value for value in found if value.rejected_by is None)
@@ -88,7 +88,7 @@ def all_values(
         statement = statement.where(Sample.series_id == any_of(series_ids))
     if run_id is not None:
         statement = statement.where(Run.id == run_id)
-    labels: dict[int, Mapping[str, Label]] = {}
+    labels: dict[int, Mapping[str, Label] | None] = {}
     flags: dict[int, list[Flag]] = {}
     same: dict[frozenset[str], frozenset[str]] = {}
     for rows in session.execute(statement).partitions(_ROWS_AT_ONCE):
@@ -96,6 +96,8 @@ def all_values(
         flags |= flags_of(session, {row.run_id for row in rows} - flags.keys())
         for row in rows:
             own_labels = labels[row.series_id]
+            if own_labels is None:
+                continue
             concerning = [flag for flag in flags[row.run_id] if flag.concerns(own_labels, row.target_id)]
             codes = frozenset(flag.code for flag in concerning)
             yield RunValue(
@@ -112,10 +114,13 @@ def all_values(
             )
 
 
-def _labels(session: Session, series_ids: Collection[int]) -> dict[int, Mapping[str, Label]]:
+def _labels(session: Session, series_ids: Collection[int]) -> dict[int, Mapping[str, Label] | None]:
+    """The labels of series; None of superseded ones."""
     if not series_ids:
         return {}
-    return dict(session.execute(select(Series.id, Series.labels).where(Series.id == any_of(series_ids))).all())
+    columns = (Series.id, Series.labels, Series.superseded)
+    rows = session.execute(select(*columns).where(Series.id == any_of(series_ids)))
+    return {row.id: None if row.superseded else row.labels for row in rows}
 
 
 def flags_of(session: Session, run_ids: Collection[int]) -> dict[int, list[Flag]]:

@@ -1,7 +1,7 @@
 """Which run of a cell lies far from the others, so that it can be marked; it is never dropped."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from iotide_server.statistics.summary import ENOUGH_RUNS
@@ -27,12 +27,13 @@ class Bounds:
 def outlier_bounds(values: Sequence[float]) -> Bounds | None:
     """Median -+ 5 median absolute deviations (Leys et al. 2013, J. Exp. Soc. Psychol. 49), and 3 % at least.
 
-    None below four runs. Among normal runs that scatter by 2 % it marks one in a tenth of the cells of four to twenty
-    repeats, so it is a reason to look at a run and none to leave it out.
+    The lower one is not below 0 where no value is. None below four runs. Among normal runs that scatter by 2 % it marks
+    one in a tenth of the cells of four to twenty repeats, so it is a reason to look at a run and none to leave it out.
     """
     if len(values) < ENOUGH_RUNS:
         return None
-    return bounds_around(values, MADS)
+    bounds = bounds_around(values, MADS)
+    return replace(bounds, low=max(0.0, bounds.low)) if min(values) >= 0 else bounds
 
 
 def bounds_around(values: Sequence[float], mads: float) -> Bounds:

@@ -25,6 +25,8 @@ from iotide_server.trends.comparison_schemas import (
     TwoModes,
 )
 from iotide_server.trends.pairing import pair_cells
+from iotide_server.trends.sides_schemas import SidesMetric
+from iotide_server.workloads.primary import of_whole_runs
 
 MOST_CELLS: Final = 10_000
 """No plan has more."""
@@ -142,6 +144,7 @@ def compared_metric(metric: CampaignMetric, of_a: Measurement, of_b: Measurement
         median_a=of_a.median,
         median_b=of_b.median,
         flags=sorted({*of_a.flags, *of_b.flags}),
+        is_primary=metric.is_primary,
         **judgement(found),
         modes_a=None if found.modes_a is None else TwoModes.model_validate(found.modes_a),
         modes_b=None if found.modes_b is None else TwoModes.model_validate(found.modes_b),
@@ -149,9 +152,17 @@ def compared_metric(metric: CampaignMetric, of_a: Measurement, of_b: Measurement
 
 
 def with_discoveries(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
-    """The same, each comparison judged among all of them: of many some differ by chance."""
-    found = iter(judged_together([metric for pair in pairs for metric in pair.metrics]))
+    """Return the same pairs, each number that stands for whole runs judged among all of these."""
+    family = [is_whole for pair in pairs for is_whole in stand_for_runs(pair.metrics)]
+    found = iter(judged_together([metric for pair in pairs for metric in pair.metrics], family))
     return [pair.model_copy(update={"metrics": list(islice(found, len(pair.metrics)))}) for pair in pairs]
+
+
+def stand_for_runs(metrics: Sequence[ComparedMetric | SidesMetric]) -> list[bool]:
+    """Check of each number of two or more cells that it stands for their whole runs."""
+    measured = [(metric.metric, metric.labels, number) for number, metric in enumerate(metrics)]
+    whole = set(of_whole_runs(measured, {metric.metric for metric in metrics if metric.is_primary}))
+    return [number in whole for number in range(len(metrics))]
 
 
 def _pair(a: Side, b: Side, pair: tuple[MeasuredCell, MeasuredCell], metrics: list[ComparedMetric]) -> ComparedPair:

@@ -77,6 +77,7 @@ class ComparedMetric(Judged):
     unit: Unit
     better: Better
     labels: Labels
+    is_primary: Annotated[bool, Field(description="Its metric stands for whole runs")]
     target_name: str | None
     n_a: int
     n_b: int

@@ -1,13 +1,14 @@
 """OUTLIER: the flags of a cell's runs whose numbers lie far from those of its other runs."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from statistics import median
 
 from iotide_server.results.values import RunValue
 from iotide_server.statistics.outliers import MADS, Bounds, outlier_bounds
+from iotide_server.workloads.primary import of_whole_runs
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit, format_value
 
@@ -17,21 +18,25 @@ MOST_FLAGS = 20
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a series is called, for a sentence."""
+    """What a series is of, and what it is called in a sentence."""
 
+    metric: str
     title: str
     unit: Unit
 
 
-def outlier_flags(values: Iterable[RunValue], measures: Mapping[int, Measure]) -> dict[int, list[Flag]]:
-    """Flags by run.
+def outlier_flags(
+    values: Iterable[RunValue], measures: Mapping[int, Measure], primary: Collection[str]
+) -> dict[int, list[Flag]]:
+    """Return the flags by run, by the numbers that stand for whole runs: a part that scatters makes no outlier.
 
     Args:
         values: of all valid runs of one cell; several of one run in a series stand for their median.
         measures: by series.
+        primary: metrics.
     """
     by_series: dict[int, dict[int, list[RunValue]]] = defaultdict(lambda: defaultdict(list))
-    for value in values:
+    for value in of_whole_runs([(measures[one.series_id].metric, one.labels, one) for one in values], primary):
         by_series[value.series_id][value.run_id].append(value)
     found: dict[int, list[tuple[float, Flag]]] = defaultdict(list)
     for series_id, runs in sorted(by_series.items()):

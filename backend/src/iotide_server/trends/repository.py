@@ -18,6 +18,8 @@ from iotide_server.trends.models import ChangePoint
 from iotide_server.trends.outliers import Measure
 from iotide_server.trends.points import CellPoint
 from iotide_server.trends.schemas import ChangeFilter
+from iotide_server.workloads.models import Workload
+from iotide_server.workloads.primary import primary_metrics
 from iotide_wire.units import Unit
 
 # One series stands for all of a run: they differ in metric and labels only, and so have the same previous run.
@@ -150,8 +152,14 @@ def facts(session: Session, digests: Sequence[str]) -> dict[str, Json]:
 
 def measures(session: Session, series_ids: Iterable[int]) -> dict[int, Measure]:
     """What series are called."""
-    statement = select(Series.id, Series.title, Series.unit).where(Series.id.in_(series_ids))
-    return {row.id: Measure(row.title, Unit(row.unit)) for row in session.execute(statement)}
+    statement = select(Series.id, Series.metric, Series.title, Series.unit).where(Series.id.in_(series_ids))
+    return {row.id: Measure(row.metric, row.title, Unit(row.unit)) for row in session.execute(statement)}
+
+
+def primary_of(session: Session, cell_id: int) -> frozenset[str]:
+    """The metrics that stand for the runs of a cell."""
+    statement = select(Workload.metrics).join(Cell, Cell.workload_id == Workload.id).where(Cell.id == cell_id)
+    return primary_metrics(session.scalars(statement).one())
 
 
 def put_points(session: Session, cell: Cell, points: Sequence[CellPoint]) -> set[int]:

@@ -117,7 +117,8 @@ def _values_with_outliers(session: Session, cell_id: int, runs: Sequence[Run]) -
     values = _values(session, cell_id)
     flags: Mapping[int, Sequence[Flag]] = {}
     if len(runs) > 1:
-        flags = outlier_flags(values, repository.measures(session, {value.series_id for value in values}))
+        measures = repository.measures(session, {value.series_id for value in values})
+        flags = outlier_flags(values, measures, repository.primary_of(session, cell_id))
     before = {run.id: run.flags for run in runs}
     for run in runs:
         replace_flags(run, FlagCode.OUTLIER, flags.get(run.id, []))

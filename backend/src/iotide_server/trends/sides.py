@@ -18,7 +18,7 @@ from iotide_server.statistics.comparison import compare
 from iotide_server.statistics.modes import two_modes
 from iotide_server.statistics.summary import ENOUGH_RUNS
 from iotide_server.trends import sides_repository, siding
-from iotide_server.trends.comparison import MOST_CELLS
+from iotide_server.trends.comparison import MOST_CELLS, stand_for_runs
 from iotide_server.trends.comparison_schemas import TwoModes
 from iotide_server.trends.sides_repository import AnyRow
 from iotide_server.trends.sides_schemas import (
@@ -233,6 +233,7 @@ def _metrics(cells: Sequence[_Found | None], comparison: _Comparison) -> Iterato
             unit=metric.unit,
             better=metric.better,
             labels=labels,
+            is_primary=metric.is_primary,
             target_name=key[1],
             numbers=[None if of_side is None else side_numbers(of_side) for of_side in numbers],
             verdicts=[
@@ -265,9 +266,15 @@ def side_verdict(baseline: Sequence[float], values: Sequence[float]) -> SideVerd
 
 
 def with_discoveries(rows: Sequence[SidesRow]) -> list[SidesRow]:
-    """The same, each verdict judged among all of them: of many some differ by chance."""
-    verdicts = (verdict for row in rows for metric in row.metrics for verdict in metric.verdicts)
-    found = iter(judged_together([verdict for verdict in verdicts if verdict is not None]))
+    """Return the same rows, each verdict on numbers that stand for whole runs judged among all of these."""
+    judged_as = [
+        (verdict, is_whole)
+        for row in rows
+        for metric, is_whole in zip(row.metrics, stand_for_runs(row.metrics), strict=True)
+        for verdict in metric.verdicts
+        if verdict is not None
+    ]
+    found = iter(judged_together([verdict for verdict, _ in judged_as], [is_whole for _, is_whole in judged_as]))
 
     def judged(metric: SidesMetric) -> SidesMetric:
         shown = [None if verdict is None else next(found) for verdict in metric.verdicts]

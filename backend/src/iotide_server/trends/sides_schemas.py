@@ -78,6 +78,7 @@ class SidesMetric(Output):
     unit: Unit
     better: Better
     labels: Labels
+    is_primary: Annotated[bool, Field(description="Its metric stands for whole runs")]
     target_name: str | None
     numbers: list[SideNumbers | None]
     verdicts: list[SideVerdict | None]

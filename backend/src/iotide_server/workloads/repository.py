@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, delete, exists, func, select
-from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
+from sqlalchemy import ColumnElement, cast, delete, exists, func, select
+from sqlalchemy.dialects.postgresql import JSONPATH, aggregate_order_by, insert
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
@@ -37,8 +37,17 @@ class NodesAlike:
 
 
 def upsert_workload(session: Session, row: Json) -> int:
-    """The id of the workload with this name, revision and schema, made when it is new."""
-    statement = insert(Workload).values(row).on_conflict_do_nothing()
+    """The id of the workload with this name, revision and schema, made when it is new.
+
+    Which metrics are primary is no part of the schema. It is kept once an agent names them, whoever names none later.
+    """
+    statement = insert(Workload).values(row)
+    statement = statement.on_conflict_do_update(
+        index_elements=[Workload.name, Workload.revision, Workload.schema_sha256],
+        set_={"metrics": statement.excluded.metrics},
+        where=(statement.excluded.metrics != Workload.metrics)
+        & func.jsonb_path_exists(statement.excluded.metrics, cast("$[*] ? (@.primary == true)", JSONPATH)),
+    )
     inserted: int | None = session.scalar(statement.returning(Workload.id))
     if inserted is not None:
         return inserted

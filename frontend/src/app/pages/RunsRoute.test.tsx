@@ -81,7 +81,7 @@ it("lists runs with what they are known by, and sorts and filters on the server"
   const { router, user } = openDashboard("/runs?workload=dd");
   await screen.findByRole("table", { name: "Runs" });
   expect(rowOf(3)).toHaveTextContent(
-    /finished150 MB\/sddxfsFile size 1 MiB.*9\.5 sThroughput, Operation write/,
+    /finished150 MB\/s writeddxfsFile size 1 MiB.*9\.5 sThroughput, Operation write/,
   );
   expect(within(rowOf(3)).getByRole("img", { name: /last 2 points.*own marked/ })).toBeInTheDocument();
   expect(rowOf(1)).toHaveTextContent("Too short");

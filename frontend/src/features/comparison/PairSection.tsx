@@ -184,7 +184,7 @@ function RatioInWords({
 function Words({ metric, isAlike }: Pick<MetricRowProps, "metric" | "isAlike">) {
   const { verdict, words, ratio, better, is_discovery } = metric;
   const isShown = verdict === "higher" || verdict === "lower";
-  const isJudged = isShown && isAlike && is_discovery && ratio !== null;
+  const isJudged = isShown && isAlike && is_discovery === true && ratio !== null;
   return (
     <>
       {isJudged && (
@@ -200,7 +200,7 @@ function Words({ metric, isAlike }: Pick<MetricRowProps, "metric" | "isAlike">) 
       <Text {...(!isAlike && GREY)} component="span" inherit>
         {words}
       </Text>
-      {isShown && !is_discovery && (
+      {isShown && is_discovery === false && (
         <Text c="dimmed" size="xs">
           <Trans>
             Among so many comparisons it may be chance (false discoveries of {formatValue(0.05, "ratio")}).

@@ -91,7 +91,7 @@ interface VerdictProps {
 function Verdict({ verdict, metric: { better }, isAlike }: VerdictProps) {
   const { ratio, low, high, median_ratio, words, p_value, is_discovery } = verdict;
   const isShown = verdict.verdict === "higher" || verdict.verdict === "lower";
-  const isJudged = isShown && isAlike && is_discovery && ratio !== null;
+  const isJudged = isShown && isAlike && is_discovery === true && ratio !== null;
   const direction = better === "neither" ? null : better === verdict.verdict ? "better" : "worse";
   return (
     <Text {...(!(isAlike && ratio !== null) && GREY)} component="div" size="sm">
@@ -110,7 +110,7 @@ function Verdict({ verdict, metric: { better }, isAlike }: VerdictProps) {
         {!isAlike && t`It did not run the same. `}
         {p_value !== null && `p ${formatP(p_value)}. `}
         {isShown &&
-          !is_discovery &&
+          is_discovery === false &&
           t`Among so many comparisons it may be chance (false discoveries of ${formatValue(0.05, "ratio")}).`}
       </Text>
     </Text>

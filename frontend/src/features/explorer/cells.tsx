@@ -5,8 +5,8 @@ import { Badge, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Sparkline as Course, ExplorerRun } from "@/api/types";
 import { flagTitle } from "@/components/flagWords";
+import { HeadlineValue } from "@/components/HeadlineValue";
 import { TextLink } from "@/components/links";
-import { MeasuredValue } from "@/components/MeasuredValue";
 import { RowOriginBadge } from "@/components/Origin";
 import { useTitlesOf } from "@/components/optionTitles";
 import { StateBadge } from "@/components/StateBadge";
@@ -29,8 +29,7 @@ const CELLS: Readonly<Record<ColumnId, Show>> = {
   state: ({ state, validity }) => (
     <StateBadge state={state === "finished" && validity === "rejected" ? "rejected" : state} />
   ),
-  value: ({ headline, flags }) =>
-    headline && <MeasuredValue flags={flags} unit={headline.unit} value={headline.value} />,
+  value: ({ headline, flags }) => <HeadlineValue flags={flags} headline={headline} />,
   metric: (run, { titlesOf }) => <Measured run={run} titleOf={titlesOf(run.workload)} />,
   ratio: (run, { baseline }) => <Ratio baseline={baseline} run={run} />,
   course: ({ headline, cell_id }, { courses }) =>

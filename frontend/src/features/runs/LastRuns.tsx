@@ -6,8 +6,8 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
 import { ShowMore } from "@/components/ShowMore";
+import { MeasuredRuns } from "./MeasuredRuns";
 import { runsQuery } from "./queries";
-import { RunsTable } from "./RunsTable";
 
 const PAGE_SIZE = 10;
 
@@ -24,7 +24,7 @@ export function LastRuns(of: LastRunsProps) {
       >
         {(rows) => (
           <>
-            <RunsTable label={t`Last runs`} runs={rows} />
+            <MeasuredRuns label={t`Last runs`} runs={rows} />
             <ShowMore query={runs} />
           </>
         )}

@@ -1,7 +1,7 @@
 /** What a run measured, each number with its unit. */
 
 import { t } from "@lingui/core/macro";
-import { Text } from "@mantine/core";
+import { Badge, Text } from "@mantine/core";
 import type { RunDetail } from "@/api/types";
 import { flagsConcerning } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
@@ -25,8 +25,9 @@ export function MetricsTable({ run }: { run: RunDetail }) {
                 .filter(Boolean)
                 .join(": ")}
             </Text>
+            {sample.superseded !== null && <Superseded because={sample.superseded} />}
           </td>
-          <td>
+          <td className={sample.superseded === null ? undefined : "iotide-superseded"}>
             <MeasuredValue
               flags={flagsConcerning(run.flags, sample.labels)}
               unit={sample.unit}
@@ -49,6 +50,15 @@ export function MetricsTable({ run }: { run: RunDetail }) {
         </tr>
       ))}
     </ScrollTable>
+  );
+}
+
+/** Says why a number counts no more. */
+function Superseded({ because }: { because: string }) {
+  return (
+    <Text maw={420} size="xs" style={{ whiteSpace: "normal" }}>
+      <Badge color="orange" size="sm" variant="light">{t`superseded`}</Badge> {because}
+    </Text>
   );
 }
 

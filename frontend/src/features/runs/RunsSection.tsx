@@ -14,6 +14,7 @@ import { Section } from "@/components/Page";
 import { ShowMore } from "@/components/ShowMore";
 import { StateFilter } from "@/components/StateFilter";
 import { LiveThroughput } from "./LiveThroughput";
+import { MeasuredRuns } from "./MeasuredRuns";
 import { runsQuery, valuesQuery } from "./queries";
 import { RunsTable } from "./RunsTable";
 
@@ -38,7 +39,7 @@ export function RunsSection({ campaignId, state, onState }: RunsSectionProps) {
       >
         {(rows) => (
           <Stack>
-            <RunsTable label={t`Runs`} runs={rows} />
+            <MeasuredRuns label={t`Runs`} runs={rows} />
             <ShowMore query={runs} />
           </Stack>
         )}

@@ -2,6 +2,7 @@
 
 import {
   infiniteQueryOptions,
+  keepPreviousData,
   type MutationFunctionContext,
   mutationOptions,
   queryOptions,
@@ -53,6 +54,30 @@ export function runsQuery({
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     select: ({ pages }) => pages.flatMap(({ items }) => items),
+  });
+}
+
+/** As many runs as the table of all runs is asked for by their ids. */
+const MOST_BY_ID = 50;
+
+/** By id, the number that each of these runs is known by. */
+export function headlinesQuery(runIds: readonly number[]) {
+  return queryOptions({
+    queryKey: ["run", "list", "headlines", runIds],
+    queryFn: async ({ signal }) => {
+      const pieces = Array.from({ length: Math.ceil(runIds.length / MOST_BY_ID) }, (_, piece) =>
+        runIds.slice(piece * MOST_BY_ID, (piece + 1) * MOST_BY_ID),
+      );
+      const pages = await Promise.all(
+        pieces.map((id) => {
+          const params = { query: { id, limit: id.length } };
+          return answer(api.GET("/api/v1/explorer/runs", { params, signal }));
+        }),
+      );
+      return new Map(pages.flatMap(({ items }) => items.map(({ id, headline }) => [id, headline] as const)));
+    },
+    enabled: runIds.length > 0,
+    placeholderData: keepPreviousData,
   });
 }
 

@@ -23,6 +23,7 @@ import { useAnalyses, useLines } from "./lines";
 import { nameSeries } from "./names";
 import { type Span, seriesQuery } from "./queries";
 import { SmallCharts } from "./SmallCharts";
+import { SupersededNotice } from "./SupersededNotice";
 import { type Selection, selectSeries, type TrendView } from "./selection";
 import { TrendChart } from "./TrendChart";
 import { TrendPickers } from "./TrendPickers";
@@ -60,7 +61,7 @@ export function TrendSection(props: TrendSectionProps) {
 type TrendProps = TrendSectionProps & { readonly all: readonly Series[] };
 
 function Trend(props: TrendProps) {
-  const { workload, view, onView, renderRuns } = props;
+  const { all, workload, view, onView, renderRuns } = props;
   const { selection, names, metricTitle } = useSelection(props);
   useKeptChoice(selection, onView);
   const span = useSpan(view);
@@ -70,6 +71,7 @@ function Trend(props: TrendProps) {
   return (
     <Stack>
       <TrendPickers names={names} onView={onView} selection={selection} view={view} workload={workload} />
+      <SupersededNotice listed={all} span={span} wanted={view.series} />
       {failed && <ErrorNotice error={failed} />}
       <StaleNotice lines={lines} />
       <SpanNotice isPending={isPending} lines={lines} onView={onView} span={span} />

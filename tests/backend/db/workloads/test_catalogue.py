@@ -144,3 +144,18 @@ def test_an_option_that_a_revision_adds_does_not_begin_a_new_series(session: Ses
     session.expire_all()
     after = service.series_options(service.baseline(session, "dd"), {"sync": "fsync", "verify": False})
     assert before == after == {}
+
+
+def test_primary_metrics_are_kept_once_an_agent_names_them(session: Session) -> None:
+    one, two = two_nodes(session)
+    named = workload("dd")
+    named = named.model_copy(
+        update={"metrics": tuple(metric.model_copy(update={"primary": True}) for metric in named.metrics)}
+    )
+    for node, announced in ((one, workload("dd")), (two, named), (one, workload("dd"))):
+        service.announce(session, node.id, [announced])
+    session.expire_all()
+    everybody = Principal(PrincipalKind.USER, 1, "grace", grants={None: Role.VIEWER})
+    (entry,) = service.catalogue(session, everybody, None, FIRST_PAGE).rows
+    assert all(metric["primary"] for metric in entry.workload.metrics)
+    assert [node_id for alike in entry.nodes for node_id in alike.node_ids] == [one.id, two.id]

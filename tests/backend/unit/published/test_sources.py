@@ -72,3 +72,9 @@ def test_a_ratio_is_taken_where_both_were_printed_and_nowhere_else() -> None:
     at = [{"file_size_bytes": size} for size in (1, 2)]
     numbers = [PrintedNumber(at[0], "nfs", 6.0), PrintedNumber(at[0], "gpfs", 4.0), PrintedNumber(at[1], "nfs", 9.0)]
     assert [(one.options, one.ratio) for one in ratios_of(claim, numbers)] == [({"file_size_bytes": 1}, 1.5)]
+
+
+@pytest.mark.parametrize("workload", ["dd", "create", "fio", "iozone", "mdtest", "stream"])
+def test_a_recorded_workload_names_what_stands_for_a_run(workload: str) -> None:
+    [announced] = recorded_announcements({workload})
+    assert any(metric.primary for metric in announced.metrics)

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from made_verdicts import RUN_COUNTS, SHAPES, answers, comparison, sides
+from made_verdicts import RUN_COUNTS, SHAPES, answers, comparison, made_measurement, made_metric, sides
 
 from iotide_server.statistics.comparison import Verdict
-from iotide_server.trends.comparison_schemas import ComparedMetric
+from iotide_server.trends.comparison import compared_metric, with_discoveries
+from iotide_server.trends.comparison_schemas import ComparedMetric, ComparedPair
 from iotide_server.trends.sides_schemas import SideVerdict
 
 WRITTEN: Final = Path(__file__).parents[4] / "frontend/src/testing/verdicts.json"
@@ -70,6 +71,39 @@ def test_what_many_comparisons_give_by_chance_is_no_discovery() -> None:
     barely = metric_of(30, "barely")
     assert barely.p_value is not None
     assert (barely.p_value < 0.05, barely.is_discovery) == (True, False)
+
+
+FASTER: Final = ([234.0, 290.0, 310.0, 384.0], [1100.0, 1180.0, 1500.0, 1960.0])
+"""Four runs of each side without overlap, which is all that so few can show."""
+SCATTERED: Final = ([1.0, 2.0, 3.0, 4.0], [1.5, 2.5, 2.7, 3.5])
+
+
+def plan_of(sizes: int) -> ComparedPair:
+    """A cell of dd against another: a throughput of each size that differs, and four durations that do not."""
+
+    def compared(name: str, sides: tuple[list[float], list[float]], *, is_primary: bool) -> ComparedMetric:
+        metric = made_metric(name).model_copy(update={"is_primary": is_primary})
+        return compared_metric(metric, made_measurement(sides[0]), made_measurement(sides[1]))
+
+    metrics = [compared("throughput", FASTER, is_primary=True) for _ in range(sizes)]
+    metrics += [compared("duration", SCATTERED, is_primary=False) for _ in range(4 * sizes)]
+    return comparison().pairs[0].model_copy(update={"metrics": metrics})
+
+
+def test_four_runs_without_overlap_are_a_discovery_however_many_parts_scatter() -> None:
+    [pair] = with_discoveries([plan_of(6)])
+    assert {round(metric.p_value or 0, 4) for metric in pair.metrics[:6]} == {0.0286}
+    assert {(metric.metric, metric.is_discovery) for metric in pair.metrics} == {
+        ("throughput", True),
+        ("duration", None),
+    }
+
+
+def test_writers_of_their_own_are_not_judged_beside_their_total() -> None:
+    whole, *writers = plan_of(3).metrics[:3]
+    parts = [part.model_copy(update={"labels": {"writer": number}}) for number, part in enumerate(writers, start=1)]
+    pair = plan_of(1).model_copy(update={"metrics": [whole, *parts]})
+    assert [metric.is_discovery for metric in with_discoveries([pair])[0].metrics] == [True, None, None]
 
 
 def test_many_sides_are_judged_by_the_same_rules() -> None:

@@ -230,9 +230,20 @@ class Attempt(Answer):
 
 
 class Sample(Answer):
-    """One number of a run, in its metric's base unit."""
+    """One number of a run, in its metric's base unit; `superseded` says why it counts no more."""
 
     metric: str
+    unit: Unit
+    labels: dict[str, Any]
+    value: float
+    superseded: str | None = None
+
+
+class Headline(Answer):
+    """The number that a run is known by."""
+
+    metric: str
+    title: str
     unit: Unit
     labels: dict[str, Any]
     value: float

@@ -1,7 +1,7 @@
 """The server's REST API as the commands use it: one call, one document, and refusals as problems."""
 
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -56,7 +56,7 @@ class Api:
         """Closes the connections."""
         self._client.close()
 
-    def get(self, path: str, parameters: Mapping[str, str | int] | None = None) -> Document:
+    def get(self, path: str, parameters: Mapping[str, str | int | Sequence[int]] | None = None) -> Document:
         """The JSON object at `path`."""
         return self._document(self._send(self._client.build_request("GET", path, params=parameters)))
 

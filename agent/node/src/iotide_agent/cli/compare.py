@@ -42,7 +42,8 @@ def compare_campaigns(
 
 def lines(answer: Document) -> Iterator[str]:
     """The answer as text: of each pair what is unlike about it first."""
-    compared = sum(metric["p_value"] is not None for pair in answer["pairs"] for metric in pair["metrics"])
+    judged = (metric for pair in answer["pairs"] for metric in pair["metrics"] if metric["is_discovery"] is not None)
+    compared = sum(metric["p_value"] is not None for metric in judged)
     for pair in answer["pairs"]:
         yield f"A: {_cell(pair['a'])}"
         yield f"B: {_cell(pair['b'])}"
@@ -84,7 +85,7 @@ def _numbers(metric: Document) -> str:
 
 
 def _doubt(metric: Document, compared: int) -> str:
-    if metric["verdict"] in {"higher", "lower", "below_practical"} and not metric["is_discovery"]:
+    if metric["verdict"] in {"higher", "lower", "below_practical"} and metric["is_discovery"] is False:
         return f"; one of {compared} comparisons, so it may be chance"
     return ""
 

@@ -15,6 +15,7 @@ from iotide_agent.cli.answers import (
     DeathStatement,
     Drain,
     Firing,
+    Headline,
     Pause,
     Preview,
     Run,
@@ -148,9 +149,12 @@ def show_results(console: Console, cells: Iterable[Cell]) -> None:
         console.print(f"{mark} {doubts}", markup=False, highlight=False, soft_wrap=True)
 
 
-def run_table(runs: Iterable[Run]) -> Table:
-    """One run a row."""
-    table = _table("id", "campaign", "repeat", "node", "target", "workload", "state", "progress", "flags", "reason")
+def run_table(runs: Iterable[Run], headlines: Mapping[int, Headline] | None = None) -> Table:
+    """Make a row of each run, with the number that it is known by where `headlines` has it."""
+    of_run = headlines or {}
+    value = [] if headlines is None else ["value"]
+    columns = ("id", "campaign", "repeat", "node", "target", "workload", "state", *value, "progress", "flags", "reason")
+    table = _table(*columns)
     for run in runs:
         state = run.state if run.validity == "valid" else f"{run.state}, rejected"
         table.add_row(
@@ -161,11 +165,24 @@ def run_table(runs: Iterable[Run]) -> Table:
             ", ".join(run.target_names),
             run.workload,
             state,
+            *([headline_words(of_run[run.id]) if run.id in of_run else ""] if value else []),
             "" if run.progress is None else f"{run.progress:.0%}",
             ", ".join(sorted({flag.code for flag in run.flags})),
             run.reason or run.phase or "",
         )
     return table
+
+
+def headline_words(headline: Headline) -> str:
+    """Say a number and which one it is, for instance `1.23 GB/s write, 64 MiB`."""
+    labels = headline.labels
+    words = [
+        *([] if headline.metric == "throughput" else [headline.title]),
+        *(str(labels[name]).replace("_", " ") for name in ("operation",) if name in labels),
+        *(f"writer {labels[name]}" for name in ("writer",) if name in labels),
+        *(format_bytes(value) for name, value in labels.items() if name.endswith("_bytes")),
+    ]
+    return f"{format_value(headline.value, headline.unit)} {', '.join(words) or headline.title}"
 
 
 def preview_lines(preview: Preview) -> list[str]:
@@ -191,7 +208,8 @@ def show_run(console: Console, run: RunDetail) -> None:
             _show_order(console, attempt, order)
     table = _table("metric", "value")
     for sample in run.samples:
-        table.add_row(_with_labels(sample.metric, sample.labels), format_value(sample.value, sample.unit))
+        mark = " (superseded)" if sample.superseded else ""
+        table.add_row(_with_labels(sample.metric, sample.labels), format_value(sample.value, sample.unit) + mark)
     if run.samples:
         console.print(table)
     for line in flag_lines(run.flags):

@@ -14,7 +14,7 @@ import typer
 from rich.live import Live
 
 from iotide_agent.cli import control, display
-from iotide_agent.cli.answers import Artefact, Campaign, Cell, Event, Preview, Run, RunDetail, Sample
+from iotide_agent.cli.answers import Artefact, Campaign, Cell, Event, Headline, Preview, Run, RunDetail, Sample
 from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.clusters import cluster_app
 from iotide_agent.cli.compare import compare_campaigns
@@ -30,6 +30,8 @@ DONE: Final = 0
 SOME_RUN_FAILED: Final = 1
 REFUSED: Final = 2
 INTERRUPTED: Final = 130
+_MOST_BY_ID: Final = 50
+"""As many runs as the server gives by their numbers at once."""
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 campaign_app = typer.Typer(no_args_is_help=True, help="Submit, follow and cancel campaigns.")
@@ -186,10 +188,21 @@ def list_runs(
     filters = _given(campaign_id=campaign, state=state)
     with opened(context) as api:
         answers = list(api.items("/runs", filters, limit))
+        headlines = {} if as_json else _headlines(api, [run["id"] for run in answers if run["state"] == "finished"])
     if as_json:
         print_json(answers)
     else:
-        console().print(display.run_table(Run.of(answer) for answer in answers))
+        console().print(display.run_table(map(Run.of, answers), headlines))
+
+
+def _headlines(api: Api, run_ids: Sequence[int]) -> dict[int, Headline]:
+    """By run, the number that it is known by."""
+    found: dict[int, Headline] = {}
+    for first in range(0, len(run_ids), _MOST_BY_ID):
+        some = run_ids[first : first + _MOST_BY_ID]
+        rows = api.get("/explorer/runs", {"id": some, "limit": len(some)})["items"]
+        found |= {row["id"]: Headline.of(row["headline"]) for row in rows if row["headline"]}
+    return found
 
 
 @run_app.command("show")

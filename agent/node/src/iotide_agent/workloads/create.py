@@ -104,7 +104,7 @@ class CreateWorkload(Workload[CreateOptions]):
             name="total_operation_rate",
             title="File operations, all processes",
             description=(
-                "Files created, looked up or removed by several processes together, from the first start to the last end."
+                "Files created, looked up or removed by several processes, from the first start to the last end."
             ),
             unit=Unit.OPERATIONS_PER_SECOND,
             better="higher",

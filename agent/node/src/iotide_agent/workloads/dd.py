@@ -25,7 +25,7 @@ from iotide_agent.workloads.base import (
     Workload,
 )
 from iotide_agent.workloads.sizes import AutoSize, size_bytes
-from iotide_agent.workloads.writers import WRITER_METRICS, Part, together
+from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.measured import Answer
@@ -124,7 +124,7 @@ class DdWorkload(Workload[DdOptions]):
     package: ClassVar[str] = "coreutils"
     version_argv: ClassVar[tuple[str, ...]] = ("dd", "--version")
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
+        TOTAL_METRIC.model_copy(update={"labels": _LABELS}),
         MetricSpec(
             name="throughput",
             title="Throughput",
@@ -145,6 +145,7 @@ class DdWorkload(Workload[DdOptions]):
             better="lower",
             labels=(*_LABELS, "writer", "part"),
         ),
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in RACE_METRICS),
     )
     bytes_needed: ClassVar[Expression] = Option.of("file_size_bytes") * Option.of("writers")
     bytes_moved: ClassVar[Expression] = Option.of("file_size_bytes") * Option.of("writers") * Option.of("operations")

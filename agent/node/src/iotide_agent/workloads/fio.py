@@ -29,7 +29,7 @@ from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.fio_report import MILLISECONDS, Direction, Job, merged_bins, percentile_seconds, read_report
 from iotide_agent.workloads.fio_series import read_series
 from iotide_agent.workloads.fio_steps import JOB_NAME, job_file_step, option_step
-from iotide_agent.workloads.writers import WRITER_METRICS, Part, race, together
+from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, race, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
 from iotide_wire.measured import Answer
@@ -94,7 +94,7 @@ class FioWorkload(Workload[FioOptions]):
     package: ClassVar[str] = "fio"
     version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
+        TOTAL_METRIC.model_copy(update={"labels": _LABELS}),
         MetricSpec(
             name="throughput",
             title="Throughput",
@@ -120,6 +120,7 @@ class FioWorkload(Workload[FioOptions]):
             better="lower",
             labels=(*_LABELS, "percentile"),
         ),
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in RACE_METRICS),
     )
     bytes_needed: ClassVar[Expression] = _HAS_NO_FILE * Option.of("file_size_bytes") * Option.of("num_jobs") + (
         Number.of(1) - _HAS_NO_FILE

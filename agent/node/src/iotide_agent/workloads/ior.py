@@ -20,7 +20,7 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.ior_report import MEBIBYTE, Operation, Report, Result, read_report
 from iotide_agent.workloads.mpi import MpiWorkload
-from iotide_agent.workloads.writers import WRITER_METRICS, Part, side_by_side, together
+from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.measured import Answer
@@ -150,7 +150,7 @@ class IorWorkload(MpiWorkload[IorOptions]):
     package: ClassVar[str] = "ior with an MPI (or name both in [workloads.ior] of agent.toml)"
     version_pattern: ClassVar[str] = r"\bIOR-(\S+)"
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
+        TOTAL_METRIC.model_copy(update={"labels": _LABELS}),
         MetricSpec(
             name="throughput",
             title="Throughput",
@@ -175,6 +175,7 @@ class IorWorkload(MpiWorkload[IorOptions]):
             better="lower",
             labels=(*_LABELS, "part"),
         ),
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in RACE_METRICS),
     )
     bytes_needed: ClassVar[Expression] = (
         Option.of("transfer_size_bytes") * Option.of("transfers_per_block") * Option.of("segments") * Option.of("tasks")

@@ -40,7 +40,7 @@ from iotide_agent.workloads.iozone_report import (
     read_table,
 )
 from iotide_agent.workloads.sizes import size_bytes
-from iotide_agent.workloads.writers import WRITER_METRICS, fairness, race
+from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, fairness, race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression
 from iotide_wire.units import Unit, format_bytes
@@ -71,7 +71,7 @@ class IozoneWorkload(Workload[IozoneOptions]):
     version_argv: ClassVar[tuple[str, ...]] = ("iozone", "-v")
     version_pattern: ClassVar[str] = r"Version \$Revision: (.+?) \$"
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
+        TOTAL_METRIC.model_copy(update={"labels": _LABELS}),
         MetricSpec(
             name="throughput",
             title="Throughput",
@@ -87,6 +87,7 @@ class IozoneWorkload(Workload[IozoneOptions]):
             better="lower",
             labels=("part",),
         ),
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in RACE_METRICS),
     )
     bytes_needed: ClassVar[Expression] = FILES_BYTES
     bytes_moved: ClassVar[Expression] = MOVED_BYTES

@@ -28,7 +28,7 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.fio import CLOCK_SECONDS, ENDED_EARLY_RATIO, INTERRUPTED_STATUS, PERCENTILES, FioWorkload
 from iotide_agent.workloads.fio_report import Direction, Job, merged_bins, percentile_seconds, read_report
-from iotide_agent.workloads.writers import WRITER_METRICS, Part, side_by_side, together
+from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number, Option
 from iotide_wire.measured import Answer
@@ -134,7 +134,7 @@ class RawreadWorkload(Workload[RawreadOptions]):
     version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
     writes: ClassVar[bool] = False
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
+        TOTAL_METRIC.model_copy(update={"labels": _LABELS}),
         MetricSpec(
             name="throughput",
             title="Throughput",
@@ -151,6 +151,7 @@ class RawreadWorkload(Workload[RawreadOptions]):
             better="lower",
             labels=(*_LABELS, "percentile"),
         ),
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in RACE_METRICS),
     )
     bytes_needed: ClassVar[Expression] = Number.of(0)
     bytes_moved: ClassVar[Expression] = Number.of(0)

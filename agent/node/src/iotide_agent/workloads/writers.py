@@ -31,20 +31,17 @@ RACE_METRICS: Final = (
         labels=(),
     ),
 )
-WRITER_METRICS: Final = (
-    MetricSpec(
-        name="total_throughput",
-        title="Total throughput",
-        description="Of several writers: their bytes from the first start to the last end, by the tool's own clock.",
-        unit=Unit.BYTES_PER_SECOND,
-        better="higher",
-        labels=(),
-        primary=True,
-    ),
-    *RACE_METRICS,
+TOTAL_METRIC: Final = MetricSpec(
+    name="total_throughput",
+    title="Total throughput",
+    description="Of several writers: their bytes from the first start to the last end, by the tool's own clock.",
+    unit=Unit.BYTES_PER_SECOND,
+    better="higher",
+    labels=(),
+    primary=True,
 )
-"""Announce these with the labels that `together` is given, before the rate of one writer; RACE_METRICS alone with the
-labels of `race`."""
+"""Announce it before the rate of one writer and RACE_METRICS after all others, with the labels that `together` is
+given."""
 
 
 class Straggler(NamedTuple):

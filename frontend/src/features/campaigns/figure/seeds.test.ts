@@ -6,7 +6,8 @@ import { seedsOf } from "./seeds";
 type Metric = CampaignMeasures["metrics"][number];
 
 function metric(name: string, unit: Metric["unit"], labels: string[] = []): Metric {
-  return { workload: "dd", metric: name, title: name, description: "", unit, better: "higher", labels };
+  const spec = { workload: "dd", metric: name, title: name, description: "", unit, labels };
+  return { ...spec, better: "higher", is_primary: true };
 }
 
 function rows(...cells: { options?: object; target?: string; nodes?: string[] }[]) {

@@ -1,0 +1,37 @@
+"""The metrics that stand for a whole run: lists show the first one that it has, and comparisons judge these alone."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from iotide_wire.catalogue import MetricSpec
+
+TOTAL = "total_throughput"
+WRITER = "writer"
+"""Label of what one of several writers did, which is no number of the whole run."""
+
+Measured = TypeVar("Measured")
+
+
+def primary_metrics(announced: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Return the primary metrics of a workload, by what the catalogue keeps of its announcement.
+
+    Agents below wire version 3 name none. Then these are the total and the first metric of which more is better.
+    """
+    metrics = [MetricSpec.model_validate(metric) for metric in announced]
+    named = frozenset(metric.name for metric in metrics if metric.primary)
+    if named:
+        return named
+    first = next((metric.name for metric in metrics if metric.better == "higher"), None)
+    return frozenset(metric.name for metric in metrics if metric.name in {TOTAL, first})
+
+
+def of_whole_runs(
+    measured: Sequence[tuple[str, Collection[str], Measured]], primary: Collection[str]
+) -> list[Measured]:
+    """Return those that are primary, without what each of several writers did where there is a number of all of them.
+
+    Args:
+        measured: metric and names of the labels of each.
+    """
+    found = [(labels, one) for metric, labels, one in measured if metric in primary]
+    return [one for labels, one in found if WRITER not in labels] or [one for _, one in found]

@@ -1,0 +1,24 @@
+/** Runs with the number that each is known by. */
+
+import { t } from "@lingui/core/macro";
+import { useQuery } from "@tanstack/react-query";
+import type { Run } from "@/api/types";
+import { HeadlineValue } from "@/components/HeadlineValue";
+import { headlinesQuery } from "./queries";
+import { RunsTable } from "./RunsTable";
+
+interface MeasuredRunsProps {
+  readonly runs: readonly Run[];
+  readonly label: string;
+}
+
+export function MeasuredRuns({ runs, label }: MeasuredRunsProps) {
+  const finished = runs.filter(({ state }) => state === "finished").map(({ id }) => id);
+  const { data: headlines } = useQuery(headlinesQuery(finished));
+  const of = ({ id, flags }: Run) => (
+    <HeadlineValue flags={flags.map(({ code }) => code)} headline={headlines?.get(id) ?? null} />
+  );
+  return (
+    <RunsTable label={label} runs={runs} {...(finished.length > 0 && { value: { title: t`Value`, of } })} />
+  );
+}

@@ -1,0 +1,27 @@
+from typing import Literal
+
+from iotide_server.workloads.primary import of_whole_runs, primary_metrics
+from iotide_wire.catalogue import MetricSpec
+from iotide_wire.units import Unit
+
+
+def metric(name: str, better: Literal["higher", "lower"] = "higher", *, primary: bool = False) -> dict[str, object]:
+    spec = MetricSpec(name=name, title=name, unit=Unit.SECONDS, better=better, labels=(), primary=primary)
+    return spec.model_dump(mode="json")
+
+
+def test_primary_metrics_are_those_that_the_workload_names() -> None:
+    announced = [metric("throughput"), metric("latency", "lower", primary=True), metric("iops", primary=True)]
+    assert primary_metrics(announced) == {"latency", "iops"}
+
+
+def test_of_older_agents_the_total_and_the_first_of_which_more_is_better_are_primary() -> None:
+    announced = [metric("duration", "lower"), metric("throughput"), metric("iops"), metric("total_throughput")]
+    assert primary_metrics(announced) == {"throughput", "total_throughput"}
+    assert primary_metrics([metric("duration", "lower")]) == set()
+
+
+def test_what_each_writer_did_stands_for_the_run_only_where_nothing_else_does() -> None:
+    parts = [("throughput", {"writer": 1}, "a"), ("throughput", {"writer": 2}, "b"), ("duration", {}, "c")]
+    assert of_whole_runs(parts, {"throughput", "total_throughput"}) == ["a", "b"]
+    assert of_whole_runs([*parts, ("total_throughput", {}, "d")], {"throughput", "total_throughput"}) == ["d"]
