@@ -7261,6 +7261,11 @@ export interface components {
             /** Run Count */
             run_count: number;
             /**
+             * Smallest P
+             * @description Of two cells that do not overlap; null below four repeats
+             */
+            smallest_p: number | null;
+            /**
              * Seconds Estimated
              * @description Of the busiest node, its runs one after another
              */
@@ -27136,6 +27141,7 @@ export interface operations {
                      *       ],
                      *       "cell_count": 1,
                      *       "run_count": 1,
+                     *       "smallest_p": 1,
                      *       "seconds_estimated": 1,
                      *       "seconds_unknown_because": "text",
                      *       "bytes_peak": 1,

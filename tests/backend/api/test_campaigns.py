@@ -224,6 +224,7 @@ def test_a_preview_foresees_space_and_says_why_time_is_unknown(
     assert preview["bytes_moved"] >= 4 * 1024**3
     assert preview["seconds_estimated"] is None
     assert "scratch" in preview["seconds_unknown_because"]
+    assert preview["smallest_p"] is None
     assert {warning["code"] for warning in preview["warnings"]} == {"few_repeats", "cache_measured"}
     assert count(database, "campaign") == 0
 

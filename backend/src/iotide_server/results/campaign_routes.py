@@ -18,6 +18,7 @@ from iotide_server.results.forecast import forecast
 from iotide_server.results.measurements import MeasureChoice
 from iotide_server.results.sample_files import campaign_samples_csv
 from iotide_server.results.schemas import CampaignMeasures, Caution, Cell, MeasuredCell, Preview, PreviewCell, Wear
+from iotide_server.statistics.comparison import smallest_p
 
 router = APIRouter(tags=["campaigns"])
 
@@ -43,6 +44,7 @@ def _preview(planned: PlannedCampaign, session: Tx) -> Preview:
         cells=[_shown(cell) for cell in planned.cells[:_SHOWN_CELLS]],
         cell_count=len(planned.cells),
         run_count=run_count(planned.plan),
+        smallest_p=smallest_p(planned.plan.repeats),
         seconds_estimated=foreseen.seconds,
         seconds_unknown_because=foreseen.seconds_unknown_because,
         bytes_peak=foreseen.bytes_peak,

@@ -328,6 +328,10 @@ class Preview(Output):
     cells: Annotated[list[PreviewCell], Field(description="The first 200")]
     cell_count: int
     run_count: int
+    smallest_p: Annotated[
+        float | None,
+        Field(description="Of two cells that do not overlap; null below four repeats"),
+    ]
     seconds_estimated: Annotated[float | None, Field(description="Of the busiest node, its runs one after another")]
     seconds_unknown_because: str | None
     bytes_peak: Annotated[int, Field(description="Space that the largest run needs")]

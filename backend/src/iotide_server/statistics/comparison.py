@@ -115,6 +115,11 @@ def hodges_lehmann(a: Sequence[float], b: Sequence[float]) -> tuple[float, Inter
     return exp(median(ratios)), Interval(exp(ratios[rank - 1]), exp(ratios[-rank]))
 
 
+def smallest_p(runs: int) -> float | None:
+    """Return the p of so many runs a side that do not overlap, below which no p can be; None below four runs."""
+    return None if runs < ENOUGH_RUNS else 2 / comb(2 * runs, runs)
+
+
 def exact_p(a: Sequence[float], b: Sequence[float]) -> float:
     """Two-sided p of Mann and Whitney 1947: all orders are counted where that can be done, also with ties.
 

@@ -222,3 +222,20 @@ it("puts the differences of unlike sides first and calls none of them better or 
   expect(differences.compareDocumentPosition(verdicts)).toBe(Node.DOCUMENT_POSITION_FOLLOWING);
   expect(within(verdicts).queryByText("worse")).not.toBeInTheDocument();
 });
+
+it.each([
+  [false, /p 0\.0286?\. Among so many comparisons it may be chance/],
+  [null, /p 0\.0286?\. $/],
+])(
+  "says of a number with is_discovery %s that it may be chance only where it was judged",
+  async (found, words) => {
+    const answer = sides(true);
+    for (const verdict of answer.rows[0]?.metrics[0]?.verdicts ?? [])
+      if (verdict?.verdict === "lower") Object.assign(verdict, { is_discovery: found });
+    server.use(http.get("*/api/v1/comparison/sides", () => HttpResponse.json(structuredClone(answer))));
+    openDashboard("/compare?campaigns=%5B12%5D");
+    const [, xfs] = within(await screen.findByRole("table", { name: "Verdicts" })).getAllByRole("cell");
+    expect(xfs).toHaveTextContent(words, { normalizeWhitespace: false });
+    VERDICT.is_discovery = true;
+  },
+);

@@ -19,6 +19,7 @@ from iotide_server.statistics.comparison import (
     geometric_mean,
     hodges_lehmann,
     paired,
+    smallest_p,
 )
 
 A = [100.0, 101.0, 99.0, 100.5, 98.5, 100.2]
@@ -169,3 +170,10 @@ def test_pairs_cancel_what_both_share() -> None:
 def test_the_mean_of_ratios_and_that_of_their_inverses_agree() -> None:
     assert geometric_mean([2.0, 0.5]) == pytest.approx(1)
     assert geometric_mean([2.0, 8.0]) == pytest.approx(4)
+
+
+@pytest.mark.parametrize(("runs", "p"), [(3, None), (4, 0.0286), (5, 0.0079), (6, 0.0022)])
+def test_smallest_p_is_that_of_runs_without_overlap(runs: int, p: float | None) -> None:
+    assert smallest_p(runs) == (None if p is None else pytest.approx(p, abs=5e-5))
+    if runs >= 4:
+        assert smallest_p(runs) == pytest.approx(exact_p(list(range(runs)), list(range(runs, 2 * runs))))

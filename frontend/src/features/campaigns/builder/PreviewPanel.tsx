@@ -11,7 +11,7 @@ import { Section } from "@/components/Page";
 import { Place } from "@/components/Place";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
-import { formatDuration } from "@/lib/units";
+import { formatDuration, formatP } from "@/lib/units";
 
 interface PreviewPanelProps {
   readonly missing: readonly string[];
@@ -44,6 +44,9 @@ function PreviewBody({ preview }: { preview: Preview }) {
           {preview.cell_count} {preview.cell_count === 1 ? t`cell` : t`cells`}, {preview.run_count}{" "}
           {preview.run_count === 1 ? t`run` : t`runs`}
         </Definition>
+        {preview.smallest_p !== null && (
+          <Definition label={t`Smallest possible p`}>{formatP(preview.smallest_p)}</Definition>
+        )}
         <Definition label={t`Time`}>
           {preview.seconds_estimated === null
             ? t`unknown: ${preview.seconds_unknown_because ?? t`no rate is known yet`}`
