@@ -11,8 +11,8 @@ from sqlalchemy.dialects import postgresql
 
 from iotide_server.kit.digests import canonical_sha256
 
-revision = "0041"
-down_revision = "0040"
+revision = "0044"
+down_revision = "0043"
 branch_labels = None
 depends_on = None
 
