@@ -43060,6 +43060,7 @@ export interface operations {
                      *             "labels": {
                      *               "operation": "write"
                      *             },
+                     *             "superseded": "text",
                      *             "point_count": 1,
                      *             "last_value": 1,
                      *             "last_at": "2026-11-21T10:00:00Z"
