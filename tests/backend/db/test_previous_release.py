@@ -23,8 +23,11 @@ from iotide_server.trends.service import recompute_points
 API: Final = "/api/v1"
 MOST_OF_EACH: Final = 5
 STREAMS: Final = {f"{API}/events"}
-REFUSALS: Final = {"campaign_not_paused", "nothing_to_show", "sides_wanted", "person_wanted", "no_provider"}
-"""Of requests that want a campaign in another state, one of two things to be named, a browser or an OpenID provider."""
+REFUSALS: Final = {
+    *("campaign_not_paused", "nothing_to_show", "sides_wanted", "person_wanted", "no_provider", "cluster_made_up")
+}
+"""Refused are requests about a campaign in another state or a node of sample data, requests that need one of two things
+named, and requests that only a browser or an OpenID provider may make."""
 TABLES: Final = {
     "alert_id": "alert",
     "artefact_id": "artefact",

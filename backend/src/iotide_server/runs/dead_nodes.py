@@ -73,6 +73,7 @@ def statement(session: Session, principal: Principal, node_id: int, now: datetim
 
     Raises:
         NodeNotFoundError: there is none that the caller may see, or it is retired.
+        ClusterMadeUpError: it is a node of sample data.
         NodeNotSilentError: it was heard of a moment ago, or never.
     """
     return _statement(session, _silent_node(session, principal, node_id, now))
@@ -82,7 +83,7 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
     """End every order of the node and pass it over until its agent says hello again.
 
     Raises:
-        NodeNotFoundError, NodeNotSilentError: as `statement`.
+        NodeNotFoundError, ClusterMadeUpError, NodeNotSilentError: as `statement`.
         NotAllowedError: the caller is not an operator of its cluster.
         DeathDiffersError: the operator saw something else than would be freed and ended now.
     """
@@ -113,6 +114,7 @@ def _silent_node(session: Session, principal: Principal, node_id: int, now: date
     principal.require(Role.OPERATOR, found.node.cluster_id)
     if found.state is NodeState.RETIRED:
         raise NodeNotFoundError(node_id)
+    clusters.require_real(session, found.node.cluster_id, field="node_id")
     # One that was revoked may speak, but it is not heard.
     if found.state not in {NodeState.SILENT, NodeState.REVOKED}:
         raise NodeNotSilentError(found.node.name, found.last_seen_at, SILENT_AFTER)

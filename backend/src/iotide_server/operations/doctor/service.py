@@ -101,7 +101,8 @@ def _scheduler(*, is_there: bool) -> Finding:
 
 def _worker(late: timedelta | None, *, is_scheduled: bool) -> Finding:
     if late is not None and late >= WORKER_LATE_AFTER:
-        sentence = f"server work has been due for {late.total_seconds():.0f} s: points, analysis and messages lag behind"
+        late_seconds = f"{late.total_seconds():.0f} s"
+        sentence = f"server work has been due for {late_seconds}: points, analysis and messages lag behind"
         return wrong("worker", sentence, "start a worker, `iotide-server worker`, or look into its log and at Redis")
     if late is None or not is_scheduled:
         sentence = "not checked: no scheduler asks the worker for anything"
