@@ -9,12 +9,14 @@ import { lazy, Suspense, useEffect, useRef } from "react";
 import { Icon } from "@/components/Icon";
 import { ButtonLink, MenuLink, TextLink } from "@/components/links";
 import { OriginProvider } from "@/components/Origin";
+import { OptionTitles } from "@/components/optionTitles";
 import { usePreferences } from "@/components/preferences";
 import { useScheme } from "@/components/scheme";
 import { SessionProvider, useIsLoggedIn, usePrincipal } from "@/components/session";
 import { UnitsNote } from "@/components/UnitsNote";
 import { sessionQuery } from "@/features/accounts/queries";
 import { clustersQuery } from "@/features/clusters/queries";
+import { workloadsQuery } from "@/features/workloads/queries";
 import { useKeys } from "./useKeys";
 import { useLive } from "./useLive";
 
@@ -45,6 +47,8 @@ const NONE = [] as const;
 export function Shell() {
   const { data: session } = useSuspenseQuery(sessionQuery);
   const { data: clusters = NONE } = useQuery(clustersQuery);
+  // Of all clusters: lists over several of them name options as the page of each does.
+  const { data: workloads = NONE } = useQuery(workloadsQuery(undefined));
   const isLineUp = useLive();
   const { rates, zone } = usePreferences();
   const [isPaletteOpen, palette] = useDisclosure();
@@ -65,7 +69,9 @@ export function Shell() {
           </Suspense>
           <OriginProvider clusters={clusters}>
             {/* Figures and tables are made anew in other units, whatever they remember. */}
-            <Outlet key={`${rates} ${zone}`} />
+            <OptionTitles workloads={workloads}>
+              <Outlet key={`${rates} ${zone}`} />
+            </OptionTitles>
             <UnitsNote />
           </OriginProvider>
         </main>

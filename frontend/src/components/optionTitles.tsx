@@ -1,4 +1,4 @@
-/** What the workloads of a cluster call their options, for all that shows options below it. */
+/** The titles of options, from every workload that is known; those of a page's own cluster come before the others'. */
 
 import { createContext, type ReactNode, useContext, useMemo } from "react";
 import type { Workload } from "@/api/types";
@@ -14,16 +14,14 @@ interface OptionTitlesProps {
 }
 
 export function OptionTitles({ workloads, children }: OptionTitlesProps) {
-  const titles = useMemo(
-    () =>
-      new Map(
-        workloads.map(({ name, options_schema }) => [
-          name,
-          new Map(readFields(options_schema).map((field) => [field.name, field.title])),
-        ]),
-      ),
-    [workloads],
-  );
+  const around = useContext(TitlesContext);
+  const titles = useMemo(() => {
+    const own = workloads.map(({ name, options_schema }) => {
+      const fields = readFields(options_schema).map((field) => [field.name, field.title] as const);
+      return [name, new Map([...(around.get(name) ?? []), ...fields])] as const;
+    });
+    return new Map([...around, ...own]);
+  }, [workloads, around]);
   return <TitlesContext value={titles}>{children}</TitlesContext>;
 }
 
