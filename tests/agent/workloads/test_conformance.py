@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from factories.mpi import STANDINS
-from factories.outcomes import MEMORY_BYTES, make_place, read_all, run_together, steps_of, two_places
+from factories.outcomes import DATA, MEMORY_BYTES, make_place, read_all, run_together, steps_of, two_places
 from factories.tiny_runs import MADE_BEFORE, SETTINGS, TINY
 from factories.watched_runs import WatchedRun, watched_run
 from jsonschema import Draft202012Validator
@@ -82,6 +82,34 @@ def test_options_are_a_form_with_titles_units_and_defaults(name: str) -> None:
         assert {kind["x-unit"] for kind in kinds if "x-unit" in kind} == ({unit} if unit else set()), option
         assert all(is_limited(kind) for kind in kinds), option
         assert not specification["title"].endswith("."), option
+
+
+def test_the_default_plan_measures_the_storage_or_its_form_says_how_the_cache_comes_in(name: str) -> None:
+    found = announced(name)
+    if not any(metric.name == "throughput" for metric in found.metrics):
+        return
+    options = found.option_defaults
+    values = {
+        "memory.total_bytes": MEMORY_BYTES,
+        "target.total_bytes": 100 * MEMORY_BYTES,
+        "target.free_bytes": 100 * MEMORY_BYTES,
+        "target.reserve_bytes": 0,
+        "targets.count": 1,
+        **options,
+    }
+    is_past_cache = options.get("direct") is True or options.get("flush") == "direct"
+    if not is_past_cache and evaluate(found.bytes_needed, values) < 2 * MEMORY_BYTES:
+        texts = [specification["description"] for specification in found.options_schema["properties"].values()]
+        assert any("measured in the cache" in text for text in texts)
+
+
+def test_a_changed_default_is_one_that_stored_plans_were_kept_from(name: str) -> None:
+    """Plans of schedules and templates leave options out: with another default they would do something else.
+
+    Write a migration that writes the old default out in stored plans, as 0045 did, then change the recording.
+    """
+    recorded = json.loads((DATA / "options" / "defaults.json").read_text())
+    assert announced(name).option_defaults == recorded[name]
 
 
 def is_limited(kind: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from factories.outcomes import MEMORY_BYTES, make_place
 
 from iotide_agent.workloads.base import Before
 from iotide_agent.workloads.quality import judge_cache_drop, judge_cache_size, judge_clock
-from iotide_wire.measured import FlagCode
+from iotide_wire.measured import Flag, FlagCode
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,23 @@ def test_a_drop_counts_only_where_it_empties_what_the_file_system_reads_from(
         assert judge_cache_drop(place, replace(done("read"), before_done=before), direct=False) == []
     [flag] = flags_of(judge_cache_drop(place, done("read"), direct=False))
     assert flag.measured == "read began warm: sync was all that was done before it"
+
+
+def test_a_target_in_memory_is_flagged_as_that_and_o_direct_does_not_help(tmp_path: Path) -> None:
+    [flag] = judge_cache_size(replace(make_place(tmp_path), fstype="tmpfs"), 100 * MEMORY_BYTES, direct=True)
+    assert isinstance(flag, Flag)
+    assert (flag.code, flag.measured) == (
+        FlagCode.CACHE_SIZE,
+        "the target is memory (tmpfs): its numbers are memory numbers",
+    )
+    assert "memory" not in flag.limit
+
+
+def test_twice_the_memory_is_no_limit_to_reach_where_it_has_no_room(tmp_path: Path) -> None:
+    roomy = replace(make_place(tmp_path), free_bytes=2 * MEMORY_BYTES)
+    [flag] = judge_cache_size(roomy, 1, direct=False)
+    assert isinstance(flag, Flag)
+    assert flag.limit == "2 x memory = 16 GiB, or O_DIRECT"
+    [flag] = judge_cache_size(replace(roomy, free_bytes=1024**3), 1, direct=False)
+    assert isinstance(flag, Flag)
+    assert flag.limit == "2 x memory = 16 GiB, of which 1 GiB have room; take O_DIRECT"

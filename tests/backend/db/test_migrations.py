@@ -1,3 +1,4 @@
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -47,3 +48,34 @@ def test_migrations_can_be_taken_back(engine: Engine) -> None:
     assert inspect(engine).get_table_names() == ["alembic_version"]
     migrate(engine)
     check_schema(engine)
+
+
+def upgrade(engine: Engine, revision: str) -> None:
+    with engine.connect() as connection:
+        command.upgrade(alembic_config(connection), revision)
+        connection.commit()
+
+
+def test_a_stored_plan_that_left_dds_size_to_the_old_default_keeps_its_size(engine: Engine) -> None:
+    """The default became twice the memory: a schedule of last year still writes 1 GiB."""
+    left_out = {"workload": "dd", "options": {"flush": "direct"}}
+    others = [
+        {"workload": "dd", "options": {"file_size_bytes": "64 MiB"}},
+        {"workload": "dd", "options": {}, "sweep": {"file_size_bytes": ["1 GiB", "2 GiB"]}},
+        {"workload": "fio", "options": {}},
+    ]
+    before = json.dumps({"name": "nightly", "workloads": [left_out, *others]})
+    upgrade(engine, "0044")
+    with engine.begin() as connection:
+        connection.execute(text("INSERT INTO cluster (name) VALUES ('lab')"))
+        connection.execute(
+            text(
+                "INSERT INTO template (cluster_id, name, plan) SELECT id, 'nightly', CAST(:plan AS jsonb) FROM cluster"
+            ),
+            {"plan": before},
+        )
+    upgrade(engine, "0045")
+    with engine.begin() as connection:
+        after = connection.scalar(text("SELECT plan FROM template"))
+    sized = {"workload": "dd", "options": {"flush": "direct", "file_size_bytes": 1024**3}}
+    assert after == {"name": "nightly", "workloads": [sized, *others]}

@@ -74,11 +74,11 @@ class DdOptions(Options):
         Field(
             title="File size",
             description=(
-                "Size of each writer's file; auto is twice the node's memory. A smaller one may be measured in the "
-                "cache unless O_DIRECT goes around it."
+                "Size of each writer's file; auto is twice the node's memory, which measures the storage. A smaller "
+                "one may be measured in the cache unless O_DIRECT goes around it."
             ),
         ),
-    ] = 1024**3
+    ] = "auto"
     block_size_bytes: BlockSize = 16 * 1024**2
     flush: Flush = "fsync"
     operations: tuple[Operation, ...] = Field(

@@ -75,7 +75,10 @@ class FillOptions(Options):
         ge=512,
         le=2**50,
         title="File size",
-        description="Size of each file.",
+        description=(
+            "Size of each file. All of them together should be more than twice the node's memory, or the cache takes "
+            "part."
+        ),
         json_schema_extra={"x-unit": "bytes"},
     )
     block_size_bytes: BlockSize = 16 * 1024**2

@@ -40,7 +40,10 @@ class FioOptions(Options):
         ge=4096,
         le=2**60,
         title="File size",
-        description="Size of the file of each job.",
+        description=(
+            "Size of the file of each job. One below twice the node's memory is measured past the cache by O_DIRECT, "
+            "which is on unless switched off; where the file system refuses it, the cache is measured."
+        ),
         json_schema_extra={"x-unit": "bytes"},
     )
     io_engine: Literal["psync", "sync", "libaio", "io_uring", "mmap"] = Field(

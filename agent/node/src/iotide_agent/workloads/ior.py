@@ -77,7 +77,10 @@ class IorOptions(Options):
         ge=1,
         le=2**40,
         title="Transfers in a block",
-        description="The block that lies in one piece is so many transfers long: 256 of 1 MiB are a block of 256 MiB.",
+        description=(
+            "The block that lies in one piece is so many transfers long: 256 of 1 MiB are a block of 256 MiB. Files of "
+            "less than twice the node's memory in all may be measured in the cache unless O_DIRECT goes around it."
+        ),
     )
     segments: int = Field(
         default=1,

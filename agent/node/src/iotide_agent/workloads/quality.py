@@ -21,9 +21,10 @@ CLOCK_TICKS: Final = 1000
 CLOCK_RATIO: Final = 0.01
 CLOCK_SLACK_SECONDS: Final = 0.01
 """Some tools count milliseconds and round up."""
-_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
 _OWN_CACHES: Final = {"gpfs": "the pagepool of GPFS", "zfs": "the ARC of ZFS, which it only makes smaller"}
 AnswerT = TypeVar("AnswerT", Flag, Answer)
+IN_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
+"""File systems that are the node's memory: neither a size nor O_DIRECT takes their numbers out of it."""
 SOURCE_BUSY_RATIO: Final = 0.8
 """A source of data that waited less than the rest of the time was about as slow as what it feeds."""
 
@@ -80,11 +81,14 @@ def judge_clock(outcome: StepOutcome, tool_seconds: float) -> list[Answer]:
 
 
 def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[Answer]:
-    """CACHE_SIZE: data that the node's memory could hold, moved without O_DIRECT.
+    """CACHE_SIZE: data that the node's memory could hold, moved without O_DIRECT, or of a target that is memory.
 
     Args:
         place_bytes: of all writers on this place; what other targets get at the same time fills the same memory.
     """
+    if place.fstype in IN_MEMORY:
+        measured = f"the target is memory ({place.fstype}): its numbers are memory numbers"
+        return [_marked(FlagCode.CACHE_SIZE, measured, "a target on a disk or a server")]
     data_bytes = place_bytes * place.target_count
     memory_bytes = place.facts.get(MEMORY)
     if direct:
@@ -93,7 +97,10 @@ def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[An
         return [NotJudged(check=Check.CACHE_SIZE, because="the node does not report its memory")]
     if data_bytes >= MEMORY_FACTOR * memory_bytes:
         return []
-    limit = f"{MEMORY_FACTOR} x memory = {format_bytes(MEMORY_FACTOR * memory_bytes)}, or O_DIRECT"
+    wanted_bytes = MEMORY_FACTOR * memory_bytes
+    has_room = place.free_bytes * place.target_count >= wanted_bytes
+    room = "or O_DIRECT" if has_room else f"of which {format_bytes(place.free_bytes)} have room; take O_DIRECT"
+    limit = f"{MEMORY_FACTOR} x memory = {format_bytes(wanted_bytes)}, {room}"
     return [_marked(FlagCode.CACHE_SIZE, f"{format_bytes(data_bytes)} of data; may be cached", limit)]
 
 
@@ -108,7 +115,7 @@ def judge_cache_drop(place: Place, outcome: StepOutcome, *, direct: bool) -> lis
     if done not in {Before.DROP, Before.DROP_FILES}:
         measured = f"{began}: {done} was all that was done before it"
         return [_marked(FlagCode.CACHE_DROP, measured, "caches dropped or remounted")]
-    if place.fstype in _MEMORY:
+    if place.fstype in IN_MEMORY:
         because = f"{place.fstype} keeps its files in memory, so nothing can empty it"
         return [NotJudged(check=Check.CACHE_DROP, because=because, phase=outcome.step.name)]
     kept = _own_cache(place.fstype)
