@@ -13,6 +13,7 @@ from agent.agent_rig import AgentRig
 
 from iotide_agent.runner.workspace import MARKER
 from iotide_agent.workloads.dd import DdWorkload
+from iotide_wire.measured import FlagCode, FlagEffect
 from iotide_wire.messages import OrderState, Outcome
 
 DD = {"file_size_bytes": 8 * 1024**2, "block_size_bytes": 1024**2}
@@ -160,7 +161,9 @@ def test_the_time_limit_is_the_reason_of_a_run_that_takes_longer(agent: AgentRig
     order_id = agent.offer("fio", FIO | {"runtime_seconds": 60}, time_limit_seconds=1.0)
     result = agent.gateway.result(order_id)
     assert (result.outcome, result.reason_code) == (Outcome.FAILED, "time_limit")
-    assert result.reason == "the time limit of 1 s passed"
+    assert str(result.reason).startswith("ended by its time limit of 1 s")
+    assert str(result.reason).endswith("; raise the limit or reduce the size")
+    assert {flag.code for flag in result.flags if flag.effect is FlagEffect.REJECTED} <= {FlagCode.CUT}
 
 
 def test_options_that_do_not_fit_fail_with_the_option_named(agent: AgentRig) -> None:

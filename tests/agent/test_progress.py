@@ -69,6 +69,12 @@ def test_what_is_all_written_while_its_step_still_runs_is_being_flushed(tmp_path
     assert watch(tmp_path, row(0, step=1, step_read_bytes=1000)).phase == "reading 1 KiB"
 
 
+def test_how_far_a_run_came_is_said_in_bytes_of_the_step_that_ran(tmp_path: Path) -> None:
+    assert watch(tmp_path, row(0, step_written_bytes=500)).reached == "after writing 500 B of 1,000 B"
+    assert watch(tmp_path, row(0, step=1, step_read_bytes=250)).reached == "after reading 250 B of 1,000 B"
+    assert watch(tmp_path, row(0)).reached == "while writing 1 KiB"
+
+
 def test_progress_never_falls(tmp_path: Path) -> None:
     watched = watch(tmp_path, row(0, step_written_bytes=900))
     with (tmp_path / "curve.jsonl").open("a") as file:

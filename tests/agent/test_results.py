@@ -141,6 +141,34 @@ def test_a_failed_step_keeps_what_came_before_it_and_is_rejected(collect: Collec
     assert FlagCode.ERRORS in {flag.code for flag in result.flags}
 
 
+def test_a_run_that_its_time_limit_ended_blames_the_limit_and_not_the_storage(collect: Collect) -> None:
+    cut = record("read", exit_status=None, signal=2)
+    words = "ended by its time limit of 60 s"
+    result = collect([record("write"), cut], [GOOD, ""], outcome="failed", code="time_limit", reason=words)
+    assert result.reason == f"{words}; raise the limit or reduce the size"
+    [flag] = [flag for flag in result.flags if flag.effect is FlagEffect.REJECTED]
+    assert (flag.code, flag.measured) == (FlagCode.CUT, result.reason)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "signal", "flagged"),
+    [
+        ("cancelled", "cancelled", 15, FlagCode.CUT),
+        ("failed", "node_shut_down", 15, FlagCode.CUT),
+        ("failed", "agent_stopped", 15, FlagCode.CUT),
+        ("failed", "step_failed", 9, FlagCode.CUT),
+        ("failed", "step_failed", None, FlagCode.ERRORS),
+        ("failed", "target_hangs", 15, FlagCode.ERRORS),
+    ],
+)
+def test_what_ended_a_run_from_outside_is_no_error_of_its_storage(
+    collect: Collect, outcome: str, code: str, signal: int | None, flagged: FlagCode
+) -> None:
+    ended = record("read", exit_status=None if signal else 1, signal=signal)
+    result = collect([record("write"), ended], [GOOD, ""], outcome=outcome, code=code, reason="it ended")
+    assert {flag.code for flag in result.flags if flag.effect is FlagEffect.REJECTED} == {flagged}
+
+
 def test_output_that_contradicts_the_plan_is_refused_though_the_tool_said_success(collect: Collect) -> None:
     short = GOOD.replace("8+0", "4+0").replace(str(SIZE_BYTES), str(SIZE_BYTES // 2))
     result = collect([record("write"), record("read")], [GOOD, short])

@@ -67,13 +67,13 @@ def test_a_server_of_an_older_version_is_sent_no_flag_that_it_would_refuse() -> 
     finish = next(file for file in recordings() if kind_of(file) is FinishRequest)
     flags = [
         Flag(code=code, effect=FlagEffect.MARKED, measured="0 s", limit="5 s")
-        for code in (FlagCode.DURATION, FlagCode.LOAD_NOT_MEASURED)
+        for code in (FlagCode.DURATION, FlagCode.LOAD_NOT_MEASURED, FlagCode.CUT, FlagCode.BOUND)
     ]
     said = FinishRequest.model_validate_json(finish.read_bytes()).model_copy(update={"flags": tuple(flags)})
     codes = {
         version: [flag["code"] for flag in json.loads(as_spoken(said, version))["flags"]] for version in SPOKEN_VERSIONS
     }
-    assert codes == {1: ["DURATION"], 2: ["DURATION"], 3: ["DURATION", "LOAD_NOT_MEASURED"]}
+    assert codes == {1: ["DURATION"], 2: ["DURATION"], 3: ["DURATION", "LOAD_NOT_MEASURED", "CUT", "BOUND"]}
 
 
 def test_a_server_of_an_older_version_keeps_the_result_of_an_agent_that_says_what_it_did_not_judge() -> None:

@@ -16,7 +16,7 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
     title: t`May be cached`,
     caution: t`may be cached`,
     meaning: t`The node's memory could hold the data, so reads may come from there and writes may stay there.`,
-    remedy: t`Move at least twice the memory, or go past the cache with O_DIRECT.`,
+    remedy: t`Move at least twice the memory where it has room, or go past the cache with O_DIRECT. A tmpfs is memory either way.`,
   },
   CACHE_DROP: {
     title: t`Read warm`,
@@ -82,7 +82,7 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
     title: t`Errors`,
     caution: t`errors`,
     meaning: t`Something was refused, short, different from what was written, or counted as an error by the kernel.`,
-    remedy: t`Read the reason and the raw output; look into the kernel's log before trusting this storage.`,
+    remedy: t`Read the reason and the raw output. If they name the storage or the kernel, read the kernel's log.`,
   },
   ENV_CHANGED: {
     title: t`Environment changed`,
@@ -101,6 +101,18 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
     caution: t`other load`,
     meaning: t`The node was not quiet just before the run, or processor time or bytes on the target's device were used that the run did not cause.`,
     remedy: t`Find the other load and run again without it, or let runs wait for a quiet node (quiet: wait); compare nothing with this run.`,
+  },
+  CUT: {
+    title: t`Ended early`,
+    caution: t`ended before its work was done`,
+    meaning: t`The time limit, a cancel or a signal ended the run before its work was done. Its numbers are of a part; the storage is not to blame.`,
+    remedy: t`Raise the time limit or reduce the size, then run again.`,
+  },
+  BOUND: {
+    title: t`Only a bound`,
+    caution: t`only a bound`,
+    meaning: t`The tool's scale ends before this value, so the number shown is a bound.`,
+    remedy: t`Read the flag for the bound; compare such a value with no exact one.`,
   },
   LOAD_NOT_MEASURED: {
     title: t`Other load not measured`,

@@ -8,10 +8,10 @@ from factories.outcomes import DATA, as_step, captured, read_all, run_steps, ste
 from pydantic import ValidationError
 
 from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Parsed, Place, StepOutcome
-from iotide_agent.workloads.fio import PERCENTILES, FioWorkload
+from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.fio_options import FioOptions
-from iotide_agent.workloads.fio_report import merged_bins, percentile_seconds, read_report
-from iotide_wire.measured import FlagCode, FlagEffect
+from iotide_agent.workloads.fio_report import PERCENTILES, merged_bins, percentile_seconds, read_report
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 MIB = 1024**2
 FIO = FioWorkload()
@@ -153,6 +153,48 @@ def test_recorded_median_and_tail(place: Place) -> None:
     latency = {sample.labels["percentile"]: sample.value for sample in parsed.samples if sample.metric == "latency"}
     assert latency["p50"] == pytest.approx(248_832e-9)
     assert latency["p99"] == pytest.approx(5_210_112e-9)
+
+
+def made_slow(counts: dict[int, int], slowest_ns: int | None) -> dict[str, object]:
+    """Latencies as fio prints them, made from these bins; the last one has its middle, 17,112,760,320 ns, as name."""
+    slowest = {} if slowest_ns is None else {"max": slowest_ns}
+    return {"N": sum(counts.values()), "bins": {str(bin_ns): count for bin_ns, count in counts.items()}, **slowest}
+
+
+def of_made_latencies(clat_ns: dict[str, object], place: Place) -> tuple[dict[str, float], list[Flag]]:
+    """The latency samples and the bound flags of the captured run with these latencies in its place."""
+    options = FioOptions.model_validate(GOOD["rand_read_percentiles"][0])
+    outcome = outcome_of("rand_read_percentiles", options, place)
+    [(name, text)] = outcome.files.items()
+    report = json.loads(text[text.index("{") :])
+    done = report["jobs"][0]["read"]
+    done["clat_ns"] = clat_ns
+    done["total_ios"] = clat_ns["N"]
+    parsed = read_all(FIO, options, place, [replace(outcome, files={name: json.dumps(report)})])
+    samples = {str(one.labels["percentile"]): one.value for one in parsed.samples if one.metric == "latency"}
+    return samples, [flag for flag in parsed.flags if flag.code is FlagCode.BOUND]
+
+
+def test_a_latency_in_the_last_bin_is_the_slowest_operation_and_said_to_be_a_bound(place: Place) -> None:
+    values, flags = of_made_latencies(made_slow({1_000_000: 900, 17_112_760_320: 100}, 23_400_000_000), place)
+    assert (values["p50"], values["p95"], values["p99"]) == pytest.approx((0.001, 23.4, 23.4))
+    assert [flag.labels["percentile"] for flag in flags] == ["p95", "p99", "p99_9"]
+    assert flags[0].measured == "p95 is over 17 s; the slowest operation, 23.4 s, is the most that it can be"
+
+
+def test_the_only_operation_in_the_last_bin_is_the_slowest_and_no_bound(place: Place) -> None:
+    values, flags = of_made_latencies(made_slow({1_000_000: 999, 17_112_760_320: 1}, 23_400_000_000), place)
+    assert values["p99"] == pytest.approx(0.001)
+    assert flags == []
+    values, flags = of_made_latencies(made_slow({17_112_760_320: 1}, 23_400_000_000), place)
+    assert values["p50"] == pytest.approx(23.4)
+    assert flags == []
+
+
+def test_without_the_slowest_operation_the_begin_of_the_last_bin_is_the_bound(place: Place) -> None:
+    values, flags = of_made_latencies(made_slow({17_112_760_320: 100}, None), place)
+    assert values["p50"] == pytest.approx(17.045651456)
+    assert "the least that it can be" in flags[0].measured
 
 
 @pytest.mark.parametrize("name", FAILED)

@@ -13,6 +13,7 @@ from math import ceil, isnan, nan
 from statistics import fmean
 from typing import Any, Final
 
+from iotide_agent.judging.cut import how_far
 from iotide_agent.plan import Plan
 from iotide_agent.runner.files import read_slate
 from iotide_agent.spool import OrderFiles
@@ -44,11 +45,13 @@ class RunWatch:
     Attributes:
         progress: fraction done, never falling; None while nothing is known.
         phase: what a person reads.
+        reached: how far the load came by the last sample, in words, for the reason of its end.
     """
 
     files: OrderFiles
     progress: float | None = None
     phase: str = ""
+    reached: str = ""
     _offset_bytes: int = 0
     _rows: int = 0
     _values: "dict[str, array[float]]" = field(default_factory=dict)
@@ -153,6 +156,7 @@ class RunWatch:
         if fraction is not None or done:
             self.progress = max(self.progress or 0.0, min(1.0, known))
         self.phase = ", ".join(dict.fromkeys(step.phase for step in running))
+        self.reached = how_far(running, row["step_written_bytes"], row["step_read_bytes"])
         if together and fraction is not None and fraction >= 1 and _is_written(together, counters):
             self.phase += "; flushing"
         if row["waits"]:

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from iotide_agent.judging.cut import TIME_LIMIT, judge_cut, limit_reason
 from iotide_agent.judging.run import answers
 from iotide_agent.plan import Plan
 from iotide_agent.runner.card import output_name
@@ -19,6 +20,7 @@ from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect, NotJudged, 
 from iotide_wire.messages import Outcome
 
 _MAX_TEXT = 4000
+_CUT_SHORT = frozenset({Outcome.FAILED, Outcome.CANCELLED})
 _logger = logging.getLogger(__name__)
 
 
@@ -74,12 +76,14 @@ class RunReader:
         ended: the runner's last word.
         plan: None where the run never got its places.
         options: as the workload's own model.
+        reached: how far the load came, in words; empty where nothing was sampled.
     """
 
     ended: dict[str, Any]
     plan: Plan | None
     workload: Workload[Any]
     options: Any
+    reached: str = ""
 
     def outcomes(self, raw: RawOutput) -> list[StepOutcome]:
         """The steps as they went, those that were begun."""
@@ -107,15 +111,19 @@ class RunReader:
         """What the order came to, with all numbers that can be trusted, also of a run that failed."""
         outcome, code, reason = Outcome(self.ended["outcome"]), self.ended["code"], self.ended["reason"]
         failures = [self._failure(done) for done in outcomes]
+        is_killed = False
         failed = [(done, failure) for done, failure in zip(outcomes, failures, strict=True) if failure is not None]
         if failed and (outcome is Outcome.FINISHED or code == "step_failed"):
             # The tool's own words say more than its exit status, and some tools exit with 0 after an error. Of a group
             # the first to end was the cause: the others were stopped because of it.
             first, failure = min(failed, key=lambda pair: _ended_at(pair[0]))
             outcome, code, reason = Outcome.FAILED, "tool_failed", f"step {first.step.name}: {failure}"
+            is_killed = first.signal is not None
         elif failed and code == "stalled":
             # Why it hangs is often what it complained of before: iozone waits for ever for processes that died.
             reason = f"{reason}; {failed[0][1]}"
+        elif code == TIME_LIMIT:
+            reason = limit_reason(reason, self.reached)
         reads = [
             partial(self._read, done, is_cut=failure is not None)
             for done, failure in zip(outcomes, failures, strict=True)
@@ -132,7 +140,8 @@ class RunReader:
                 if outcome is Outcome.FINISHED:
                     outcome, code, reason = Outcome.FAILED, error.code, str(error)
         samples = tuple(chain.from_iterable(samples for samples, _, _ in read))
-        flags, not_judged = answers(chain(self._own_flags(outcome, reason, samples), *(found for _, found, _ in read)))
+        cut = judge_cut(outcome, code, reason, is_killed=is_killed) if outcome in _CUT_SHORT and samples else ()
+        flags, not_judged = answers(chain(self._wrong_mounts(), cut, *(found for _, found, _ in read)))
         curves = chain.from_iterable(curves for _, _, curves in read)
         of_steps = tuple(samples for samples, _, _ in read[: len(outcomes)])
         made = Verdict(outcome, code, reason, samples, tuple(flags), tuple(curves), of_steps)
@@ -169,12 +178,9 @@ class RunReader:
             _logger.exception("parser_failed workload=%s", self.workload.name)
             raise _UnreadError("parser_fault", f"the parser of {self.workload.name} met {error!r}") from error
 
-    def _own_flags(self, outcome: Outcome, reason: str | None, samples: Sequence[SampleMessage]) -> list[Flag]:
+    def _wrong_mounts(self) -> list[Flag]:
         wanted = "the target's own mount, before and after the run"
-        flags = [_rejected(FlagCode.WRONG_MOUNT, problem, wanted) for problem in self.ended["mount_problems"]]
-        if outcome is Outcome.FAILED and samples:
-            flags.append(_rejected(FlagCode.ERRORS, reason or "the run failed", "no error in the whole run"))
-        return flags
+        return [_rejected(FlagCode.WRONG_MOUNT, problem, wanted) for problem in self.ended["mount_problems"]]
 
 
 def _ended_at(done: StepOutcome) -> datetime:

@@ -387,7 +387,7 @@ class Runs:
             curves = run.watch.rest(started_at)
         announced = self._executor.inventory.workloads.get(run.order.workload)
         environment = environment_of(plan, run.order, announced.tool_version if announced else None)
-        reader = RunReader(ended, plan, work.workload, work.options)
+        reader = RunReader(ended, plan, work.workload, work.options, run.watch.reached)
         collector = Collector(run.files, reader, end_witness(run.files, ended, plan), read_before(run.files))
         return collector.result(run.order, self._instance, environment, curves)
 

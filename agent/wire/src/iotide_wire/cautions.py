@@ -23,6 +23,8 @@ CAUTIONS: Final[Mapping[str, str]] = {
     FlagCode.NO_DIRECT: "no O_DIRECT",
     FlagCode.ZEROES: "zeroes written",
     FlagCode.TOO_FAST: "too fast to measure",
+    FlagCode.CUT: "ended before its work was done",
+    FlagCode.BOUND: "only a bound",
 }
 HARMLESS: Final = frozenset(
     {

@@ -62,6 +62,8 @@ class FlagCode(StrEnum):
     processes. ZEROES: the data can be compressed or deduped away. TOO_FAST: the tool could not measure it. PEER_ODD:
     the node, target or OST is odd among its equals, and so is this run. PUBLISHED: others measured it, and the number
     is as they printed it. LOAD_NOT_MEASURED: too little was seen of the node to tell whether others used it.
+    CUT: the run was ended from outside, by its time limit, a cancel or a signal, so its numbers are of a part.
+    BOUND: the tool's scale ends before the value, so the number is a bound.
     """
 
     CACHE_SIZE = "CACHE_SIZE"
@@ -87,11 +89,13 @@ class FlagCode(StrEnum):
     PEER_ODD = "PEER_ODD"
     PUBLISHED = "PUBLISHED"
     LOAD_NOT_MEASURED = "LOAD_NOT_MEASURED"
+    CUT = "CUT"
+    BOUND = "BOUND"
 
     @property
     def since_version(self) -> int:
         """Return the first wire version that knows the code; an older server refuses a whole result for it."""
-        return 3 if self is FlagCode.LOAD_NOT_MEASURED else 1
+        return 3 if self in {FlagCode.LOAD_NOT_MEASURED, FlagCode.CUT, FlagCode.BOUND} else 1
 
 
 class FlagEffect(StrEnum):

@@ -37,10 +37,10 @@ export default function RunRoute() {
   );
 }
 
-/** Nothing before the run has measured something. */
+/** Nothing before the run has finished: what it measured until it failed is no point of a trend. */
 function RunTrend({ run }: { run: RunDetail }) {
   const navigate = route.useNavigate();
-  const sample = headlineOf(run.samples);
+  const sample = run.state === "finished" ? headlineOf(run.samples) : undefined;
   if (!sample) return null;
   const link = (cell: number) => ({
     to: "/clusters/$clusterId/trend" as const,

@@ -17,7 +17,10 @@ import { curvesFigure, curvesHeight } from "@/plots/curve";
 import { Plot } from "@/plots/Plot";
 import { CurveTable } from "./CurveTable";
 import { curvePanels, stepMarks } from "./curvePanels";
+import { isTooShortForCurve, loadSeconds } from "./loadTime";
 import { countersQuery, curvesQuery } from "./queries";
+
+const SAMPLE_SECONDS = 1;
 
 interface CurveSectionProps {
   readonly run: RunDetail;
@@ -31,7 +34,15 @@ export function CurveSection({ run, shown, onShow }: CurveSectionProps) {
   return (
     <Section description={t`What the nodes' own counters said while the load ran.`} title={t`Curves`}>
       <Loaded empty={<NoCurve run={run} />} isEmpty={(names) => names.length === 0} query={counters}>
-        {(names) => <CounterGroups groups={groupsOf(names)} onShow={onShow} run={run} shown={shown} />}
+        {(names) =>
+          isTooShortForCurve(run, SAMPLE_SECONDS) ? (
+            <Text c="dimmed">
+              {t`The load lasted ${formatDuration(loadSeconds(run))}: too short for a curve, as samples are taken once a second.`}
+            </Text>
+          ) : (
+            <CounterGroups groups={groupsOf(names)} onShow={onShow} run={run} shown={shown} />
+          )
+        }
       </Loaded>
     </Section>
   );

@@ -14,42 +14,48 @@ import { nodeOf } from "./nodeOf";
 export function MetricsTable({ run }: { run: RunDetail }) {
   const titleOf = useTitlesOf()(run.workload);
   if (run.samples.length === 0) return <NoSample run={run} />;
+  const isPartial = run.state === "failed" || run.state === "cancelled";
   return (
-    <ScrollTable head={[t`Metric`, t`Value`, t`Better`, ""]} label={t`Metrics`}>
-      {run.samples.map((sample) => (
-        <tr key={sample.id}>
-          <td className="iotide-name">
-            {sample.title}
-            <Text c="dimmed" size="xs">
-              {[nodeOf(run, sample.order_id), describeValues(sample.labels, titleOf)]
-                .filter(Boolean)
-                .join(": ")}
-            </Text>
-            {sample.superseded !== null && <Superseded because={sample.superseded} />}
-          </td>
-          <td className={sample.superseded === null ? undefined : "iotide-superseded"}>
-            <MeasuredValue
-              flags={flagsConcerning(run.flags, sample.labels)}
-              unit={sample.unit}
-              value={sample.value}
-            />
-          </td>
-          <td>{sample.better}</td>
-          <td>
-            <TextLink
-              params={{ clusterId: run.cluster_id }}
-              search={{
-                workload: run.workload,
-                metric: sample.metric,
-                series: [sample.series_id],
-                cell: run.cell_id,
-              }}
-              to="/clusters/$clusterId/trend"
-            >{t`Trend`}</TextLink>
-          </td>
-        </tr>
-      ))}
-    </ScrollTable>
+    <>
+      {isPartial && (
+        <Text size="sm">{t`The run did not end its work. These numbers are of the part before that and count nowhere.`}</Text>
+      )}
+      <ScrollTable head={[t`Metric`, t`Value`, t`Better`, ""]} label={t`Metrics`}>
+        {run.samples.map((sample) => (
+          <tr key={sample.id}>
+            <td className="iotide-name">
+              {sample.title}
+              <Text c="dimmed" size="xs">
+                {[nodeOf(run, sample.order_id), describeValues(sample.labels, titleOf)]
+                  .filter(Boolean)
+                  .join(": ")}
+              </Text>
+              {sample.superseded !== null && <Superseded because={sample.superseded} />}
+            </td>
+            <td className={sample.superseded === null ? undefined : "iotide-superseded"}>
+              <MeasuredValue
+                flags={flagsConcerning(run.flags, sample.labels)}
+                unit={sample.unit}
+                value={sample.value}
+              />
+            </td>
+            <td>{sample.better}</td>
+            <td>
+              <TextLink
+                params={{ clusterId: run.cluster_id }}
+                search={{
+                  workload: run.workload,
+                  metric: sample.metric,
+                  series: [sample.series_id],
+                  cell: run.cell_id,
+                }}
+                to="/clusters/$clusterId/trend"
+              >{t`Trend`}</TextLink>
+            </td>
+          </tr>
+        ))}
+      </ScrollTable>
+    </>
   );
 }
 

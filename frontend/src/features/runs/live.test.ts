@@ -27,8 +27,9 @@ it("shows the last two minutes of a long run", () => {
   expect([line?.values.length, line?.latest]).toEqual([120, 300]);
 });
 
-it("says nothing of a run of which nothing is known", () => {
+it("says nothing of a run of which nothing, or a single second, is known", () => {
   expect(liveLines([])).toEqual([]);
+  expect(liveLines([curve("write_bytes_per_second", 0, [17e6])])).toEqual([]);
 });
 
 it("draws from nothing at the bottom to the largest at the top, and leaves gaps open", () => {

@@ -12,13 +12,16 @@ export interface LiveLine {
 
 export const LIVE_COUNTERS = ["write_bytes_per_second", "read_bytes_per_second"] as const;
 const SHOWN_SECONDS = 120;
+/** A single value may be a mean over the time before the load. */
+const FEWEST_VALUES = 2;
 
 /** Directions in which anything moved lately. */
 export function liveLines(curves: readonly Curve[]): LiveLine[] {
   return LIVE_COUNTERS.flatMap((counter) => {
     const values = summed(curves.filter((curve) => curve.counter === counter));
     const latest = values.findLast((value) => value !== null);
-    if (!latest && !values.some((value) => value)) return [];
+    const known = values.filter((value) => value !== null);
+    if (known.length < FEWEST_VALUES || !known.some((value) => value > 0)) return [];
     return [
       { direction: counter === "write_bytes_per_second" ? "write" : "read", values, latest: latest ?? 0 },
     ];

@@ -262,7 +262,7 @@ class Runner:
             raise RunEndedError("failed", "node_shut_down", "the runner was told to end, as at a shutdown of the node")
         if self._ends_by is not None and processes.boottime() >= self._ends_by:
             limit_seconds = self._card.time_limit_seconds
-            raise RunEndedError("failed", "time_limit", f"the time limit of {limit_seconds:g} s passed")
+            raise RunEndedError("failed", "time_limit", f"ended by its time limit of {limit_seconds:g} s")
         if self._mounts is not None and self._mounts.take_change():
             self._verify_places("the mounts changed", self._check, self._places.verify)
 

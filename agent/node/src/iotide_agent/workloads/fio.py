@@ -26,7 +26,14 @@ from iotide_agent.workloads.base import (
 from iotide_agent.workloads.fio_job_file import Job as Section
 from iotide_agent.workloads.fio_job_file import Operation, files_bytes
 from iotide_agent.workloads.fio_options import FioOptions
-from iotide_agent.workloads.fio_report import MILLISECONDS, Direction, Job, merged_bins, percentile_seconds, read_report
+from iotide_agent.workloads.fio_report import (
+    MILLISECONDS,
+    Direction,
+    Job,
+    latency_flags,
+    latency_samples,
+    read_report,
+)
 from iotide_agent.workloads.fio_series import read_series
 from iotide_agent.workloads.fio_steps import JOB_NAME, job_file_step, option_step
 from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, race, together
@@ -38,7 +45,6 @@ from iotide_wire.units import Unit
 CLOCK_SECONDS: Final = MILLISECONDS
 """fio states run times in whole milliseconds."""
 INTERRUPTED_STATUS: Final = 128
-PERCENTILES: Final = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9}
 ENDED_EARLY_RATIO: Final = 0.98
 UNFLUSHED_RATIO: Final = 0.01
 """Where no more of the writes may still be in the page cache, the rate is that of flushed writes."""
@@ -351,7 +357,6 @@ def _rates(directions: Sequence[Direction], labels: _Labels, place: Place) -> li
     if not measured:
         return []
     seconds = max(direction.runtime for _, direction in measured) * MILLISECONDS
-    bins = merged_bins(directions)
     return [
         *(
             Sample(
@@ -363,11 +368,7 @@ def _rates(directions: Sequence[Direction], labels: _Labels, place: Place) -> li
             for number, direction in measured
         ),
         Sample("iops", sum(direction.done_ios for _, direction in measured) / seconds, labels, place.target_id),
-        *(
-            Sample("latency", percentile_seconds(bins, percent), labels | {"percentile": name}, place.target_id)
-            for name, percent in PERCENTILES.items()
-            if bins
-        ),
+        *latency_samples(directions, labels, place.target_id),
     ]
 
 
@@ -383,6 +384,13 @@ def _flags(plan: _Planned, clones: Sequence[Job], place: Place, outcome: StepOut
         flags += quality.judge_flush(what, flushed=plan.unflushed_writes <= UNFLUSHED_RATIO * fewest_writes)
     if plan.reducible_by:
         flags += quality.judge_reducible(f"{what} moves data that compresses or dedupes: {plan.reducible_by}")
+    beyond = [
+        flag
+        for operation in plan.operations
+        for flag in latency_flags(
+            [_direction(clone, operation) for clone in clones], {"operation": operation} | plan.labels, place.target_id
+        )
+    ]
     if "job" not in plan.labels:
-        return flags
-    return [quality.about(flag, {"job": plan.name}, place) for flag in flags]
+        return flags + beyond
+    return beyond + [quality.about(flag, {"job": plan.name}, place) for flag in flags]

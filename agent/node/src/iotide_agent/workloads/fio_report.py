@@ -3,14 +3,21 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from iotide_agent.workloads.base import OutputRefusedError
+from iotide_agent.workloads.base import OutputRefusedError, Sample
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.units import Unit, format_value
 
 NANOSECONDS: Final = 1e-9
+LAST_BIN_NS: Final = 2**33 + 63 * 2**27
+"""Where the last bin of fio's histogram begins, 17.05 s: it holds every slower operation, and its middle, which fio
+prints, is no latency of any of them.
+"""
 MILLISECONDS: Final = 1e-3
 
 _Count = Annotated[int, Field(ge=0, le=2**64 - 1)]
@@ -26,10 +33,12 @@ class Latencies(_Part):
     """Completion latencies: how many operations took about so many nanoseconds.
 
     Attributes:
+        slowest: nanoseconds of the slowest operation, None where fio did not say.
         bins: operations by latency in nanoseconds; only `--output-format=json+` prints them.
     """
 
     operation_count: _Count = Field(alias="N")
+    slowest: _Count | None = Field(default=None, alias="max")
     bins: dict[_Count, _Count] = {}
 
 
@@ -121,3 +130,64 @@ def percentile_seconds(bins: Counter[int], percent: float) -> float:
         if seen >= wanted:
             return latency_ns * NANOSECONDS
     raise ValueError("no operation, no percentile")
+
+
+PERCENTILES: Final = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9}
+_Labels = Mapping[str, str | int | float | bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """A percentile in seconds; `is_bound`: fio's histogram ends before it, so that it is a bound."""
+
+    seconds: float
+    is_bound: bool
+
+
+def latencies(directions: Sequence[Direction]) -> dict[str, Latency]:
+    """Return the percentiles of several jobs together; none where no operation ended.
+
+    One in the last bin of the histogram is the slowest operation: exactly where the bin holds no other one, else it is
+    at most that, and at least where the bin begins.
+    """
+    bins = merged_bins(directions)
+    over = sum(count for latency_ns, count in bins.items() if latency_ns >= LAST_BIN_NS)
+    slowest_ns = max((direction.clat_ns.slowest or 0 for direction in directions), default=0)
+    found = {}
+    for name, percent in PERCENTILES.items() if bins else ():
+        seconds = percentile_seconds(bins, percent)
+        if seconds < LAST_BIN_NS * NANOSECONDS:
+            found[name] = Latency(seconds, is_bound=False)
+        else:
+            is_exact = over == 1 and slowest_ns >= LAST_BIN_NS
+            found[name] = Latency(max(slowest_ns, LAST_BIN_NS) * NANOSECONDS, is_bound=not is_exact)
+    return found
+
+
+def latency_samples(directions: Sequence[Direction], labels: _Labels, target_id: int | None) -> list[Sample]:
+    """Return a sample for each percentile."""
+    found = latencies(directions)
+    return [Sample("latency", one.seconds, {**labels, "percentile": name}, target_id) for name, one in found.items()]
+
+
+def latency_flags(directions: Sequence[Direction], labels: _Labels, target_id: int | None) -> list[Flag]:
+    """Return BOUND for each percentile that lies beyond the end of fio's histogram."""
+    end = format_value(LAST_BIN_NS * NANOSECONDS, Unit.SECONDS)
+    return [
+        Flag(
+            code=FlagCode.BOUND,
+            effect=FlagEffect.MARKED,
+            measured=f"{name} is over {end}; {_stands_for(one)}",
+            limit=f"{end}, where fio's histogram ends",
+            labels={**labels, "percentile": name},
+            target_id=target_id,
+        )
+        for name, one in latencies(directions).items()
+        if one.is_bound
+    ]
+
+
+def _stands_for(latency: Latency) -> str:
+    if latency.seconds <= LAST_BIN_NS * NANOSECONDS:
+        return "fio did not print its slowest operation, so this is the least that it can be"
+    return f"the slowest operation, {format_value(latency.seconds, Unit.SECONDS)}, is the most that it can be"

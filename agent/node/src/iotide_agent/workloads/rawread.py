@@ -26,8 +26,8 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
-from iotide_agent.workloads.fio import CLOCK_SECONDS, ENDED_EARLY_RATIO, INTERRUPTED_STATUS, PERCENTILES, FioWorkload
-from iotide_agent.workloads.fio_report import Direction, Job, merged_bins, percentile_seconds, read_report
+from iotide_agent.workloads.fio import CLOCK_SECONDS, ENDED_EARLY_RATIO, INTERRUPTED_STATUS, FioWorkload
+from iotide_agent.workloads.fio_report import Direction, Job, latency_flags, latency_samples, read_report
 from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number, Option
@@ -298,14 +298,11 @@ def _labels(options: RawreadOptions, outcome: StepOutcome) -> dict[str, str | in
 
 
 def _samples(options: RawreadOptions, place: Place, outcome: StepOutcome, done: Direction) -> list[Sample]:
-    labels, seconds, bins = _labels(options, outcome), done.runtime * CLOCK_SECONDS, merged_bins([done])
+    labels, seconds = _labels(options, outcome), done.runtime * CLOCK_SECONDS
     return [
         Sample("throughput", done.io_bytes / seconds, labels, place.target_id),
         Sample("iops", done.total_ios / seconds, labels, place.target_id),
-        *(
-            Sample("latency", percentile_seconds(bins, percent), labels | {"percentile": name}, place.target_id)
-            for name, percent in PERCENTILES.items()
-        ),
+        *latency_samples([done], labels, place.target_id),
     ]
 
 
@@ -314,7 +311,8 @@ def _flags(options: RawreadOptions, place: Place, outcome: StepOutcome, done: Di
     flags += quality.judge_clock(outcome, done.runtime * CLOCK_SECONDS)
     flags += quality.judge_cache_size(place, _different_bytes(outcome, done), direct=options.direct)
     flags += quality.judge_cache_drop(place, outcome, direct=options.direct)
-    return [quality.about(flag, {"pattern": outcome.step.name}, place) for flag in flags]
+    beyond = latency_flags([done], _labels(options, outcome), place.target_id)
+    return beyond + [quality.about(flag, {"pattern": outcome.step.name}, place) for flag in flags]
 
 
 def _different_bytes(outcome: StepOutcome, done: Direction) -> int:

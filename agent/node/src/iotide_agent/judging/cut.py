@@ -1,0 +1,44 @@
+"""CUT: a run was ended from outside before its work was done, which says nothing about the storage."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from iotide_agent.workloads.base import Step
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.messages import Outcome
+from iotide_wire.units import format_bytes
+
+TIME_LIMIT: Final = "time_limit"
+_FROM_OUTSIDE: Final = frozenset({TIME_LIMIT, "node_shut_down", "agent_stopped", "batch_ended"})
+"""Codes of endings that neither the tool nor the target caused."""
+
+
+def judge_cut(outcome: Outcome, code: str | None, reason: str | None, *, is_killed: bool) -> list[Flag]:
+    """Return the flag of a run that failed or was cancelled: CUT where it was ended from outside, else ERRORS.
+
+    Args:
+        is_killed: a signal that the runner did not send ended the tool.
+    """
+    if outcome is Outcome.CANCELLED or code in _FROM_OUTSIDE or is_killed:
+        return [_flag(FlagCode.CUT, reason or "the run was ended before its work was done", "the whole work")]
+    return [_flag(FlagCode.ERRORS, reason or "the run failed", "no error in the whole run")]
+
+
+def limit_reason(reason: str | None, reached: str) -> str:
+    """Return the reason of a run that its time limit ended, with how far it came and what to change."""
+    came = f" {reached}" if reached else ""
+    return f"{reason or 'ended by its time limit'}{came}; raise the limit or reduce the size"
+
+
+def how_far(group: Sequence[Step], written_bytes: int, read_bytes: int) -> str:
+    """Return how far steps that run together came, such as `after writing 3.2 GiB of 16 GiB`."""
+    moved = written_bytes + read_bytes
+    planned = sum(step.bytes_moved or 0 for step in group)
+    if not moved or not planned or not all(step.bytes_moved for step in group):
+        return f"while {', '.join(dict.fromkeys(step.phase for step in group))}" if group else ""
+    verb = "writing" if written_bytes >= read_bytes else "reading"
+    return f"after {verb} {format_bytes(min(moved, planned))} of {format_bytes(planned)}"
+
+
+def _flag(code: FlagCode, measured: str, limit: str) -> Flag:
+    return Flag(code=code, effect=FlagEffect.REJECTED, measured=measured[:4000], limit=limit)
