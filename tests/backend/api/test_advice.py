@@ -43,7 +43,7 @@ def ready(database: Database) -> Measured:
         measured = Measured(session, NOW)
         measured.workload.metrics = [THROUGHPUT.model_dump(mode="json")]
         mounts = [
-            mount("/scratch", "tmpfs", "scratch"),
+            mount("/scratch", "ext4", "scratch"),
             mount("/raid", "xfs", "/dev/md5").model_copy(update={"facts": FACTS}),
         ]
         agents.hello(session, measured.node.id, hello(mounts=mounts), NOW)
@@ -124,7 +124,7 @@ def test_a_target_is_advised_by_its_newest_campaigns_and_by_what_agents_said_las
     measured = ready(database)
     empty = asked(client, admin, f"targets/{measured.target.id}")
     assert [one["subjects"] for one in empty["advice"]] == [["raid on node1"]]
-    assert (empty["places"], empty["cells"], len(empty["looked_at"])) == (2, 0, 10)
+    assert (empty["places"], empty["cells"], len(empty["looked_at"])) == (2, 0, 11)
     for _ in range(2):
         sweep(database, measured, runs=1)
     report = asked(client, admin, f"targets/{measured.target.id}")

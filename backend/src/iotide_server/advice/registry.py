@@ -8,6 +8,7 @@ from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unkno
 from iotide_server.advice.rules.cache_size import cached_sizes
 from iotide_server.advice.rules.cliffs import cliffs
 from iotide_server.advice.rules.headline import headline_ratios
+from iotide_server.advice.rules.memory import memory_targets
 from iotide_server.advice.rules.nfs import old_version, small_transfers, udp_transport, waiting_writes
 from iotide_server.advice.rules.partition import misaligned_offsets
 from iotide_server.advice.rules.saturation import saturation
@@ -34,6 +35,7 @@ RULES: Final = (
     Rule("NFS writes that wait", waiting_writes),
     Rule("NFS transport", udp_transport),
     Rule("NFS version", old_version),
+    Rule("Targets in memory", memory_targets),
     Rule("File size against memory", cached_sizes),
     Rule("Falls along file size and record size", cliffs),
     Rule("Saturation by writers and nodes", saturation),

@@ -22,6 +22,8 @@ _DESCRIBED: Final = """
                  WHERE cell_id = cell.id AND step_role IS DISTINCT FROM 'sender' ORDER BY node.name) AS nodes,
            ARRAY(SELECT target.name FROM target JOIN cell_target ON target_id = target.id
                  WHERE cell_id = cell.id ORDER BY target.name) AS targets,
+           (SELECT min(target_mount.free_bytes) FROM cell_target JOIN target_mount USING (target_id)
+            JOIN cell_node USING (cell_id, node_id) WHERE cell_id = cell.id) AS free_bytes,
            ended.run_ids, ended.environment_sha256
     FROM cell
     JOIN workload ON workload.id = cell.workload_id

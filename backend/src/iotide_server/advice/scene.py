@@ -7,6 +7,7 @@ from typing import Final
 
 from iotide_server.advice.findings import Evidence
 from iotide_server.kit.db import Json
+from iotide_server.targets.memory import IN_MEMORY
 from iotide_wire.expressions import MEMORY
 from iotide_wire.facts import Facts, FactValue
 from iotide_wire.units import Unit
@@ -75,6 +76,7 @@ class Cell:
     Attributes:
         facts: that its newest run saw, by node.
         run_ids: of its valid finished runs.
+        free_bytes: of its target that has least, as its nodes said last; None where nobody said.
     """
 
     ordinal: int
@@ -86,6 +88,12 @@ class Cell:
     targets: tuple[str, ...]
     facts: Mapping[str, Facts]
     run_ids: tuple[int, ...]
+    free_bytes: int | None = None
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether what it loads is a file system in memory, by the facts that its newest run saw."""
+        return any(facts.get("mount.fstype") in IN_MEMORY for facts in self.facts.values())
 
     @property
     def writers(self) -> int:

@@ -121,6 +121,7 @@ def _cells(session: Session, rows: Sequence[AnyRow]) -> list[Cell]:
             targets=tuple(row.targets),
             facts=facts_by_node(environments.get(row.environment_sha256, {}), row.nodes),
             run_ids=tuple(row.run_ids),
+            free_bytes=row.free_bytes,
         )
         for row in rows
     ]

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 from factories.advised import GIB, KIB, advice_of, cell, measured, numbers, rate
 
 from iotide_server.advice.findings import Advice, Fine, Severity, Unknown
+from iotide_server.advice.registry import advise
 from iotide_server.advice.rules.cache_size import cached_sizes
 from iotide_server.advice.rules.cliffs import cliffs
 from iotide_server.advice.scene import Point, Scene, Site
@@ -19,16 +22,68 @@ def sizes(*levels: tuple[int, tuple[float, ...]], operation: str = "write") -> l
 
 
 def test_files_as_large_as_the_memory_measure_the_cache_as_in_wesleyans_limit_of_12_gb() -> None:
-    wesleyan = cell(workload="iozone", facts={"memory.total_bytes": 12 * GIB}, file_size_bytes=12 * GIB)
+    wesleyan = cell(workload="iozone", facts={"memory.total_bytes": 12 * GIB}, file_size_bytes=12 * GIB, flush="fsync")
     advice = advice_of(list(cached_sizes(measured(rate(wesleyan, 1.0, file_size_bytes=12 * GIB)))))
     assert advice.commands == ("file_size_bytes: 24 GiB", "flush: direct")
     assert numbers(advice)["memory.total_bytes"] == 12 * GIB
     assert advice.evidence[0].run_ids == wesleyan.run_ids
 
 
+def small(target: str = "disk", *, campaign: int = 9, free: int | None = None) -> Point:
+    """1 GiB on a node of 16 GiB."""
+    of = cell(target, facts=MEMORY, file_size_bytes=GIB, flush="fsync")
+    return rate(replace(of, campaign_id=campaign, free_bytes=free), 1.0, file_size_bytes=GIB)
+
+
+def test_a_size_that_has_no_room_on_the_target_is_no_remedy() -> None:
+    advice = advice_of(list(cached_sizes(measured(small(free=35 * GIB)))))
+    assert advice.commands == ("flush: direct",)
+    assert advice.remedy.startswith("Go past the cache with O_DIRECT. disk has 35 GiB free.")
+    advice = advice_of(list(cached_sizes(measured(small(free=36 * GIB)))))
+    assert advice.commands == ("file_size_bytes: 32 GiB", "flush: direct")
+
+
+def test_o_direct_that_the_file_system_refuses_is_no_remedy() -> None:
+    refused = replace(small(), flags=frozenset({"NO_DIRECT"}))
+    assert advice_of(list(cached_sizes(measured(refused)))).commands == ("file_size_bytes: 32 GiB",)
+    neither = replace(small(free=GIB), flags=frozenset({"NO_DIRECT"}))
+    advice = advice_of(list(cached_sizes(measured(neither))))
+    assert advice.commands == ()
+    assert advice.remedy.startswith("Neither way past the cache is open on disk")
+
+
+def test_o_direct_is_named_as_the_workload_names_it() -> None:
+    of_bonnie = cell(workload="bonnie", facts=MEMORY, file_size_bytes=GIB, direct=False)
+    advice = advice_of(list(cached_sizes(measured(rate(of_bonnie, 1.0, file_size_bytes=GIB)))))
+    assert advice.commands == ("file_size_bytes: 32 GiB", "direct: true")
+
+
+def test_the_same_finding_is_told_once_with_all_its_targets_and_campaigns() -> None:
+    points = [small("disk", campaign=3), small("disk", campaign=7), small("raid", campaign=7)]
+    report = advise(measured(*points))
+    [told] = [told for told in report.advice if told.advice.code == "fits_in_memory"]
+    assert told.subjects == ("dd on disk from node07", "dd on raid from node07")
+    assert "Campaigns 3, 7 measured so." in told.advice.explanation
+
+
+def test_a_target_in_memory_is_told_so_once_and_gets_no_advice_on_its_cache() -> None:
+    facts = MEMORY | {"mount.fstype": "tmpfs"}
+    points = [
+        rate(cell("shm", facts=facts, file_size_bytes=size * GIB, flush="fsync"), rates, file_size_bytes=size * GIB)
+        for size, rates in ((1, 900.0), (2, 905.0), (4, 90.0), (8, 91.0))
+    ]
+    sites = tuple(Site("shm", node, "/memory", "tmpfs", facts) for node in ("n1", "n2"))
+    report = advise(Scene(sites, points))
+    assert [told.advice.code for told in report.advice] == ["target_is_memory", "cliff"]
+    memory, cliff = report.advice
+    assert (cliff.advice.remedy, cliff.advice.commands) == ("Give both levels, each with its sizes.", ())
+    assert memory.subjects == ("shm on n1", "shm on n2")
+    assert memory.advice.title == "This target is memory (tmpfs): its numbers are memory numbers"
+
+
 def test_several_writers_move_more_and_need_smaller_files() -> None:
-    small = cell(facts=MEMORY, file_size_bytes=4 * GIB, writers=4)
-    advice = advice_of(list(cached_sizes(measured(rate(small, 1.0, file_size_bytes=4 * GIB)))))
+    four = cell(facts=MEMORY, file_size_bytes=4 * GIB, writers=4)
+    advice = advice_of(list(cached_sizes(measured(rate(four, 1.0, file_size_bytes=4 * GIB)))))
     assert advice.commands[0] == "file_size_bytes: 8 GiB"
     enough = cell(facts=MEMORY, file_size_bytes=8 * GIB, writers=4)
     (found,) = cached_sizes(measured(rate(enough, 1.0, file_size_bytes=8 * GIB)))

@@ -1,84 +1,107 @@
-"""Whether what was moved could have stayed in the memory of the node: then its cache was measured."""
+"""Finds what was moved and could have stayed in the memory of the node: then its cache was measured."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity, Unknown
+from iotide_server.advice.remedies import PastCache, past_cache, room_words
 from iotide_server.advice.scene import Point, Scene, listed
 from iotide_server.advice.sweeps import FILE_SIZE
 from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
 from iotide_wire.units import Unit, format_bytes
 
 CODE: Final = "fits_in_memory"
-GIBIBYTE: Final = 1024**3
 _MOST_SIZES: Final = 8
+_Place = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
 def cached_sizes(scene: Scene) -> Iterator[Finding]:
-    """Of each workload and place the sizes that are smaller than twice the memory and were moved through the cache."""
-    alike: defaultdict[tuple[int, str, tuple[str, ...], tuple[str, ...]], list[Point]] = defaultdict(list)
+    """Yield the workloads and places with sizes below twice the memory that went through the cache.
+
+    Places with the same memory and the same ways past its cache share one advice, which names all its campaigns. A
+    file system in memory has no cache to go past.
+    """
+    alike: defaultdict[_Place, list[Point]] = defaultdict(list)
     for point in scene.rates:
-        if not point.is_direct and moved_bytes(point):
-            cell = point.cell
-            alike[cell.campaign_id, cell.workload, cell.targets, cell.nodes].append(point)
-    for points in alike.values():
-        yield _judge(points)
+        if not point.is_direct and moved_bytes(point) and not point.cell.in_memory:
+            alike[point.cell.workload, point.cell.targets, point.cell.nodes].append(point)
+    together: defaultdict[tuple[str, int, PastCache], dict[_Place, list[Point]]] = defaultdict(dict)
+    for place, points in alike.items():
+        judged = _judge(_subject(place), points)
+        if judged is not None:
+            yield judged
+            continue
+        largest = max(_small(points), key=lambda point: moved_bytes(point) or 0)
+        memory = largest.cell.memory_bytes or 0
+        together[place[0], memory, past_cache(largest, memory)][place] = points
+    for (_, memory, ways), places in together.items():
+        advice = _advice([point for points in places.values() for point in points], memory, ways)
+        yield from (replace(advice, subject=_subject(place)) for place in places)
 
 
 def moved_bytes(point: Point) -> int | None:
-    """By one node in one phase, on all targets that it loads at once; None where no size is told."""
+    """Return what one node moved in one phase, on all targets that it loads at once; None where no size is told."""
     size = FILE_SIZE.at(point)
     return size and size * point.cell.writers * len(point.cell.targets)
 
 
-def size_beyond_memory(memory_bytes: int, point: Point) -> int:
-    """The file size, in whole GiB, with which the same writers move twice the memory."""
-    shares = point.cell.writers * len(point.cell.targets) * GIBIBYTE
-    return -(-MEMORY_FACTOR * memory_bytes // shares) * GIBIBYTE
+def _subject(place: _Place) -> str:
+    workload, targets, nodes = place
+    return f"{workload} on {listed(targets)} from {listed(nodes)}"
 
 
-def _judge(points: Sequence[Point]) -> Finding:
-    first = points[0]
-    subject = f"{first.cell.workload} on {listed(first.cell.targets)} from {listed(first.cell.nodes)}"
+def _small(points: Sequence[Point]) -> list[Point]:
+    return [point for point in points if (moved_bytes(point) or 0) < MEMORY_FACTOR * (point.cell.memory_bytes or 0)]
+
+
+def _judge(subject: str, points: Sequence[Point]) -> Finding | None:
+    """Return what is unknown or fine; None where some sizes are small."""
     unknown = next((point for point in points if point.cell.memory_bytes is None), None)
     if unknown is not None:
         because = f"the fact {MEMORY} is missing in run {_newest(unknown)}, so nobody knows what fits into its cache"
         return Unknown(CODE, subject, because)
-    small = {
-        moved: point
-        for point in points
-        if (moved := moved_bytes(point) or 0) < MEMORY_FACTOR * (point.cell.memory_bytes or 0)
-    }
-    if not small:
-        return Fine(subject, "each size is twice the memory or more")
-    largest = small[max(small)]
-    memory = largest.cell.memory_bytes or 0
-    needed = size_beyond_memory(memory, largest)
+    return None if _small(points) else Fine(subject, "each size is twice the memory or more")
+
+
+def _advice(points: Sequence[Point], memory: int, ways: PastCache) -> Advice:
+    small: dict[int, list[Point]] = defaultdict(list)
+    for point in _small(points):
+        small[moved_bytes(point) or 0].append(point)
+    campaigns = sorted({point.cell.campaign_id for at in small.values() for point in at})
+    among = f" Campaigns {listed(map(str, campaigns))} measured so." if len(campaigns) > 1 else ""
+    sizes = {moved_bytes(point) for point in points}
+    newest = max((point.cell.run_ids[-1] for at in small.values() for point in at if point.cell.run_ids), default=None)
     return Advice(
         code=CODE,
         severity=Severity.MEDIUM,
-        subject=subject,
+        subject="",
         title=f"Files of up to {format_bytes(max(small))} were measured on nodes with {format_bytes(memory)} of memory",
         explanation=(
             f"Less than twice the memory of the node may stay in its page cache. Reads then come from memory, and"
             f" writes show it unless they are flushed inside the time. {len(small)} of"
-            f" {len({moved_bytes(point) for point in points})} sizes are smaller than {format_bytes(2 * memory)}."
+            f" {len(sizes)} sizes are smaller than {format_bytes(2 * memory)}.{among}"
         ),
         evidence=(
-            Evidence(MEMORY, memory, Unit.BYTES, largest.cell.run_ids[-1:]),
+            Evidence(MEMORY, memory, Unit.BYTES, () if newest is None else (newest,)),
             *(
-                Evidence("moved by a node in one phase", moved, Unit.BYTES, small[moved].cell.run_ids)
+                Evidence("moved by a node in one phase", moved, Unit.BYTES, _runs(small[moved]))
                 for moved in sorted(small)[-_MOST_SIZES:]
             ),
         ),
-        remedy=(
-            "Measure with files of at least twice the memory, or go past the cache with O_DIRECT. Where memory is to"
-            " be part of the answer, say so beside the number."
-        ),
-        commands=(f"file_size_bytes: {needed // GIBIBYTE} GiB", "flush: direct"),
+        remedy=f"{ways.words}{_no_room(points, ways)} Where memory is meant to be part of the answer, say so.",
+        commands=ways.commands,
         source="Mistakes of the published reports (files no larger than memory); IO500 and IOzone ask for the same",
     )
+
+
+def _no_room(points: Sequence[Point], ways: PastCache) -> str:
+    return "" if any(command.startswith("file_size") for command in ways.commands) else room_words(points[0].cell)
+
+
+def _runs(points: Sequence[Point]) -> tuple[int, ...]:
+    return tuple(sorted({run_id for point in points for run_id in point.cell.run_ids}))
 
 
 def _newest(point: Point) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity, Unknown
-from iotide_server.advice.rules.cache_size import GIBIBYTE, moved_bytes, size_beyond_memory
+from iotide_server.advice.remedies import past_cache
+from iotide_server.advice.rules.cache_size import moved_bytes
 from iotide_server.advice.scene import Scene, listed, positive
 from iotide_server.advice.sweeps import FILE_SIZE, RECORD_SIZE, Axis, Step, sweeps
 from iotide_server.statistics.cliffs import FEWEST_SIZES, find_cliff, suits
@@ -53,7 +54,7 @@ def cliffs(scene: Scene) -> Iterator[Finding]:
                 yield Fine(sweep[0].point.place, f"throughput does not fall along the {axis.title}")
             else:
                 cell = cliff.top.point.cell
-                where = cell.campaign_id, cell.workload, cell.variant, cell.targets, cell.nodes
+                where = cell.workload, cell.variant, cell.targets, cell.nodes
                 alike[where, cell.writers, cliff.last.at, cliff.first.at, cliff.is_shown].append(cliff)
         for found in alike.values():
             yield from _told(axis, sorted(found, key=lambda one: one.fall.median), scene)
@@ -86,12 +87,7 @@ def _told(axis: Axis, found: Sequence[Cliff], scene: Scene) -> Iterator[Finding]
             f" {suits} What is larger is another machine than what is smaller: no one number stands for both."
         ),
         evidence=(*_levels(found), *evidence),
-        remedy=(
-            "Tell both levels, each with its sizes. For the storage behind the cache take sizes beyond the fall, or go"
-            " past the cache with O_DIRECT."
-            if axis is FILE_SIZE
-            else f"Read and write in records of up to {last} there, and tell the record size beside the number."
-        ),
+        remedy=_remedy(axis, deepest),
         commands=_commands(axis, deepest),
         source="IOzone's documentation on cache sizes; Wesleyan's report on IOzone, where throughput nose-dives",
     )
@@ -149,12 +145,21 @@ def _memories(node: str, facts: Facts, *, is_write: bool) -> dict[str, int]:
     return found
 
 
+def _remedy(axis: Axis, cliff: Cliff) -> str:
+    point = cliff.top.point
+    if axis is RECORD_SIZE:
+        last = format_bytes(cliff.last.at)
+        return f"Read and write in records of up to {last} there, and give the record size with the number."
+    both = "Give both levels, each with its sizes."
+    if point.is_direct or point.cell.in_memory:
+        return both
+    return f"{both} For the storage behind the cache: {past_cache(point, point.cell.memory_bytes).words}"
+
+
 def _commands(axis: Axis, cliff: Cliff) -> tuple[str, ...]:
     point = cliff.top.point
-    memory = point.cell.memory_bytes
     if axis is RECORD_SIZE:
         return (f"block_size_bytes: {cliff.last.at}",) if "block_size_bytes" in point.cell.options else ()
-    if point.is_direct:
+    if point.is_direct or point.cell.in_memory:
         return ()
-    size = f"{size_beyond_memory(memory, point) // GIBIBYTE} GiB" if memory else "auto"
-    return (f"file_size_bytes: {size}", "flush: direct")
+    return past_cache(point, point.cell.memory_bytes).commands

@@ -77,8 +77,7 @@ def _judge(axis: Axis, sweep: Sequence[Step]) -> Finding:
         return Unknown(CODE, place, because)
     knee = find_knee(sweep)
     if knee.low is largest:
-        more = 2 * largest.at
-        return Fine(place, f"the total still grows at {largest.at} {axis.title}; measure up to {more} to see its end")
+        return Fine(place, f"the total still grows at {largest.at} {axis.title}: its end was not reached")
     if knee.high is None:
         because = (
             f"beyond {knee.low.at} {axis.title} no growth is shown, and none of a tenth is ruled out: the runs scatter"
