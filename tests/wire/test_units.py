@@ -11,6 +11,7 @@ from iotide_wire.units import (
     UnitError,
     format_bytes,
     format_duration,
+    format_estimate,
     format_factor,
     format_p,
     format_shift,
@@ -124,3 +125,19 @@ def test_formatted_size_can_be_typed_again(size_bytes: float) -> None:
     shown = format_bytes(size_bytes).replace(",", "")
     number, unit = shown.split()
     assert float(number) * parse_bytes(f"1 {unit}") == pytest.approx(size_bytes, rel=0.005, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0.0163, "16 ms"),
+        (3.98, "4 s"),
+        (22.4, "22 s"),
+        (1000, "17 min"),
+        (5399, "90 min"),
+        (8300, "2.3 h"),
+        (270_000, "3.1 d"),
+    ],
+)
+def test_an_estimate_has_two_digits(seconds: float, shown: str) -> None:
+    assert format_estimate(seconds) == shown

@@ -5436,9 +5436,11 @@ export interface components {
          *     processes. ZEROES: the data can be compressed or deduped away. TOO_FAST: the tool could not measure it. PEER_ODD:
          *     the node, target or OST is odd among its equals, and so is this run. PUBLISHED: others measured it, and the number
          *     is as they printed it. LOAD_NOT_MEASURED: too little was seen of the node to tell whether others used it.
+         *     CUT: the run was ended from outside, by its time limit, a cancel or a signal, so its numbers are of a part.
+         *     BOUND: the tool's scale ends before the value, so the number is a bound.
          * @enum {string}
          */
-        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "REPEATS" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED";
+        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "REPEATS" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED" | "CUT" | "BOUND";
         /**
          * FlagEffect
          * @description What a flag does to the run's numbers.
@@ -7267,7 +7269,7 @@ export interface components {
             smallest_p: number | null;
             /**
              * Seconds Estimated
-             * @description Of the busiest node, its runs one after another
+             * @description Of the busiest node with what passes between runs, to two digits
              */
             seconds_estimated: number | null;
             /** Seconds Unknown Because */
@@ -7331,6 +7333,16 @@ export interface components {
             options: {
                 [key: string]: unknown;
             };
+            /**
+             * Bytes Needed
+             * @description Space that a run needs on the target that it fills most
+             */
+            bytes_needed: number;
+            /**
+             * Run Seconds Estimated
+             * @description Of the load of one run, to two digits; null: nothing tells
+             */
+            run_seconds_estimated: number | null;
         };
         /**
          * Principal
@@ -27136,7 +27148,9 @@ export interface operations {
                      *             "text"
                      *           ],
                      *           "workload": "text",
-                     *           "options": {}
+                     *           "options": {},
+                     *           "bytes_needed": 1,
+                     *           "run_seconds_estimated": 1
                      *         }
                      *       ],
                      *       "cell_count": 1,

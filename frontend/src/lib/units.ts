@@ -240,6 +240,19 @@ export function formatDuration(seconds: number): string {
   return joinParts(minutes, "min", whole % 60, "s");
 }
 
+/** An estimated duration with two significant digits, as more would be false precision: `22 s`, `17 min`, `2.3 h`. */
+export function formatEstimate(seconds: number): string {
+  if (seconds < 1) return `${twoDigits(seconds * 1000)} ms`;
+  if (seconds < 90) return `${twoDigits(seconds)} s`;
+  if (seconds < 5400) return `${twoDigits(seconds / 60)} min`;
+  if (seconds < 172_800) return `${twoDigits(seconds / 3600)} h`;
+  return `${twoDigits(seconds / 86_400)} d`;
+}
+
+function twoDigits(value: number): string {
+  return value.toLocaleString("en-US", { maximumSignificantDigits: 2 });
+}
+
 function joinParts(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return small > 0 ? `${large} ${largeUnit} ${small} ${smallUnit}` : `${large} ${largeUnit}`;
 }

@@ -23,15 +23,24 @@ def test_a_preview_says_what_the_cache_policy_means_for_reads(
     assert (code, "cache") in {(warning["code"], warning["field"]) for warning in warnings}
 
 
+@pytest.mark.parametrize(
+    ("room", "remedy"),
+    [
+        (100 * 1024**3, "take larger sizes (`auto` is twice the memory), or the cache policy"),
+        (8 * 1024**3, "larger sizes have no room: take the cache policy drop or remount"),
+    ],
+)
 def test_data_that_memory_could_hold_is_refused_where_the_cache_policy_relies_on_its_size(
-    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database, room: int, remedy: str
 ) -> None:
+    with database.transaction() as session:
+        session.execute(text("UPDATE target_mount SET free_bytes = :room"), {"room": room})
     body = plan(**ONE_MIB, cache="larger_than_memory")
     answer = client.post(f"{CAMPAIGNS}/preview", json=body, headers=admin.headers)
     error = answer.json()["error"]
     assert (answer.status_code, error["code"], error["field"]) == (409, "data_fits_in_memory", "workloads[0].options")
     assert "a run has 1 MiB of data on n1" in error["message"]
-    assert "`auto` is twice the memory" in error["remedy"]
+    assert error["remedy"].startswith(remedy)
     fits = plan(workloads=[{"workload": "dd", "options": {"file_size_bytes": "auto"}}], cache="larger_than_memory")
     previewed = client.post(f"{CAMPAIGNS}/preview", json=fits, headers=admin.headers)
     assert previewed.json().get("error", {}).get("code") != "data_fits_in_memory"

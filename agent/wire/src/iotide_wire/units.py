@@ -190,6 +190,18 @@ def format_duration(seconds: float) -> str:
     return format_value(seconds, Unit.SECONDS)
 
 
+def format_estimate(seconds: float) -> str:
+    """Return an estimated duration with two significant digits: `16 ms`, `22 s`, `17 min`, `2.3 h`, `3.1 d`."""
+    for divisor, name, below in ((1e-3, "ms", 1.0), (1.0, "s", 90.0), (60.0, "min", 5400.0), (3600.0, "h", 172_800.0)):
+        if seconds < below:
+            return f"{_two_digits(seconds / divisor)} {name}"
+    return f"{_two_digits(seconds / 86_400)} d"
+
+
+def _two_digits(number: float) -> str:
+    return f"{float(f'{number:.1e}'):g}"
+
+
 def _format_seconds(seconds: float) -> str:
     for divisor, name in ((1e-6, "us"), (1e-3, "ms")):
         if 0 < abs(seconds) / divisor < _FOUR_DIGITS:

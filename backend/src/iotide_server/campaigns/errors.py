@@ -228,12 +228,13 @@ class NotEnoughSpaceError(ConflictError):
 
     code = "not_enough_space"
 
-    def __init__(self, field: str, where: str, needed_bytes: float, free_bytes: int) -> None:
+    def __init__(self, field: str, where: str, needed_bytes: float, free_bytes: int, *, is_auto: bool = False) -> None:
+        size = "give a size instead of auto, which is twice the memory," if is_auto else "take smaller sizes"
         super().__init__(
             f"{field} needs {format_bytes(needed_bytes)} with its reserve; {where} has {format_bytes(free_bytes)} free",
             field=field,
             value=int(needed_bytes),
-            remedy="take smaller sizes or another target, or free space there",
+            remedy=f"{size} or another target, or free space there",
         )
 
 
@@ -314,13 +315,14 @@ class DataFitsInMemoryError(ConflictError):
 
     code = "data_fits_in_memory"
 
-    def __init__(self, field: str, node: str, data_bytes: float, memory_bytes: float) -> None:
+    def __init__(self, field: str, node: str, data_bytes: float, memory_bytes: float, *, can_grow: bool) -> None:
+        larger = "take larger sizes (`auto` is twice the memory), or" if can_grow else "larger sizes have no room: take"
         super().__init__(
             f"{field}: cache is larger_than_memory, a run has {format_bytes(data_bytes)} of data on {node}, and twice"
             f" the memory of {node} is {format_bytes(MEMORY_FACTOR * memory_bytes)}",
             field=field,
             value=int(data_bytes),
-            remedy="take larger sizes (`auto` is twice the memory), or the cache policy drop or remount",
+            remedy=f"{larger} the cache policy drop or remount",
         )
 
 

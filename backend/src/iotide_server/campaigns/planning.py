@@ -1,8 +1,6 @@
 """A plan with every name resolved and every size foreseen: what a preview shows and a submission stores."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import inf
 from typing import Any, Final
@@ -37,21 +35,28 @@ from iotide_server.campaigns.expansion import (
     targets_of,
 )
 from iotide_server.campaigns.openings import check_window
+from iotide_server.campaigns.planned import (
+    OFF_TARGETS,
+    SPACE_MARGIN,
+    OptionSet,
+    PlannedCampaign,
+    PlannedCell,
+    PlannedPlace,
+    PlannedRoom,
+)
 from iotide_server.campaigns.reach import check_between
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.models import Cluster, Node
-from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.targets import service as targets
 from iotide_server.targets.models import TargetMount
 from iotide_server.targets.service import TargetView
 from iotide_server.workloads import service as workloads
-from iotide_server.workloads.models import Workload
 from iotide_wire.expressions import (
+    AUTO,
     MEMORY,
-    MEMORY_FACTOR,
     TARGET_COUNT,
     TARGET_FREE,
     TARGET_RESERVE,
@@ -63,157 +68,7 @@ from iotide_wire.expressions import (
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy
 
-_SPACE_MARGIN: Final = 1.1
-"""A run needs its own bytes and a tenth more, unless the target names a larger reserve."""
-_OFF_TARGETS: Final = frozenset({StepRole.SENDER})
 _EXPRESSION: Final = TypeAdapter[Expression](Expression)
-
-
-@dataclass(frozen=True, slots=True)
-class OptionSet:
-    """A workload with one set of options.
-
-    Attributes:
-        field: where it stands in the plan, for errors: `workloads[0]`.
-        options: complete, in base units.
-        options_sha256: of those that differ from the workload's frozen defaults.
-    """
-
-    field: str
-    workload: Workload
-    options: Json
-    options_sha256: str
-    needed: Expression
-    moved: Expression
-    seconds: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedPlace:
-    """A target of a cell on one of its nodes, with what a run is expected to need and to move from there, in bytes.
-
-    Attributes:
-        run_seconds: of one run where the options say so, else 0.
-        free_bytes: as the node saw it last; None where that is not known.
-    """
-
-    node: Node
-    target: TargetView
-    bytes_needed: float
-    bytes_moved: float
-    run_seconds: float
-    free_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRoom:
-    """A file system with all that a run needs in it: the nodes that load a shared target together fill one.
-
-    Attributes:
-        where: in words.
-        places: one of each node that loads it.
-    """
-
-    target: TargetView
-    where: str
-    places: Sequence[PlannedPlace]
-
-    @property
-    def bytes_needed(self) -> float:
-        """From all the nodes together."""
-        return sum(place.bytes_needed for place in self.places)
-
-    @property
-    def bytes_moved(self) -> float:
-        """From all the nodes together."""
-        return sum(place.bytes_moved for place in self.places)
-
-    @property
-    def run_seconds(self) -> float:
-        """Of the node that takes longest, where the options say so, else 0."""
-        return max(place.run_seconds for place in self.places)
-
-    @property
-    def free_bytes(self) -> int | None:
-        """As the node that saw least of it saw it last; None where no node said."""
-        return min((place.free_bytes for place in self.places if place.free_bytes is not None), default=None)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedCell:
-    """A cell with the nodes and targets that each of its runs loads together; `variant` is its stage's, or empty.
-
-    Attributes:
-        observers: nodes that only watch them.
-        roles: what the nodes do, in their order; empty: each does all of the work.
-        places: each target on each node that loads it, of which there is one at least.
-    """
-
-    ordinal: int
-    stage: int
-    variant: str
-    nodes: Sequence[Node]
-    observers: Sequence[Node]
-    roles: Sequence[StepRole]
-    option_set: OptionSet
-    places: Sequence[PlannedPlace]
-
-    @property
-    def sender(self) -> Node | None:
-        """The node that sends to the others and loads no target, where there is one."""
-        return next((node for node, role in zip(self.nodes, self.roles, strict=False) if role in _OFF_TARGETS), None)
-
-    @property
-    def targets(self) -> Sequence[TargetView]:
-        """In the order of the plan."""
-        return [place.target for place in self.places if place.node is self.places[0].node]
-
-    @property
-    def rooms(self) -> Sequence[PlannedRoom]:
-        """The file systems that it fills: one for a shared target, one on each node for a target of scope `node`."""
-        places: defaultdict[tuple[int, int | None], list[PlannedPlace]] = defaultdict(list)
-        for place in self.places:
-            target = place.target.target
-            places[target.id, None if target.scope == "shared" else place.node.id].append(place)
-        return [_room(together) for together in places.values()]
-
-    @property
-    def bytes_needed(self) -> float:
-        """In the file system that it fills most."""
-        return max(room.bytes_needed for room in self.rooms)
-
-    @property
-    def bytes_moved(self) -> float:
-        """On all its targets, from all its nodes."""
-        return sum(place.bytes_moved for place in self.places)
-
-    def cached_on(self) -> Node | None:
-        """The first node of which twice the memory is more than what it writes, or reads where it writes nothing."""
-        for node in self.nodes:
-            if node is self.sender:
-                continue
-            memory_bytes: Any = node.facts.get(MEMORY)
-            if memory_bytes and self.data_bytes(node) < MEMORY_FACTOR * memory_bytes:
-                return node
-        return None
-
-    def data_bytes(self, node: Node) -> float:
-        """What it writes from that node, or reads where it writes nothing."""
-        return sum(place.bytes_needed or place.bytes_moved for place in self.places if place.node is node)
-
-
-def _room(places: Sequence[PlannedPlace]) -> PlannedRoom:
-    target = places[0].target
-    return PlannedRoom(target, f"{target.target.name} on {', '.join(place.node.name for place in places)}", places)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedCampaign:
-    """A plan that can be submitted as it stands."""
-
-    plan: CampaignPlan
-    cluster: Cluster
-    cells: Sequence[PlannedCell]
 
 
 def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> PlannedCampaign:
@@ -313,7 +168,7 @@ def _foreseen(
 ) -> PlannedCell:
     views = [by_name[name] for name in draft.targets]
     roles = draft.roles or (StepRole.CLIENT,) * len(draft.nodes)
-    loading = [node for node, role in zip(draft.nodes, roles, strict=True) if role not in _OFF_TARGETS]
+    loading = [node for node, role in zip(draft.nodes, roles, strict=True) if role not in OFF_TARGETS]
     places = [
         _place(node, draft.option_set, view, mounts[view.target.id, node.id], len(views))
         for node, view in product(loading, views)
@@ -334,6 +189,7 @@ def _place(node: Node, option_set: OptionSet, view: TargetView, mount: TargetMou
     return PlannedPlace(
         node,
         view,
+        mount.fstype,
         bytes_needed=_amount(option_set, option_set.needed, values),
         bytes_moved=_amount(option_set, option_set.moved, values),
         run_seconds=_amount(option_set, option_set.seconds, values),
@@ -357,7 +213,8 @@ def _check_larger_than_memory(cells: Sequence[PlannedCell]) -> None:
         node = cell.cached_on()
         if node is not None:
             field, memory_bytes = f"{cell.option_set.field}.options", node.facts[MEMORY]
-            raise DataFitsInMemoryError(field, node.name, cell.data_bytes(node), memory_bytes)
+            can_grow = cell.size_fits(node) and not cell.is_in_memory
+            raise DataFitsInMemoryError(field, node.name, cell.data_bytes(node), memory_bytes, can_grow=can_grow)
 
 
 def _check_space(cells: Sequence[PlannedCell], confirmed: Mapping[tuple[str, str], int]) -> None:
@@ -371,6 +228,7 @@ def _check_space(cells: Sequence[PlannedCell], confirmed: Mapping[tuple[str, str
 
 def _check_room(cell: PlannedCell, room: PlannedRoom) -> None:
     reserve_bytes = room.target.target.reserve_bytes or 0
-    needed = max(room.bytes_needed * _SPACE_MARGIN, room.bytes_needed + reserve_bytes)
+    needed = max(room.bytes_needed * SPACE_MARGIN, room.bytes_needed + reserve_bytes)
     if room.bytes_needed and room.free_bytes is not None and needed > room.free_bytes:
-        raise NotEnoughSpaceError(f"{cell.option_set.field}.options", room.where, needed, room.free_bytes)
+        field, is_auto = f"{cell.option_set.field}.options", AUTO in cell.option_set.options.values()
+        raise NotEnoughSpaceError(field, room.where, needed, room.free_bytes, is_auto=is_auto)

@@ -18,7 +18,7 @@ from iotide_server.campaigns.models import (
     CellNode,
     CellTarget,
 )
-from iotide_server.campaigns.planning import PlannedCell
+from iotide_server.campaigns.planned import PlannedCell
 from iotide_server.campaigns.schemas import CampaignFilter
 from iotide_server.kit.pagination import PageRequest, Slice
 

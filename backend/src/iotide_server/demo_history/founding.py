@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts import audit
 from iotide_server.accounts.audit import Action
 from iotide_server.accounts.principal import Principal
-from iotide_server.campaigns.planning import PlannedCampaign, foresee
+from iotide_server.campaigns.planned import PlannedCampaign
+from iotide_server.campaigns.planning import foresee
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.errors import HistoryLoadedError, HistoryNameTakenError

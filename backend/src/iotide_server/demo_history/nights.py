@@ -11,7 +11,7 @@ from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Campaign, Cell
-from iotide_server.campaigns.planning import PlannedCell
+from iotide_server.campaigns.planned import PlannedCell
 from iotide_server.campaigns.repository import insert_cells
 from iotide_server.demo_history.cautions import cautions_of
 from iotide_server.demo_history.commands import Directories, commands_of

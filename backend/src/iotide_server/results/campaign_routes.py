@@ -8,7 +8,8 @@ from fastapi.responses import StreamingResponse
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.campaigns.expansion import run_count
-from iotide_server.campaigns.planning import PlannedCampaign, PlannedCell, resolve
+from iotide_server.campaigns.planned import PlannedCampaign, PlannedCell
+from iotide_server.campaigns.planning import resolve
 from iotide_server.campaigns.schemas import PlanInput
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import ONE_AT_A_TIME, Id, Tx, errors
@@ -41,7 +42,10 @@ def preview_campaign(principal: Operator, session: Tx, body: PlanInput) -> Previ
 def _preview(planned: PlannedCampaign, session: Tx) -> Preview:
     foreseen = forecast(session, planned)
     return Preview(
-        cells=[_shown(cell) for cell in planned.cells[:_SHOWN_CELLS]],
+        cells=[
+            _shown(cell, seconds)
+            for cell, seconds in zip(planned.cells[:_SHOWN_CELLS], foreseen.run_seconds, strict=False)
+        ],
         cell_count=len(planned.cells),
         run_count=run_count(planned.plan),
         smallest_p=smallest_p(planned.plan.repeats),
@@ -54,7 +58,7 @@ def _preview(planned: PlannedCampaign, session: Tx) -> Preview:
     )
 
 
-def _shown(cell: PlannedCell) -> PreviewCell:
+def _shown(cell: PlannedCell, run_seconds: float | None) -> PreviewCell:
     return PreviewCell(
         ordinal=cell.ordinal,
         stage=cell.stage,
@@ -65,6 +69,8 @@ def _shown(cell: PlannedCell) -> PreviewCell:
         target_names=[view.target.name for view in cell.targets],
         workload=cell.option_set.workload.name,
         options=cell.option_set.options,
+        bytes_needed=round(cell.bytes_needed),
+        run_seconds_estimated=run_seconds,
     )
 
 

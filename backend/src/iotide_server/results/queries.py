@@ -53,30 +53,6 @@ _SERIES_PAGE = text(
     """
 )
 
-_LAST_RATES = text(
-    """
-    WITH newest AS (
-        SELECT wanted.target_id, found.cell_id
-        FROM unnest(CAST(:target_ids AS bigint[])) AS wanted (target_id)
-        CROSS JOIN LATERAL (
-            SELECT last.cell_id FROM series
-            CROSS JOIN LATERAL (
-                SELECT cell_id, at FROM point WHERE series_id = series.id AND median > 0 ORDER BY at DESC LIMIT 1
-            ) AS last
-            WHERE series.unit = 'bytes_per_second' AND series.target_ids @> ARRAY[wanted.target_id]
-            ORDER BY series.workload = :workload DESC, last.at DESC
-            LIMIT 1
-        ) AS found
-    )
-    SELECT newest.target_id, count(*) / sum(1 / point.median) AS rate_bytes_per_second
-    FROM newest
-    JOIN point ON point.cell_id = newest.cell_id
-    JOIN series ON series.id = point.series_id
-    WHERE series.unit = 'bytes_per_second' AND point.median > 0
-    GROUP BY newest.target_id
-    """
-)
-
 _OPTION_NAMES = text(
     "SELECT DISTINCT jsonb_object_keys(options) AS name FROM cell WHERE campaign_id = :campaign_id ORDER BY name"
 )
@@ -129,19 +105,6 @@ def series_named(session: Session, series_ids: Sequence[int]) -> Sequence[AnyRow
     return session.execute(_NAMED_SERIES, {"ids": list(series_ids)}).all()
 
 
-_LAST_RUN_SECONDS = text(
-    """
-    SELECT wanted.target_id, newest.seconds
-    FROM unnest(CAST(:target_ids AS bigint[])) AS wanted (target_id)
-    CROSS JOIN LATERAL (
-        SELECT extract(epoch FROM run.ended_at - run.started_at)::float8 AS seconds
-        FROM run JOIN cell ON cell.id = run.cell_id JOIN workload ON workload.id = cell.workload_id
-        JOIN cell_target ON cell_target.cell_id = cell.id
-        WHERE cell_target.target_id = wanted.target_id AND workload.name = :workload AND run.state = 'finished'
-        ORDER BY run.id DESC LIMIT 1
-    ) AS newest
-    """
-)
 _CAMPAIGN_CELLS = text(
     """
     SELECT cell.id, cell.ordinal, cell.stage, cell.variant, workload.name AS workload, cell.options,
@@ -276,18 +239,6 @@ def cell_points(session: Session, cell_ids: Sequence[int]) -> Result[Any]:
         .order_by(Point.cell_id, Series.id)
     )
     return session.execute(statement)
-
-
-def last_rates(session: Session, target_ids: Sequence[int], workload: str) -> dict[int, float]:
-    """By target, the harmonic mean of the rates in the newest cell that measured any, those of `workload` first."""
-    rows = session.execute(_LAST_RATES, {"target_ids": list(target_ids), "workload": workload})
-    return {row.target_id: row.rate_bytes_per_second for row in rows}
-
-
-def last_run_seconds(session: Session, target_ids: Sequence[int], workload: str) -> dict[int, float]:
-    """By target, how long the newest finished run of the workload there took."""
-    rows = session.execute(_LAST_RUN_SECONDS, {"target_ids": list(target_ids), "workload": workload})
-    return {row.target_id: row.seconds for row in rows}
 
 
 def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> Slice[AnyRow]:

@@ -190,20 +190,6 @@ def _cell_result(point: AnyRow, flags: list[str]) -> CellResult:
     )
 
 
-def last_rates_bytes_per_second(session: Session, target_ids: Sequence[int], workload: str) -> dict[int, float]:
-    """By target, the rate at which it last moved bytes; a target that nothing measured is left out.
-
-    Takes the newest cell of `workload` there, else the newest of any, and the harmonic mean of its rates, so that
-    bytes over rate is the time that those bytes took.
-    """
-    return queries.last_rates(session, target_ids, workload)
-
-
-def last_run_seconds(session: Session, target_ids: Sequence[int], workload: str) -> dict[int, float]:
-    """By target, how long the newest finished run of the workload there took; a target without one is left out."""
-    return queries.last_run_seconds(session, target_ids, workload)
-
-
 def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> Page[Cell]:
     """The cells of a campaign with their results so far, in the matrix's order."""
     found = queries.campaign_cells(session, campaign_id, paging)

@@ -310,6 +310,10 @@ class PreviewCell(Output):
     target_names: Annotated[list[str], Field(description="They are loaded together")]
     workload: str
     options: dict[str, Any]
+    bytes_needed: Annotated[int, Field(description="Space that a run needs on the target that it fills most")]
+    run_seconds_estimated: Annotated[
+        float | None, Field(description="Of the load of one run, to two digits; null: nothing tells")
+    ]
 
 
 class Wear(Output):
@@ -332,7 +336,9 @@ class Preview(Output):
         float | None,
         Field(description="Of two cells that do not overlap; null below four repeats"),
     ]
-    seconds_estimated: Annotated[float | None, Field(description="Of the busiest node, its runs one after another")]
+    seconds_estimated: Annotated[
+        float | None, Field(description="Of the busiest node with what passes between runs, to two digits")
+    ]
     seconds_unknown_because: str | None
     bytes_peak: Annotated[int, Field(description="Space that the largest run needs")]
     bytes_moved: Annotated[int, Field(description="Written and read in all")]

@@ -20,7 +20,8 @@ class Queued:
 
     Attributes:
         place: in the order of the queue.
-        expected_seconds: how long it will run, by what its cell or its campaign's workload took before, else its limit.
+        expected_seconds: how long it will run, by what its cell or its campaign's workload took before, else its limit,
+            with the usual time between two runs.
         cool_down_seconds: its nodes stay idle for so long after it, and what it had to itself.
         not_before: it is not tried before.
         obstacle: why it will not start whatever ends, in words.

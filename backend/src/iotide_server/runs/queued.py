@@ -88,18 +88,45 @@ _HELD: Final = text(
 )
 
 
+_TURNOVER: Final = text(
+    """
+    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY gap) FROM (
+        SELECT extract(epoch FROM started_at - lag(ended_at) OVER earlier)::float8
+               - lag(cool_down_seconds) OVER earlier AS gap
+        FROM (SELECT id, campaign_id, cell_id, started_at, ended_at, cool_down_seconds FROM run
+              WHERE cluster_id = :cluster_id AND state = 'finished' AND started_at IS NOT NULL
+              ORDER BY id DESC LIMIT :most) AS newest
+        JOIN cell_node USING (cell_id)
+        WINDOW earlier AS (PARTITION BY campaign_id, node_id ORDER BY started_at)
+    ) AS between_runs WHERE gap >= 0
+    """
+)
+_TURNOVER_RUNS: Final = 200
+
+
+def turnover_seconds(session: Session, cluster_id: int) -> float | None:
+    """Return the median time between two runs of a campaign on a node, cool-down left out; None without any.
+
+    It holds the end of the one run (removal, upload), the scheduling of the next and its preparation, with an idle
+    sample where one was taken.
+    """
+    found: float | None = session.scalar(_TURNOVER, {"cluster_id": cluster_id, "most": _TURNOVER_RUNS})
+    return found
+
+
 def queue_before(session: Session, run_id: int) -> list[Queued] | None:
     """A run that stands in line and all before it in its cluster; None where these are too many."""
     values = {"run_id": run_id, "most": MOST_AHEAD + 2, "past_runs": _PAST_RUNS}
     rows = session.execute(_QUEUE, values).all()
     if len(rows) > MOST_AHEAD + 1:
         return None
+    turnover = (turnover_seconds(session, rows[0].cluster_id) or 0.0) if rows else 0.0
     return [
         Queued(
             run_id=row.id,
             place=(row.place_key, row.id),
             needs=needs(Exclusivity(row.exclusive), row.node_ids, row.shared_target_ids, row.cluster_id),
-            expected_seconds=row.expected_seconds,
+            expected_seconds=row.expected_seconds + turnover,
             cool_down_seconds=row.cool_down_seconds,
             not_before=row.not_before,
             obstacle=row.obstacle,

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Group, Progress, Text } from "@mantine/core";
 import type { Campaign } from "@/api/types";
-import { formatDuration } from "@/lib/units";
+import { formatEstimate } from "@/lib/units";
 
 const PARTS = [
   { state: "finished", color: "green" },
@@ -48,7 +48,7 @@ export function CampaignProgress({ campaign }: { campaign: Campaign }) {
           {Math.floor(progress * 100)} %
           {isRunning &&
             secondsLeft !== null &&
-            t`, about ${formatDuration(secondsLeft)} left ${describePace(campaign)}`}
+            t`, about ${formatEstimate(secondsLeft)} left ${describePace(campaign)}`}
         </Text>
       </Group>
     </div>

@@ -65,26 +65,6 @@ def test_a_cell_without_points_has_no_results(session: Session, measured: Measur
     assert reading.cell_results(session, [measured.cell().id]) == {}
 
 
-def test_the_last_rate_of_a_target_is_that_of_the_same_workload_first(session: Session, measured: Measured) -> None:
-    target = measured.target.id
-    cell_with(measured, 100.0, minutes=0)
-    cell_with(measured, 200.0, minutes=10)
-    assert reading.last_rates_bytes_per_second(session, [target], "dd") == {target: 200.0}
-    assert reading.last_rates_bytes_per_second(session, [target], "fio") == {target: 200.0}
-
-
-def test_several_rates_of_a_cell_count_by_the_time_that_their_bytes_take(session: Session, measured: Measured) -> None:
-    cell = measured.cell()
-    measured.deliver(cell, finish(NOW, sample(100.0, operation="write"), sample(300.0, operation="read")))
-    recompute_points(session, cell.id)
-    rates = reading.last_rates_bytes_per_second(session, [measured.target.id], "dd")
-    assert rates == {measured.target.id: pytest.approx(150.0)}
-
-
-def test_a_target_that_nothing_measured_has_no_rate(session: Session, measured: Measured) -> None:
-    assert reading.last_rates_bytes_per_second(session, [measured.target.id], "dd") == {}
-
-
 def test_the_csv_of_a_campaign_has_a_line_for_each_number(database: Database) -> None:
     with database.transaction() as session:
         measured = Measured(session, NOW)

@@ -43,6 +43,16 @@ def test_a_run_is_expected_to_take_as_long_as_the_last_of_its_cell(site: Site, c
     assert expected(site, runs[3]) == Expectation(clock() + timedelta(seconds=250))
 
 
+def test_what_passes_between_two_runs_is_expected_to_pass_again(site: Site, clock: MovedClock) -> None:
+    runs = site.add_runs([1], repeats=5, limit=3600.0)
+    for _ in range(2):
+        site.start()
+        end_after(site, 60)
+        clock.move(7)
+    site.start()
+    assert expected(site, runs[4]) == Expectation(clock() + timedelta(seconds=60 + 60 + 7))
+
+
 def test_a_new_cell_is_expected_to_take_as_long_as_its_campaigns_others_of_that_workload(
     site: Site, clock: MovedClock
 ) -> None:

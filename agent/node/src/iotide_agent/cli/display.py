@@ -30,7 +30,7 @@ from iotide_wire.cautions import cautions
 from iotide_wire.foreign import ForeignLoad
 from iotide_wire.measured import Flag
 from iotide_wire.messages import OrderRole
-from iotide_wire.units import Unit, format_bytes, format_rate, format_value
+from iotide_wire.units import Unit, format_bytes, format_estimate, format_rate, format_value
 
 _NOT_MEASURED: Final = "not measured"
 SHOWN_DIFFERENCES: Final = 200
@@ -188,7 +188,7 @@ def headline_words(headline: Headline) -> str:
 def preview_lines(preview: Preview) -> list[str]:
     """What a plan would do, in sentences."""
     seconds, reason = preview.seconds_estimated, preview.seconds_unknown_because
-    time = f"unknown: {reason}" if seconds is None else f"about {_duration(seconds)}"
+    time = f"unknown: {reason}" if seconds is None else f"about {format_estimate(seconds)}"
     return [
         f"{preview.run_count} runs of {preview.cell_count} cells",
         f"time: {time}",
@@ -206,7 +206,8 @@ def show_run(console: Console, run: RunDetail) -> None:
     for attempt in run.attempts:
         for order in attempt.orders:
             _show_order(console, attempt, order)
-    table = _table("metric", "value")
+    is_partial = run.state in {"failed", "cancelled"}
+    table = _table("metric", "value of a part" if is_partial else "value")
     for sample in run.samples:
         mark = " (superseded)" if sample.superseded else ""
         table.add_row(_with_labels(sample.metric, sample.labels), format_value(sample.value, sample.unit) + mark)
@@ -375,7 +376,9 @@ class LiveProgress:
         if campaign.state == "paused":
             text += f"; {stage_lines(campaign)[-1]}"
         seconds = campaign.seconds_remaining_estimated
-        remaining = f"about {_duration(seconds)} left" if seconds is not None and campaign.state == "active" else ""
+        remaining = (
+            f"about {format_estimate(seconds)} left" if seconds is not None and campaign.state == "active" else ""
+        )
         self._bar.update(self._task, completed=campaign.progress, description=text, remaining=remaining)
         if not self._console.is_terminal and text != self._last:
             self._console.print(text, markup=False, highlight=False, soft_wrap=True)
@@ -400,10 +403,3 @@ def _label_value(label: str, value: object) -> str:
     if label.endswith("_bytes") and isinstance(value, int | float):
         return format_bytes(value)
     return str(value)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:  # noqa: PLR2004 - below that, seconds say more than minutes
-        return format_value(round(seconds), Unit.SECONDS)
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes / 60:.1f} h"  # noqa: PLR2004 - as above

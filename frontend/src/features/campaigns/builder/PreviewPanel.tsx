@@ -11,7 +11,7 @@ import { Section } from "@/components/Page";
 import { Place } from "@/components/Place";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
-import { formatDuration, formatP } from "@/lib/units";
+import { formatEstimate, formatP } from "@/lib/units";
 
 interface PreviewPanelProps {
   readonly missing: readonly string[];
@@ -50,7 +50,7 @@ function PreviewBody({ preview }: { preview: Preview }) {
         <Definition label={t`Time`}>
           {preview.seconds_estimated === null
             ? t`unknown: ${preview.seconds_unknown_because ?? t`no rate is known yet`}`
-            : t`about ${formatDuration(preview.seconds_estimated)}`}
+            : t`about ${formatEstimate(preview.seconds_estimated)}`}
         </Definition>
         <Definition label={t`Space at most`}>
           <Quantity unit="bytes" value={preview.bytes_peak} />
@@ -100,7 +100,11 @@ function Matrix({ preview }: { preview: Preview }) {
   const describeCell = useDescriber(cells);
   return (
     <>
-      <ScrollTable head={[t`Node and target`, t`Workload`, t`Options`]} label={t`Run matrix`} maxHeight={320}>
+      <ScrollTable
+        head={[t`Node and target`, t`Workload`, t`Options`, t`Space`, t`Time of a run`]}
+        label={t`Run matrix`}
+        maxHeight={320}
+      >
         {cells.map((cell) => (
           <tr key={cell.ordinal}>
             <td className="iotide-name">
@@ -118,6 +122,14 @@ function Matrix({ preview }: { preview: Preview }) {
             </td>
             <td>{cell.workload}</td>
             <td className="iotide-wrap">{describeCell(cell)}</td>
+            <td>
+              <Quantity unit="bytes" value={cell.bytes_needed} />
+            </td>
+            <td>
+              {cell.run_seconds_estimated === null
+                ? t`unknown`
+                : t`about ${formatEstimate(cell.run_seconds_estimated)}`}
+            </td>
           </tr>
         ))}
       </ScrollTable>

@@ -1,0 +1,66 @@
+"""How long one run of a planned cell will load its target, by what the target did before; pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PastCell:
+    """A cell of the same workload on the same target whose runs have finished.
+
+    Attributes:
+        options_sha256: of the options that differ from the frozen defaults.
+        node_count, target_count: how many loaded, and were loaded, together.
+        bytes_moved: on all targets from all nodes, as foreseen when it was submitted.
+        seconds: the median of its runs, from the start of the load to its end.
+    """
+
+    options_sha256: str
+    node_count: int
+    target_count: int
+    bytes_moved: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One file system of a planned cell.
+
+    Attributes:
+        bytes_moved: in this file system alone, `share` of all that the cell moves.
+        run_seconds: where the options say how long a run lasts, else 0.
+    """
+
+    options_sha256: str
+    node_count: int
+    target_count: int
+    bytes_moved: float
+    share: float
+    run_seconds: float
+
+
+def load_seconds(wanted: Wanted, past: Sequence[PastCell], rate_bytes_per_second: float | None) -> float | None:
+    """Return the seconds from the start of the load to its end, or None where nothing tells them.
+
+    The same cell takes as long as before. Another size takes its bytes at the last rate, and besides as long as the
+    newest cell took beyond its own bytes: for the start of the tool, for flushes and for emptying the cache. Without a
+    rate, a cell takes as long per byte as the newest one.
+
+    Args:
+        past: the newest first.
+        rate_bytes_per_second: of the target, while its newest cell moved data.
+    """
+    alike = [cell for cell in past if (cell.node_count, cell.target_count) == (wanted.node_count, wanted.target_count)]
+    same = next((cell for cell in alike if cell.options_sha256 == wanted.options_sha256), None)
+    if same is not None:
+        return same.seconds
+    if wanted.run_seconds:
+        return wanted.run_seconds
+    newest = next(iter(alike or past), None)
+    past_bytes = newest.bytes_moved * wanted.share if newest else 0.0
+    if wanted.bytes_moved and rate_bytes_per_second:
+        besides = max(0.0, newest.seconds - past_bytes / rate_bytes_per_second) if newest else 0.0
+        return besides + wanted.bytes_moved / rate_bytes_per_second
+    if newest is None:
+        return None
+    return newest.seconds * wanted.bytes_moved / past_bytes if past_bytes and wanted.bytes_moved else newest.seconds

@@ -1,0 +1,70 @@
+"""What targets did before, for a forecast."""
+
+from datetime import UTC, datetime
+
+import pytest
+from factories.measured import Measured, finish, sample
+from sqlalchemy.orm import Session
+
+from iotide_server.campaigns.models import Cell
+from iotide_server.results.past import LastRate, last_rates, past_cells
+from iotide_server.trends.service import recompute_points
+
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def measured(session: Session) -> Measured:
+    return Measured(session, NOW)
+
+
+def cell_with(measured: Measured, value: float, *, minutes: float = 0, **options: object) -> Cell:
+    cell = measured.cell(**options)
+    measured.deliver(cell, finish(NOW, sample(value)), minutes=minutes)
+    recompute_points(measured.session, cell.id)
+    return cell
+
+
+def test_the_last_rate_of_a_target_is_that_of_the_same_workload_first(session: Session, measured: Measured) -> None:
+    target = measured.target.id
+    cell_with(measured, 100.0, minutes=0)
+    cell_with(measured, 200.0, minutes=10)
+    assert last_rates(session, [target], "dd") == {target: LastRate("dd", 200.0)}
+    assert last_rates(session, [target], "fio") == {target: LastRate("dd", 200.0)}
+
+
+def test_several_rates_of_a_cell_count_by_the_time_that_their_bytes_take(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    measured.deliver(cell, finish(NOW, sample(100.0, operation="write"), sample(300.0, operation="read")))
+    recompute_points(session, cell.id)
+    rate = last_rates(session, [measured.target.id], "dd")[measured.target.id]
+    assert rate.bytes_per_second == pytest.approx(150.0)
+
+
+def test_the_rate_of_one_writer_is_not_that_of_all(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    of_writers = [sample(100.0, operation="write", writer=number) for number in (1, 2)]
+    measured.deliver(cell, finish(NOW, *of_writers, sample(180.0, operation="write")))
+    recompute_points(session, cell.id)
+    assert last_rates(session, [measured.target.id], "dd")[measured.target.id].bytes_per_second == 180.0
+
+
+def test_a_target_that_nothing_measured_has_no_rate_and_no_cells(session: Session, measured: Measured) -> None:
+    assert last_rates(session, [measured.target.id], "dd") == {}
+    assert past_cells(session, [measured.target.id], "dd") == {}
+
+
+def test_cells_come_newest_first_with_the_median_time_of_their_runs(session: Session, measured: Measured) -> None:
+    old = measured.cell()
+    for seconds in (10, 30, 20):
+        run = measured.deliver(old, finish(NOW, sample(1.0)))
+        run.started_at, run.ended_at = NOW, NOW.replace(second=seconds)
+    new = measured.cell(file_size_bytes=4096)
+    run = measured.deliver(new, finish(NOW, sample(1.0)))
+    run.started_at, run.ended_at = NOW, NOW.replace(second=5)
+    session.flush()
+    found = past_cells(session, [measured.target.id], "dd")[measured.target.id]
+    assert [(cell.options_sha256, cell.seconds) for cell in found] == [
+        (new.options_sha256, 5.0),
+        (old.options_sha256, 20.0),
+    ]
