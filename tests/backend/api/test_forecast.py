@@ -176,3 +176,9 @@ def test_a_target_that_is_memory_is_named_once_and_has_no_remedy_by_size(
     shown = preview(ready.plan())
     assert message(shown, "target_is_memory") == ("target scratch is memory (tmpfs): its numbers are memory numbers")
     assert "cache_measured" not in codes(shown)
+
+
+def test_work_on_names_of_files_has_no_warning_of_a_size(
+    ready: ReadyCluster, preview: Callable[..., dict[str, Any]]
+) -> None:
+    assert "cache_measured" not in codes(preview(ready.plan(workloads=[{"workload": "create"}])))

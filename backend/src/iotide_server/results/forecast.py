@@ -202,7 +202,8 @@ def _cautions_of_memory(planned: PlannedCampaign) -> list[Caution]:
     found = {Caution("target_is_memory", memory_words(name, in_memory[name]), "targets") for name in in_memory}
     for cell in planned.cells:
         on = None if cell.is_past_cache or cell.is_in_memory else cell.cached_on()
-        if on is not None and cell.data_bytes(on):
+        # Files that are only created and looked up have no size to raise and no O_DIRECT to take.
+        if on is not None and cell.data_bytes(on) and _is_in_bytes(cell.option_set.workload):
             room = "take more, or O_DIRECT" if cell.size_fits(on) else "more has no room there: take O_DIRECT"
             message = (
                 f"{cell.option_set.workload.name} moves less than twice the node's memory: the cache is measured"
