@@ -8,6 +8,41 @@ export interface ExportTable {
   readonly rows: readonly (readonly ExportCell[])[];
 }
 
+/** A row by column name. */
+export type ExportRecord = Readonly<Record<string, ExportCell>>;
+
+/** Rows that may lack columns of others. A column that is new in a row follows the one before it in that row. */
+export function recordTable(records: readonly ExportRecord[]): ExportTable {
+  const columns: string[] = [];
+  for (const record of records) {
+    let place = 0;
+    for (const name of Object.keys(record)) {
+      const known = columns.indexOf(name);
+      if (known < 0) columns.splice(place, 0, name);
+      place = (known < 0 ? place : known) + 1;
+    }
+  }
+  return { columns, rows: records.map((record) => columns.map((name) => record[name] ?? null)) };
+}
+
+/** One column for each option or label: `option_block_size_bytes`. */
+export function spread(
+  prefix: "option_" | "label_",
+  values: Readonly<Record<string, unknown>>,
+): ExportRecord {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [`${prefix}${name}`, plainCell(value)]),
+  );
+}
+
+/** Numbers, truths and texts as they are; the items of a list separated by spaces. */
+export function plainCell(value: unknown): ExportCell {
+  if (value === undefined || value === null) return null;
+  if (Array.isArray(value)) return value.map((item) => String(plainCell(item) ?? "")).join(" ");
+  const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  return isPlain ? value : JSON.stringify(value);
+}
+
 /** Lines as RFC 4180 has them; null is an empty field. */
 export function toCsv({ columns, rows }: ExportTable): string {
   return [columns, ...rows].map((row) => `${row.map(csvField).join(",")}\r\n`).join("");

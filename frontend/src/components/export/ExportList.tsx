@@ -26,7 +26,7 @@ export default function ExportList(source: ExportSource) {
 function ShownItems({ name, table }: ExportSource) {
   return (
     <>
-      <Menu.Label>{t`What is shown, in base units and UTC`}</Menu.Label>
+      <Menu.Label>{t`Data, in base units and UTC`}</Menu.Label>
       <Menu.Item onClick={() => saveText(name, "csv", "text/csv", toCsv(table()))}>{t`CSV`}</Menu.Item>
       <Menu.Item
         onClick={() => saveText(name, "json", "application/json", toJson(table()))}

@@ -6,6 +6,7 @@ import { Alert, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { CampaignComparison, ComparedCell, ComparedPair } from "@/api/types";
+import { ExportMenu } from "@/components/ExportMenu";
 import { Loaded } from "@/components/Loaded";
 import { useDescriber, useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
@@ -13,6 +14,7 @@ import { useScheme } from "@/components/scheme";
 import { UnmeasuredLoad } from "@/components/UnmeasuredLoad";
 import { Plot } from "@/plots/Plot";
 import { shiftsFigure, shiftsHeight } from "@/plots/shifts";
+import { pairsTable } from "./exports";
 import { drawnPairs, metricChoices, type NamedPair, runsFigure, shiftsOf } from "./figures";
 import { PairSection } from "./PairSection";
 import { type ComparedSides, comparisonQuery } from "./queries";
@@ -131,13 +133,16 @@ function FigureSection({ named, metric, onMetric }: FigureSectionProps) {
   return (
     <Section
       actions={
-        <NativeSelect
-          aria-label={t`Number`}
-          data={choices.map(({ key, title: label }) => ({ value: key, label }))}
-          onChange={(event) => onMetric(event.currentTarget.value)}
-          size="xs"
-          value={chosen?.key ?? ""}
-        />
+        <>
+          <ExportMenu name={t`Comparison`} table={() => pairsTable(named.map(({ pair }) => pair))} />
+          <NativeSelect
+            aria-label={t`Number`}
+            data={choices.map(({ key, title: label }) => ({ value: key, label }))}
+            onChange={(event) => onMetric(event.currentTarget.value)}
+            size="xs"
+            value={chosen?.key ?? ""}
+          />
+        </>
       }
       title={t`Figure`}
     >

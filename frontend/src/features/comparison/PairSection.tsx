@@ -15,6 +15,7 @@ import { RunNumbers } from "@/components/RunNumbers";
 import { ScrollTable } from "@/components/ScrollTable";
 import { optionValue, type TitleOf } from "@/lib/options";
 import { formatP, formatShift, formatValue } from "@/lib/units";
+import { pairsTable } from "./exports";
 import { metricKey, titleOfMetric } from "./figures";
 import { ENOUGH_RUNS, type RenderRepeats } from "./repeats";
 
@@ -56,7 +57,11 @@ export function PairSection({ name, pair, renderRepeats }: PairSectionProps) {
         {metrics.length === 0 ? (
           <Text c="dimmed">{t`These cells have no common number.`}</Text>
         ) : (
-          <ScrollTable head={[t`Number`, "A", "B", t`B / A`, t`In words`, "p"]} label={t`Numbers of ${name}`}>
+          <ScrollTable
+            exported={{ table: () => pairsTable([pair]) }}
+            head={[t`Number`, "A", "B", t`B / A`, t`In words`, "p"]}
+            label={t`Numbers of ${name}`}
+          >
             {metrics.map((metric) => (
               <MetricRow
                 isAlike={pair.is_alike}

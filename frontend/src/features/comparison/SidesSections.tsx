@@ -6,6 +6,7 @@ import { Group, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { SidesComparison } from "@/api/types";
+import { ExportMenu } from "@/components/ExportMenu";
 import { Loaded } from "@/components/Loaded";
 import { useDescriber, useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
@@ -13,6 +14,7 @@ import { useScheme } from "@/components/scheme";
 import { UnmeasuredLoad } from "@/components/UnmeasuredLoad";
 import { Plot } from "@/plots/Plot";
 import { shiftsFigure, shiftsHeight } from "@/plots/shifts";
+import { sidesTable } from "./exports";
 import { type ComparedMany, sidesQuery } from "./queries";
 import type { RenderRepeats } from "./repeats";
 import { SidesDifferences } from "./SidesDifferences";
@@ -90,7 +92,10 @@ function Sides({ found, view, onView, renderRepeats }: SidesProps) {
       {isUnlike && differences}
       <Section
         actions={
-          <Choices chosen={chosen?.key} choices={choices} found={found} names={names} onView={onView} />
+          <>
+            <ExportMenu name={t`Comparison`} table={() => sidesTable(found, names)} />
+            <Choices chosen={chosen?.key} choices={choices} found={found} names={names} onView={onView} />
+          </>
         }
         title={chosen?.title ?? t`Figure`}
       >
@@ -100,7 +105,13 @@ function Sides({ found, view, onView, renderRepeats }: SidesProps) {
         description={t`Ratios of Hodges and Lehmann to the baseline, with their exact 95 % intervals; of fewer than four runs the ratio of medians, grey and without one.`}
         title={t`Verdicts`}
       >
-        <SidesTable against={found.against} names={names} renderRepeats={renderRepeats} rows={rows} />
+        <SidesTable
+          against={found.against}
+          exported={() => sidesTable(found, names, chosen?.key)}
+          names={names}
+          renderRepeats={renderRepeats}
+          rows={rows}
+        />
         <LeftOut found={found} />
       </Section>
       {!isUnlike && differences}

@@ -8,6 +8,7 @@ import { DirectionBadge } from "@/components/DirectionBadge";
 import { MedianRatio } from "@/components/MedianRatio";
 import { RunNumbers } from "@/components/RunNumbers";
 import { ScrollTable } from "@/components/ScrollTable";
+import type { ExportTable } from "@/lib/exported";
 import { formatP, formatShift, formatValue } from "@/lib/units";
 import { ENOUGH_RUNS, type RenderRepeats } from "./repeats";
 import type { DrawnRow } from "./sidesFigures";
@@ -16,13 +17,14 @@ interface SidesTableProps {
   readonly rows: readonly DrawnRow[];
   readonly names: readonly string[];
   readonly against: number;
+  readonly exported: () => ExportTable;
   readonly renderRepeats: RenderRepeats;
 }
 
-export function SidesTable({ rows, names, against, renderRepeats }: SidesTableProps) {
+export function SidesTable({ rows, names, against, exported, renderRepeats }: SidesTableProps) {
   const head = names.map((name, place) => (place === against ? `${name} (baseline)` : name));
   return (
-    <ScrollTable head={["", ...head]} label={t`Verdicts`}>
+    <ScrollTable exported={{ table: exported }} head={["", ...head]} label={t`Verdicts`}>
       {rows.map(({ name, row, metric }) => (
         <tr key={row.cells.map((cell) => cell?.cell_id).join(" ")}>
           <th className="iotide-wrap" scope="row">
