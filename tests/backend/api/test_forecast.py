@@ -45,11 +45,11 @@ def preview(client: TestClient, admin: Person) -> Callable[[dict[str, Any]], dic
 
 @pytest.fixture
 def measure(client: TestClient, admin: Person, database: Database, clock: Clock) -> Callable[..., float]:
-    """Submits a plan and lets its runs end in their order with these timings; how long all of them took."""
+    """Submits a plan and lets its runs end in their order with these timings, an hour ago; returns their time."""
 
     def run(plan: dict[str, Any], loads: Iterator[float] | Sequence[float], gap: float) -> float:
         campaign = client.post(CAMPAIGNS, json=plan, headers=admin.headers).json()
-        begin = at = clock()
+        begin = at = clock() - timedelta(hours=1)
         with database.transaction() as session:
             rows = text(
                 "SELECT run.id FROM run JOIN cell ON cell.id = cell_id WHERE run.campaign_id = :id"
@@ -102,6 +102,18 @@ def test_a_policy_that_wants_a_quiet_node_takes_an_idle_sample_before_each_run(
     measure(ready.plan(repeats=4), [1.0] * 4, 0.2)
     assert preview(ready.plan(repeats=4))["seconds_estimated"] == 4.8
     assert preview(ready.plan(repeats=4, quiet="wait"))["seconds_estimated"] == 26
+
+
+def test_runs_right_after_others_wait_for_an_idle_sample_of_their_node(
+    ready: ReadyCluster, preview: Callable[..., dict[str, Any]], measure: Callable[..., float], database: Database
+) -> None:
+    measure(ready.plan(repeats=4), [1.0] * 4, 0.2)
+    with database.transaction() as session:
+        session.execute(
+            text("UPDATE run SET ended_at = ended_at + interval '1 h', started_at = started_at + interval '1 h'")
+        )
+    assert preview(ready.plan(repeats=4))["seconds_estimated"] == 4.8 + 5.0
+    assert preview(ready.plan(repeats=4, quiet="ignore"))["seconds_estimated"] == 4.8
 
 
 def test_a_target_that_was_never_measured_says_so(ready: ReadyCluster, preview: Callable[..., dict[str, Any]]) -> None:

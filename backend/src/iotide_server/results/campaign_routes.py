@@ -1,5 +1,6 @@
 """Routes of campaigns that need results: the forecast of a plan, the matrix with its numbers, all samples as CSV."""
 
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -12,7 +13,7 @@ from iotide_server.campaigns.planned import PlannedCampaign, PlannedCell
 from iotide_server.campaigns.planning import resolve
 from iotide_server.campaigns.schemas import PlanInput
 from iotide_server.kit.pagination import Page, Paging
-from iotide_server.kit.web import ONE_AT_A_TIME, Id, Tx, errors
+from iotide_server.kit.web import ONE_AT_A_TIME, Id, Now, Tx, errors
 from iotide_server.results import measurements, reading
 from iotide_server.results.conduct import Conduct
 from iotide_server.results.forecast import forecast
@@ -34,13 +35,13 @@ _SHOWN_CELLS = 200
 
 
 @router.post("/campaigns/preview", summary="Preview a campaign", responses=errors(404, 409))
-def preview_campaign(principal: Operator, session: Tx, body: PlanInput) -> Preview:
+def preview_campaign(principal: Operator, session: Tx, now: Now, body: PlanInput) -> Preview:
     """Checks a plan exactly as a submission does and says what it means; nothing is stored."""
-    return _preview(resolve(session, principal, body), session)
+    return _preview(resolve(session, principal, body), session, now)
 
 
-def _preview(planned: PlannedCampaign, session: Tx) -> Preview:
-    foreseen = forecast(session, planned)
+def _preview(planned: PlannedCampaign, session: Tx, now: datetime) -> Preview:
+    foreseen = forecast(session, planned, now)
     return Preview(
         cells=[
             _shown(cell, seconds)

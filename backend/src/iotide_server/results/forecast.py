@@ -3,14 +3,15 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.planned import PlannedCampaign, PlannedCell, PlannedRoom
-from iotide_server.results.pace import Wanted, load_seconds
+from iotide_server.results.pace import IDLE_SAMPLE_SECONDS, Wanted, idle_sample_seconds, load_seconds
 from iotide_server.results.past import LastRate, last_rates, past_cells
-from iotide_server.runs.queued import turnover_seconds
+from iotide_server.runs.queued import turnover_seconds, were_loaded
 from iotide_server.runs.resources import Mode, Resource, ResourceKind, needs
 from iotide_server.targets.memory import IN_MEMORY, memory_words
 from iotide_server.workloads.models import Workload
@@ -19,8 +20,6 @@ from iotide_wire.units import Unit, format_estimate, format_value
 
 USUAL_TURNOVER_SECONDS: Final = 0.5
 """What passes between two runs of a node where the cluster has no history: end, upload, scheduling, preparation."""
-IDLE_SAMPLE_SECONDS: Final = 5.0
-"""How long a node is watched before each run whose policy waits for a quiet node or refuses a busy one."""
 _NEAR_LIMIT_RATIO: Final = 0.8
 _ENOUGH_REPEATS: Final = 4
 
@@ -75,13 +74,15 @@ class Forecast:
     cautions: Sequence[Caution]
 
 
-def forecast(session: Session, planned: PlannedCampaign) -> Forecast:
-    """The expected cost of a resolved plan."""
+def forecast(session: Session, planned: PlannedCampaign, now: datetime) -> Forecast:
+    """The expected cost of a resolved plan that is submitted now."""
     past = _Past(session, planned)
     of_runs = [past.run_seconds(cell) for cell in planned.cells]
+    node_ids = {node.id for cell in planned.cells for node in cell.nodes}
+    was_loaded = were_loaded(session, planned.cluster.id, node_ids, now - timedelta(minutes=1))
     unknown = next((cell for cell, seconds in zip(planned.cells, of_runs, strict=True) if seconds is None), None)
     return Forecast(
-        seconds=_all_seconds(planned, of_runs, _between_seconds(session, planned)),
+        seconds=_all_seconds(planned, of_runs, _between_seconds(session, planned), was_loaded=was_loaded),
         seconds_unknown_because=None if unknown is None else _why_unknown(unknown, past),
         run_seconds=[None if seconds is None else two_digits(seconds) for seconds in of_runs],
         bytes_peak=round(max(cell.bytes_needed for cell in planned.cells)),
@@ -162,18 +163,27 @@ def _between_seconds(session: Session, planned: PlannedCampaign) -> float:
     return between + planned.plan.cool_down_seconds
 
 
-def _all_seconds(planned: PlannedCampaign, of_runs: Sequence[float | None], between: float) -> float | None:
+def _all_seconds(
+    planned: PlannedCampaign, of_runs: Sequence[float | None], between: float, *, was_loaded: bool
+) -> float | None:
     """Return the time of the busiest node, or of what the runs take for themselves besides."""
     if None in of_runs:
         return None
     busy: defaultdict[Resource, float] = defaultdict(float)
+    gaps: defaultdict[Resource, float] = defaultdict(float)
     for cell, seconds in zip(planned.cells, of_runs, strict=True):
         shared = [view.target.id for view in cell.targets if view.target.scope == "shared"]
         node_ids = [node.id for node in cell.nodes]
         for need in needs(planned.plan.exclusive, node_ids, shared, planned.cluster.id):
             if need.mode is Mode.EXCLUSIVE or need.resource.kind is ResourceKind.NODE:
                 busy[need.resource] += ((seconds or 0.0) + between) * planned.plan.repeats
-    return two_digits(max(busy.values()))
+                gaps[need.resource] += between * planned.plan.repeats
+    busiest = max(busy, key=busy.__getitem__)
+    sampled = 0.0
+    if planned.plan.quiet is QuietPolicy.FLAG:
+        gap_ratio = gaps[busiest] / busy[busiest] if busy[busiest] else 0.0
+        sampled = idle_sample_seconds(busy[busiest], gap_ratio, between, was_loaded=was_loaded)
+    return two_digits(busy[busiest] + sampled)
 
 
 def two_digits(seconds: float) -> float:

@@ -2,6 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
+
+IDLE_SAMPLE_SECONDS: Final = 5.0
+"""How long an agent watches its idle node: before each run whose policy waits for a quiet node or refuses a busy one,
+and once a minute for runs whose policy only marks them."""
+_SAMPLED_EVERY_SECONDS: Final = 60.0
+_SHORTEST_GAP_SECONDS: Final = 1.0
+"""A shorter gap between two runs adds nothing to a sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +72,20 @@ def load_seconds(wanted: Wanted, past: Sequence[PastCell], rate_bytes_per_second
     if newest is None:
         return None
     return newest.seconds * wanted.bytes_moved / past_bytes if past_bytes and wanted.bytes_moved else newest.seconds
+
+
+def idle_sample_seconds(busy_seconds: float, gap_ratio: float, gap_seconds: float, *, was_loaded: bool) -> float:
+    """Return how long runs with `quiet: flag` wait for idle samples of their node in all.
+
+    A node that did nothing for a while has its first sample. In each minute of runs one after another it needs another
+    one, less the seconds that the gaps between them gave.
+
+    Args:
+        busy_seconds: the runs with the gaps between them.
+        gap_ratio: the share of the gaps in that.
+        gap_seconds: one gap.
+        was_loaded: a run of ours was on the node in the last minute.
+    """
+    given = gap_ratio * _SAMPLED_EVERY_SECONDS if gap_seconds >= _SHORTEST_GAP_SECONDS else 0.0
+    samples = busy_seconds // _SAMPLED_EVERY_SECONDS + was_loaded
+    return samples * max(0.0, IDLE_SAMPLE_SECONDS - given)

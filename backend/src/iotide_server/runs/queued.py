@@ -102,6 +102,14 @@ _TURNOVER: Final = text(
     """
 )
 _TURNOVER_RUNS: Final = 200
+_WERE_LOADED: Final = text(
+    """
+    SELECT coalesce(bool_or(state IN ('waiting', 'active') OR ended_at >= :since), false)
+    FROM (SELECT cell_id, state, ended_at FROM run WHERE cluster_id = :cluster_id
+          ORDER BY id DESC LIMIT :most) AS newest
+    JOIN cell_node USING (cell_id) WHERE node_id = ANY(:node_ids)
+    """
+)
 
 
 def turnover_seconds(session: Session, cluster_id: int) -> float | None:
@@ -112,6 +120,12 @@ def turnover_seconds(session: Session, cluster_id: int) -> float | None:
     """
     found: float | None = session.scalar(_TURNOVER, {"cluster_id": cluster_id, "most": _TURNOVER_RUNS})
     return found
+
+
+def were_loaded(session: Session, cluster_id: int, node_ids: Collection[int], since: datetime) -> bool:
+    """Return true where one of the cluster's newest runs loads one of the nodes, is to load it, or ended since then."""
+    values = {"cluster_id": cluster_id, "node_ids": list(node_ids), "since": since, "most": _TURNOVER_RUNS}
+    return session.execute(_WERE_LOADED, values).scalar_one() is True
 
 
 def queue_before(session: Session, run_id: int) -> list[Queued] | None:

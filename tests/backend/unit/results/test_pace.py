@@ -3,7 +3,7 @@
 import pytest
 
 from iotide_server.results.forecast import two_digits
-from iotide_server.results.pace import PastCell, Wanted, load_seconds
+from iotide_server.results.pace import PastCell, Wanted, idle_sample_seconds, load_seconds
 
 MIB = 1024**2
 
@@ -48,3 +48,19 @@ def test_nothing_measured_is_unknown() -> None:
 @pytest.mark.parametrize(("exact", "shown"), [(3.98, 4.0), (22.4, 22.0), (1234.0, 1200.0), (0.0163, 0.016), (0.0, 0.0)])
 def test_an_estimate_has_two_digits(exact: float, shown: float) -> None:
     assert two_digits(exact) == shown
+
+
+@pytest.mark.parametrize(
+    ("busy_seconds", "gap_ratio", "gap_seconds", "was_loaded", "expected"),
+    [
+        (20.0, 0.1, 0.2, False, 0.0),
+        (20.0, 0.1, 0.2, True, 5.0),
+        (130.0, 0.1, 0.2, False, 10.0),
+        (130.0, 0.05, 1.0, True, 6.0),
+        (130.0, 0.1, 1.0, True, 0.0),
+    ],
+)
+def test_idle_samples_take_five_seconds_a_minute_less_what_longer_gaps_give(
+    busy_seconds: float, gap_ratio: float, gap_seconds: float, *, was_loaded: bool, expected: float
+) -> None:
+    assert idle_sample_seconds(busy_seconds, gap_ratio, gap_seconds, was_loaded=was_loaded) == pytest.approx(expected)
