@@ -10,9 +10,12 @@ from fastapi.testclient import TestClient
 
 from iotide_server.accounts.models import Role
 from iotide_server.kit.db import Database, Json
+from iotide_server.results import service
+from iotide_server.results.models import Point
 from iotide_server.runs.models import Run
 from iotide_server.trends.service import recompute_points
-from iotide_wire.measured import Flag, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.messages import Outcome
 
 RATES = [100.0, 300.0, 200.0]
 SHORT = Flag(code="DURATION", measured="5 s", limit="30 s", effect=FlagEffect.MARKED)
@@ -73,6 +76,23 @@ def test_a_row_says_what_a_run_is_known_by_and_what_it_may_be_compared_with(
     assert (newest["cluster_name"], newest["campaign_name"], newest["duration_seconds"]) == ("blade", "nightly", 3.0)
     assert len({row["likeness"] for row in finished}) == 1
     assert finished[2]["flags"] == ["DURATION"]
+
+
+def test_the_partial_figure_of_a_run_that_was_cut_is_neither_its_headline_nor_a_point(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    cut = Flag(code=FlagCode.CUT, measured="3.2 GiB of 16 GiB", limit="60 s", effect=FlagEffect.REJECTED)
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        cell = measured.cell(measured.campaign("nightly"))
+        run, partial = measured.run(cell), sample(871e6, operation="write")
+        order = measured.order(run)
+        service.ingest(session, order, finish(NOW, partial, flags=(cut,), outcome=Outcome.FAILED), NOW)
+        measured.end(run, order, "failed")
+        recompute_points(session, cell.id)
+        assert session.query(Point).all() == []
+    [row] = found(client, admin)["items"]
+    assert (row["state"], row["headline"], row["flags"]) == ("failed", None, ["CUT"])
 
 
 @pytest.mark.parametrize(
