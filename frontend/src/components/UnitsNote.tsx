@@ -11,11 +11,16 @@ const RATES: Readonly<Record<RateUnits, string>> = {
   bits: t`Rates are in bits: 1 Mbit/s is 10⁶ bits a second.`,
 };
 
-export function UnitsNote() {
+/** Return the note's words, for a page that sets them in its own type. */
+export function useUnitsWords(): string {
   const { rates } = usePreferences();
+  return `${RATES[rates]} ${t`Sizes are binary: 1 MiB is 2²⁰ bytes.`}`;
+}
+
+export function UnitsNote() {
   return (
     <Text c="dimmed" className="iotide-units" mt="lg" size="xs">
-      {RATES[rates]} {t`Sizes are binary: 1 MiB is 2²⁰ bytes.`}
+      {useUnitsWords()}
     </Text>
   );
 }

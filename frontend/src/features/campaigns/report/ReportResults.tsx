@@ -7,7 +7,7 @@ import { cautionsOf } from "@/components/flagWords";
 import { useTitlesOf } from "@/components/optionTitles";
 import { PaperTable } from "@/components/PaperTable";
 import { RunLinks } from "@/components/RunLinks";
-import { UnitsNote } from "@/components/UnitsNote";
+import { useUnitsWords } from "@/components/UnitsNote";
 import { formatValue } from "@/lib/units";
 import { groupResults, type ResultGroup, type ResultRow } from "../results";
 
@@ -15,6 +15,7 @@ const HEAD = [t`Of`, t`Node and target`, t`Median`, t`Min`, t`Max`, "n", t`Sprea
 
 export function ReportResults({ cells }: { cells: readonly Cell[] }) {
   const titlesOf = useTitlesOf();
+  const units = useUnitsWords();
   return (
     <>
       {groupResults(cells, titlesOf).map((group) => (
@@ -26,7 +27,7 @@ export function ReportResults({ cells }: { cells: readonly Cell[] }) {
           that were rejected or failed are listed below and in no number above.
         </Trans>
       </p>
-      <UnitsNote />
+      <p className="quiet">{units}</p>
     </>
   );
 }
