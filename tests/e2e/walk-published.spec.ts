@@ -60,6 +60,6 @@ async function seeSource(page: Page): Promise<void> {
   await expect(page.getByRole("button", { name: "Add repeats" })).toHaveCount(0);
   await page.getByRole("tab", { name: "Runs" }).click();
   await page.getByRole("tabpanel").getByRole("link", { name: /^\d+$/ }).first().click();
-  await expect(page.getByText("Published, not measured here")).toBeVisible();
+  await expect(page.getByRole("cell", { name: "Published, not measured here" })).toBeVisible();
   await expect(page.getByText(/Infiniband Interconnects, table of dd times/).first()).toBeVisible();
 }

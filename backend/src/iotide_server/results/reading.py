@@ -36,7 +36,7 @@ from iotide_server.runs.models import Run as RunRow
 from iotide_server.runs.schemas import Run
 from iotide_server.statistics.summary import tier, variation
 from iotide_wire.checks import CHECKS
-from iotide_wire.measured import NotJudged
+from iotide_wire.measured import FlagCode, NotJudged
 
 
 def list_series(session: Session, principal: Principal, wanted: SeriesFilter, paging: PageRequest) -> Slice[AnyRow]:
@@ -221,7 +221,8 @@ def run_detail(session: Session, principal: Principal, run_id: int, now: datetim
 
 def _not_judged(session: Session, run: AnyRow) -> list[UnansweredCheck] | None:
     known = conduct_queries.known(session, run.id)
-    if known is None:
+    # Nobody here judges what others published; its flag says so.
+    if known is None or any(flag["code"] == FlagCode.PUBLISHED for flag in run.flags):
         return []
     if run.not_judged is None:
         return None

@@ -49,14 +49,16 @@ export function CurveSection({ run, shown, onShow }: CurveSectionProps) {
 }
 
 function NoCurve({ run }: { run: RunDetail }) {
-  const isSample = useOrigin(run.cluster_id) === "made_up";
-  return <Text c="dimmed">{whyNoCurve(run, isSample)}</Text>;
+  const origin = useOrigin(run.cluster_id);
+  return <Text c="dimmed">{whyNoCurve(run, origin)}</Text>;
 }
 
-function whyNoCurve({ started_at, ended_at }: RunDetail, isSample: boolean): string {
+function whyNoCurve({ started_at, ended_at }: RunDetail, origin: ReturnType<typeof useOrigin>): string {
+  if (origin === "published") return t`No curve: others measured this and published its numbers only.`;
   if (ended_at === null) return t`No curve yet.`;
   if (started_at === null) return t`No curve: the run never started.`;
-  if (isSample) return t`No curve: sample data has curves only of reads and writes in its last two weeks.`;
+  if (origin === "made_up")
+    return t`No curve: sample data has curves only of reads and writes in its last two weeks.`;
   return t`No curve: the run was too short.`;
 }
 

@@ -81,6 +81,7 @@ def test_each_run_names_its_source_and_that_it_was_not_measured_here(library: Li
             assert source["place"] in flag["measured"]
             assert (run["state"], run["validity"], run["started_at"]) == ("finished", "valid", None)
             assert run["environment"]["published.source"] == flag["measured"]
+            assert run["not_judged"] == [], "nobody here judges it"
 
 
 def test_options_that_nobody_printed_are_not_made_up(library: Library) -> None:
