@@ -2,15 +2,13 @@
 
 import json
 import sys
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from iotide_agent.workloads.base import Options
-from iotide_agent.workloads.registry import workload
+from iotide_agent.workloads.registry import all_workloads
 from iotide_agent.workloads.sizes import AutoSize
-
-_WORKLOADS: Final = ("dd", "iozone", "bonnie")
 
 
 class ListOptions(Options):
@@ -31,7 +29,7 @@ class ListOptions(Options):
 
 def forms() -> dict[str, Any]:
     """The JSON Schema of each form by its name, without descriptions, so that another wording changes no test."""
-    schemas = {name: workload(name, {}).options_schema() for name in _WORKLOADS}
+    schemas = {name: one.options_schema() for name, one in all_workloads().items()}
     described: dict[str, Any] = {**schemas, "lists": ListOptions.model_json_schema()}
     return {name: _without_descriptions(schema) for name, schema in described.items()}
 

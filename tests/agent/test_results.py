@@ -217,7 +217,7 @@ def test_a_short_run_after_1_s_of_97_percent_cpu_says_that_its_load_was_not_meas
     result = collect([record("write"), record("read")], [GOOD, GOOD], before=UNSEEN)
     [flag] = [flag for flag in result.flags if flag.code is FlagCode.LOAD_NOT_MEASURED]
     assert flag.measured == (
-        "before the run: sample 1.1 s of 5 s; "
+        "before the run: sample 1.08 s of 5 s; "
         "during the run: write 0 whole seconds, 5 needed; read 0 whole seconds, 5 needed"
     )
     ignored = collect([record("write"), record("read")], [GOOD, GOOD], before=UNSEEN, quiet="ignore")
@@ -228,7 +228,7 @@ def test_checks_that_saw_too_little_are_part_of_the_result_with_what_was_missing
     result = collect([record("write"), record("read")], [GOOD, GOOD], before=UNSEEN)
     assert result.not_judged is not None
     found = {(answer.check, answer.phase): answer.because for answer in result.not_judged}
-    assert found[Check.LOAD_BEFORE, ""] == "sample 1.1 s of 5 s"
+    assert found[Check.LOAD_BEFORE, ""] == "sample 1.08 s of 5 s"
     assert found[Check.STEADINESS, "write"] == "0 s, 25 needed"
     assert found[Check.STORAGE_CONDITION, ""] == "it was not read before and after the run"
     assert found[Check.CACHE_SIZE, ""] == "the node does not report its memory"

@@ -89,7 +89,7 @@ def test_a_mended_parser_is_shown_first_and_then_takes_the_place_of_the_first(
     status, shown = iotide(MendedDd(), str(run_id), "--dry-run")
     assert status == 0, shown
     assert "2 of 10 numbers differ" in shown
-    assert "-50.0%" in shown
+    assert "\u221250.0 %" in shown
     assert "+ TOO_FAST (marked): the mended parser says so" in shown
     assert rig.stack.get(f"/runs/{run_id}") == before
 

@@ -23988,6 +23988,8 @@ export interface operations {
             query?: {
                 /** @description Only those on its nodes */
                 cluster_id?: number | null;
+                /** @description Also those of campaigns that no node has any more, without nodes */
+                with_former?: boolean;
                 /** @description Rows on the page */
                 limit?: number;
                 /** @description `next_cursor` of the page before */

@@ -16,7 +16,7 @@ import { SessionProvider, useIsLoggedIn, usePrincipal } from "@/components/sessi
 import { UnitsNote } from "@/components/UnitsNote";
 import { sessionQuery } from "@/features/accounts/queries";
 import { clustersQuery } from "@/features/clusters/queries";
-import { workloadsQuery } from "@/features/workloads/queries";
+import { namedWorkloadsQuery } from "@/features/workloads/queries";
 import { useKeys } from "./useKeys";
 import { useLive } from "./useLive";
 
@@ -48,7 +48,7 @@ export function Shell() {
   const { data: session } = useSuspenseQuery(sessionQuery);
   const { data: clusters = NONE } = useQuery(clustersQuery);
   // Of all clusters: lists over several of them name options as the page of each does.
-  const { data: workloads = NONE } = useQuery(workloadsQuery(undefined));
+  const { data: workloads = NONE } = useQuery(namedWorkloadsQuery);
   const isLineUp = useLive();
   const { rates, zone } = usePreferences();
   const [isPaletteOpen, palette] = useDisclosure();

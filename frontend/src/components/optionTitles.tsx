@@ -16,11 +16,13 @@ interface OptionTitlesProps {
 export function OptionTitles({ workloads, children }: OptionTitlesProps) {
   const around = useContext(TitlesContext);
   const titles = useMemo(() => {
-    const own = workloads.map(({ name, options_schema }) => {
+    const all = new Map(around);
+    // The newest stand first, and name what older ones named otherwise.
+    for (const { name, options_schema } of [...workloads].reverse()) {
       const fields = readFields(options_schema).map((field) => [field.name, field.title] as const);
-      return [name, new Map([...(around.get(name) ?? []), ...fields])] as const;
-    });
-    return new Map([...around, ...own]);
+      all.set(name, new Map([...(all.get(name) ?? []), ...fields]));
+    }
+    return all;
   }, [workloads, around]);
   return <TitlesContext value={titles}>{children}</TitlesContext>;
 }

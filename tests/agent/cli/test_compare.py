@@ -68,7 +68,7 @@ def test_differences_stand_first_then_words_with_runs_interval_and_p(
         "A: campaign 12, cell 1: dd on n1, nfs",
         "B: campaign 13, cell 1: dd on n1, xfs",
         "  differs in targets: nfs -> xfs",
-        "  Throughput operation=write: B 8.0 to 15.2 % higher; n = 5 and 6, ratio 1.112 [1.080, 1.152], p = 0.0079",
+        "  Throughput operation=write: B 8.0 to 15.2 % higher; n = 5 and 6, ratio 1.11 [1.08, 1.15], p = 0.0079",
         "",
         "without a counterpart: cells 2, 3 of B",
     ]
@@ -83,7 +83,7 @@ def test_what_may_be_chance_too_few_or_unlike_says_so(server: FakeServer, capsys
     told = capsys.readouterr().out
     assert "not the same was run, so ratios say little" in told
     assert "p = 0.0079; one of 1 comparisons, so it may be chance" in told
-    assert "2 runs: too few; n = 5 and 2, ratio of medians 1.110" in told
+    assert "2 runs: too few; n = 5 and 2, ratio of medians 1.11" in told
     assert "1 run; n = 5 and 1\n" in told
 
 
@@ -94,8 +94,7 @@ def test_a_part_of_a_run_shows_its_p_and_is_not_judged(server: FakeServer, capsy
     assert run("compare", "12", "13") == 0
     told = capsys.readouterr().out
     assert (
-        "Duration operation=write: B 8.0 to 15.2 % higher; n = 5 and 6, ratio 1.112 [1.080, 1.152], p = 0.0079\n"
-        in told
+        "Duration operation=write: B 8.0 to 15.2 % higher; n = 5 and 6, ratio 1.11 [1.08, 1.15], p = 0.0079\n" in told
     )
     assert "one of 1 comparisons, so it may be chance" in told
 

@@ -200,7 +200,7 @@ def test_tables_keep_a_row_on_one_line_in_a_pipe(server: FakeServer, iotide: Iot
     heading, row = iotide("run", "list", "--campaign", "7").out.splitlines()
     assert heading.startswith("id  campaign  repeat  node  target  workload  state               value  progress")
     assert row.rstrip().startswith(
-        "11  first     1       n1    disk    dd        finished, rejected         100%      FSYNC"
+        "11  first     1       n1    disk    dd        finished, rejected         100 %     FSYNC"
     )
 
 
@@ -309,7 +309,7 @@ def test_run_is_shown_with_command_samples_and_flags(server: FakeServer, iotide:
     server.on("GET /runs/11", (200, detail | {"not_judged": [unjudged]}))
     shown = iotide("run", "show", "11").out
     assert "  $ dd of=/x [y]" in shown
-    assert "  others before: processors 45.0%, disks 5 MB/s, batch jobs 4711" in shown
+    assert "  others before: processors 45 %, disks 5 MB/s, batch jobs 4711" in shown
     assert "  others during: not measured" in shown
     assert "not judged: steadiness (write: 1 s, 25 needed)" in shown
     assert "attempt 1 observed by s1: running" in shown
@@ -320,9 +320,9 @@ def test_run_is_shown_with_command_samples_and_flags(server: FakeServer, iotide:
 
 def test_a_sample_that_was_too_short_is_not_shown_as_that_of_a_quiet_node() -> None:
     short = ForeignLoad.model_validate({"before": BEFORE | {"seconds": 1.08}, "during": None})
-    lines = ["others before: not measured, 1.1 s of 5 s", "others during: not measured"]
+    lines = ["others before: not measured, 1.08 s of 5 s", "others during: not measured"]
     assert foreign_lines(short) == lines
-    assert foreign_lines(ForeignLoad(before=None, during=None))[0] == "others before: not measured, 0.0 s of 5 s"
+    assert foreign_lines(ForeignLoad(before=None, during=None))[0] == "others before: not measured, 0 s of 5 s"
     assert foreign_lines(None) == []
 
 

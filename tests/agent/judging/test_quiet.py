@@ -53,9 +53,9 @@ def seen(idle: Idle | None = QUIET, excess: str = "", waited: float = 0.0, *, is
         (replace(QUIET, running_tasks=2.0), ""),
         (replace(QUIET, running_tasks=12.8), "load 3.2 of at most 0.5 per processor"),
         (replace(QUIET, cpu_ratio=0.10), ""),
-        (replace(QUIET, cpu_ratio=0.45), "processors busy 45% of at most 10% of the time"),
-        (replace(QUIET, psi_cpu_ratio=0.2), "tasks waited for a processor 20% of at most 10% of the time"),
-        (replace(QUIET, psi_io_ratio=0.5), "tasks waited for storage 50% of at most 10% of the time"),
+        (replace(QUIET, cpu_ratio=0.45), "processors busy 45 % of at most 10 % of the time"),
+        (replace(QUIET, psi_cpu_ratio=0.2), "tasks waited for a processor 20 % of at most 10 % of the time"),
+        (replace(QUIET, psi_io_ratio=0.5), "tasks waited for storage 50 % of at most 10 % of the time"),
         (replace(QUIET, disk_bytes_per_second=MEBIBYTE), ""),
         (replace(QUIET, disk_bytes_per_second=5e6), "disks 5 MB/s of at most 1.05 MB/s"),
         (replace(QUIET, network_bytes_per_second=118e6), "network 118 MB/s of at most 1.05 MB/s"),
@@ -73,7 +73,7 @@ def test_a_node_is_quiet_up_to_each_limit_and_what_it_does_not_tell_is_not_judge
 def test_all_that_is_too_much_is_named() -> None:
     busy = replace(QUIET, cpu_ratio=0.5, disk_bytes_per_second=5e6)
     assert excess_of(busy, Neighbours(0, ("7",)), LIMITS) == (
-        "processors busy 50% of at most 10% of the time; disks 5 MB/s of at most 1.05 MB/s; "
+        "processors busy 50 % of at most 10 % of the time; disks 5 MB/s of at most 1.05 MB/s; "
         "batch jobs 7: 1 of at most 0"
     )
 
@@ -177,16 +177,16 @@ def before(excess: str = "", *, seconds: float = 5.0, **more: object) -> Foreign
 
 
 def test_a_run_on_a_busy_node_is_marked_unless_its_campaign_ignores_that() -> None:
-    [flag] = flags_of(judge_before(before("processors busy 45%"), QuietPolicy.FLAG))
+    [flag] = flags_of(judge_before(before("processors busy 45 %"), QuietPolicy.FLAG))
     assert (flag.code, flag.effect) == (FlagCode.FOREIGN_LOAD, FlagEffect.MARKED)
-    assert (flag.measured, flag.limit) == ("just before the run: processors busy 45%", "a quiet node")
-    assert judge_before(before("processors busy 45%"), QuietPolicy.IGNORE) == []
+    assert (flag.measured, flag.limit) == ("just before the run: processors busy 45 %", "a quiet node")
+    assert judge_before(before("processors busy 45 %"), QuietPolicy.IGNORE) == []
     assert judge_before(before(), QuietPolicy.FLAG) == []
 
 
 def test_a_mark_from_seconds_of_gaps_between_runs_says_within_which_time_they_were() -> None:
-    [flag] = flags_of(judge_before(before("processors busy 45%", within_seconds=42.4), QuietPolicy.FLAG))
-    assert flag.measured == "within 42 s before the run: processors busy 45%"
+    [flag] = flags_of(judge_before(before("processors busy 45 %", within_seconds=42.4), QuietPolicy.FLAG))
+    assert flag.measured == "within 42 s before the run: processors busy 45 %"
 
 
 @pytest.mark.parametrize(
@@ -195,11 +195,11 @@ def test_a_mark_from_seconds_of_gaps_between_runs_says_within_which_time_they_we
         (
             None,
             {
-                Check.LOAD_BEFORE: "sample 0.0 s of 5 s",
+                Check.LOAD_BEFORE: "sample 0 s of 5 s",
                 Check.NEIGHBOURS: "neither `who` nor a batch system answered",
             },
         ),
-        (before(seconds=1.08), {Check.LOAD_BEFORE: "sample 1.1 s of 5 s"}),
+        (before(seconds=1.08), {Check.LOAD_BEFORE: "sample 1.08 s of 5 s"}),
         (before(cpu_ratio=None), {Check.LOAD_BEFORE: "the kernel does not report CPU time"}),
         (
             before(psi_cpu_ratio=None, psi_io_ratio=None),
@@ -225,7 +225,7 @@ def test_a_short_run_after_a_sample_that_was_too_short_is_marked_as_not_measured
     busy = before(seconds=1.08, cpu_ratio=0.97)
     [flag] = judge_unmeasured(busy, SHORT, [])
     assert (flag.code, flag.effect) == (FlagCode.LOAD_NOT_MEASURED, FlagEffect.MARKED)
-    assert flag.measured == f"before the run: sample 1.1 s of 5 s; during the run: {SHORT}"
+    assert flag.measured == f"before the run: sample 1.08 s of 5 s; during the run: {SHORT}"
     assert flag.limit == "5 idle seconds before the run, or 5 whole seconds of a phase"
 
 

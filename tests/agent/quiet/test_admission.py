@@ -119,7 +119,7 @@ def test_on_a_busy_node_it_starts_too_where_it_only_flags_or_ignores(door: Door,
     door.sample.idle = BUSY
     door.come(quiet=quiet)
     assert door.is_let_in()
-    assert door.before().excess == "processors busy 90% of at most 10% of the time"
+    assert door.before().excess == "processors busy 90 % of at most 10 % of the time"
 
 
 @pytest.mark.parametrize(("quiet", "is_fresh"), [("flag", False), ("ignore", False), ("wait", True), ("refuse", True)])
@@ -137,7 +137,7 @@ def test_a_run_that_is_only_flagged_waits_for_the_first_sample_of_its_node_and_s
     door.sample.idle = BUSY
     door.pass_seconds(4.0)
     assert door.is_let_in()
-    assert door.before().excess == "processors busy 90% of at most 10% of the time"
+    assert door.before().excess == "processors busy 90 % of at most 10 % of the time"
 
 
 def test_a_run_that_is_only_flagged_starts_unsampled_where_the_agent_still_cleans_up(door: Door) -> None:
@@ -156,7 +156,7 @@ def test_a_run_that_refuses_fails_at_once_and_nothing_was_started_for_it(door: D
     result = door.result()
     assert (result.outcome, result.reason_code) == (Outcome.FAILED, "node_busy")
     assert result.reason is not None
-    assert "processors busy 90% of at most 10%" in result.reason
+    assert "processors busy 90 % of at most 10 %" in result.reason
     assert result.foreign is not None
     assert result.foreign.before is not None
     assert result.foreign.before.cpu_ratio == 0.9
@@ -169,7 +169,7 @@ def test_a_run_that_waits_says_so_in_each_beat_and_starts_when_the_node_is_quiet
     assert not door.is_let_in()
     assert door.says() == (
         OrderState.PREFLIGHT,
-        "waiting for a quiet node: processors busy 90% of at most 10% of the time; 12 s of 60 s",
+        "waiting for a quiet node: processors busy 90 % of at most 10 % of the time; 12 s of 60 s",
     )
     assert not door.node.runs.is_at_work
     door.sample.idle = QUIET

@@ -66,7 +66,7 @@ def test_fork_touch_starts_the_real_touch_and_is_marked_for_it(place: Place) -> 
     outcomes = run_steps(steps_of(CREATE, options, place)[:1], place)
     [flag] = [flag for flag in read_all(CREATE, options, place, outcomes).flags if flag.code is FlagCode.FORK_BOUND]
     assert flag.effect is FlagEffect.MARKED
-    assert "ms a file" in flag.measured
+    assert "s a file" in flag.measured
 
 
 def test_native_mode_is_not_fork_bound(place: Place) -> None:

@@ -218,7 +218,7 @@ def test_slowest_process_is_compared_with_the_median_of_the_others(place: Place)
     flags = [flag for flag in parse("t4_C_perchild", STONE_WALLED, place).flags if flag.code is FlagCode.STRAGGLER]
     # Of the reread it took 1253 / 875 = 1.43 times as long as the median of the others.
     assert [flag.labels["operation"] for flag in flags] == ["write", "rewrite", "read"]
-    assert flags[0].measured == "write: the slowest process takes 1.4 s for its file, the median of the others 0.546 s"
+    assert flags[0].measured == "write: the slowest process takes 1.4 s for its file, the median of the others 546 ms"
     assert flags[0].limit == "1.5 x the median of the others"
 
 

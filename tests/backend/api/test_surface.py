@@ -68,7 +68,7 @@ def test_a_campaign_has_a_cell_for_each_pair_of_sizes_with_range_runs_and_its_cl
     (cliff,) = found["a"]["cliffs"]
     assert (cliff["axis"], cliff["last_bytes"], cliff["first_bytes"]) == ("file_size", 128 * MIB, 256 * MIB)
     assert (cliff["at_bytes"], cliff["of"], cliff["suits"]) == (RECORDS, 2, ["memory.total_bytes of node1 (256 MiB)"])
-    assert cliff["words"].startswith("It falls between a file size of 128 MiB and 256 MiB, to 10% at 2 of 2 record")
+    assert cliff["words"].startswith("It falls between a file size of 128 MiB and 256 MiB, to 10 % at 2 of 2 record")
     assert found["a"]["caches"] == [{"name": "memory.total_bytes of node1", "size_bytes": 256 * MIB}]
 
 

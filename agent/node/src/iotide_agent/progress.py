@@ -19,6 +19,7 @@ from iotide_agent.runner.files import read_slate
 from iotide_agent.spool import OrderFiles
 from iotide_agent.workloads.base import Counters, Step, Workload
 from iotide_wire.messages import CurvePiece
+from iotide_wire.units import format_seconds
 
 _STATE: Final = frozenset({"step", "step_written_bytes", "step_read_bytes", "step_seconds", "still_seconds", "waits"})
 """What a row says besides its counters."""
@@ -160,7 +161,7 @@ class RunWatch:
         if together and fraction is not None and fraction >= 1 and _is_written(together, counters):
             self.phase += "; flushing"
         if row["waits"]:
-            self.phase += f"; nothing has moved for {row['still_seconds']:.0f} s: {row['waits']}"
+            self.phase += f"; nothing has moved for {format_seconds(row['still_seconds'])}: {row['waits']}"
 
     def _fraction(self, workload: Workload[Any], step: Step, counters: Counters) -> float | None:
         try:

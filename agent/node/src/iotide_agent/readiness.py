@@ -23,7 +23,7 @@ from iotide_agent.transport import Refusal, Unreachable, transport_of
 from iotide_wire import WIRE_VERSION
 from iotide_wire.endpoint import AUTOMATIC, LOOPBACK
 from iotide_wire.nodes import ClockReading, Standing
-from iotide_wire.units import format_bytes
+from iotide_wire.units import format_bytes, format_seconds
 
 CLOCK_SECONDS: Final = 1.0
 """A clock further off than this shifts what is compared between nodes, and the times of events."""
@@ -130,8 +130,9 @@ def _version(standing: Standing) -> Finding:
 def _clock(reading: ClockReading | None) -> Finding:
     if reading is None:
         return Finding("clock", State.LIMITED, "nothing was heard of the server's", "look at the network")
-    sentence = f"{reading.offset_seconds * 1000:+.0f} ms from the server's, give or take "
-    sentence += f"{reading.uncertainty_seconds * 1000:.0f} ms"
+    sign = "-" if reading.offset_seconds < 0 else "+"
+    sentence = f"{sign}{format_seconds(abs(reading.offset_seconds))} from the server's, give or take "
+    sentence += format_seconds(reading.uncertainty_seconds)
     if abs(reading.offset_seconds) - reading.uncertainty_seconds <= CLOCK_SECONDS:
         return Finding("clock", State.READY, sentence)
     return Finding("clock", State.MISSING, sentence, "synchronise both clocks, for instance with chrony")

@@ -116,6 +116,21 @@ def format_bytes(size_bytes: float) -> str:
     return _scaled(size_bytes, 1024, ("B", "KiB", "MiB", "GiB", "TiB", "PiB"))
 
 
+def exact_bytes(size_bytes: float) -> str:
+    """Return the shortest text that means exactly this size, for options: `64 MiB`, `1 GB`, `1000001 B`."""
+    units = ("B", "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB")
+    size = int(size_bytes)
+    exact = [(size // factor, unit) for unit in units if not size % (factor := _BYTE_FACTORS[unit.lower()])]
+    number, unit = min(exact, key=lambda one: one[0])
+    return f"{number} {unit}"
+
+
+def exact_rate(rate_bytes_per_second: float) -> str:
+    """Return a rate in Mbit/s, as people say it of networks, where that is a whole number, else in B/s."""
+    megabits, rest = divmod(int(rate_bytes_per_second), 125_000)
+    return f"{int(rate_bytes_per_second)} B/s" if rest else f"{megabits} Mbit/s"
+
+
 def format_rate(rate_bytes_per_second: float) -> str:
     """A rate for a person, in powers of 1000 with three significant digits: `118 MB/s`."""
     return _scaled(rate_bytes_per_second, 1000, ("B/s", "kB/s", "MB/s", "GB/s", "TB/s"))
@@ -132,7 +147,7 @@ def format_value(value: float, unit: Unit) -> str:
         case Unit.BYTES:
             return format_bytes(value)
         case Unit.SECONDS:
-            return _format_seconds(value)
+            return format_seconds(value)
         case Unit.OPERATIONS_PER_SECOND:
             return _scaled(value, 1000, ("op/s", "k op/s", "M op/s", "G op/s"))
         case Unit.RATIO:
@@ -156,11 +171,17 @@ def format_percent(ratio: float) -> str:
 
 def format_shift(ratio: float) -> str:
     """The distance of a ratio from 1, with the minus sign that pages show: `+12.0 %`, `+380 %`."""
-    percent = (ratio - 1) * 100
-    step = _WHOLE if abs(percent) >= _TWO_DIGITS_AND_TENTH else _TENTH
-    shown = Decimal(abs(percent)).quantize(step, ROUND_HALF_UP)
-    sign = "" if not shown else _MINUS if percent < 0 else "+"
-    return f"{sign}{shown:,} %"
+    distance = format_distance(ratio)
+    if not distance.strip("0. %"):
+        return distance
+    return f"{_MINUS if ratio < 1 else '+'}{distance}"
+
+
+def format_distance(ratio: float) -> str:
+    """The distance of a ratio from 1 without its side, for `12.0 % lower`."""
+    percent = abs(ratio - 1) * 100
+    step = _WHOLE if percent >= _TWO_DIGITS_AND_TENTH else _TENTH
+    return f"{Decimal(percent).quantize(step, ROUND_HALF_UP):,} %"
 
 
 def format_factor(factor: float) -> str:
@@ -202,7 +223,8 @@ def _two_digits(number: float) -> str:
     return f"{float(f'{number:.1e}'):g}"
 
 
-def _format_seconds(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
+    """Return a duration in one unit, for limits and short times: `16.0 ms` -> `16 ms`, `90 s`, `20 min`."""
     for divisor, name in ((1e-6, "us"), (1e-3, "ms")):
         if 0 < abs(seconds) / divisor < _FOUR_DIGITS:
             return f"{format_number(seconds / divisor)} {name}"

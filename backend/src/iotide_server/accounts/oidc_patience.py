@@ -7,6 +7,7 @@ from threading import BoundedSemaphore, Thread
 from typing import Final, TypeVar
 
 from iotide_server.accounts.oidc_errors import ProviderAwayError
+from iotide_wire.units import format_seconds
 
 _REST: Final = timedelta(seconds=5)
 """So long after a limit passed nobody tries again: those who waited for their turn are told at once."""
@@ -41,7 +42,7 @@ class Patience:
             return outcome.result(self._seconds)
         except TimeoutError as error:
             self._rests_until = now + timedelta(seconds=self._seconds) + _REST
-            raise ProviderAwayError(f"it did not answer within {self._seconds:g} s") from error
+            raise ProviderAwayError(f"it did not answer within {format_seconds(self._seconds)}") from error
 
     def _talk(self, talk: Callable[[], T], outcome: "Future[T]") -> None:
         try:

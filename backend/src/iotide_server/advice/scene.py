@@ -1,7 +1,7 @@
 """What rules look at: targets on nodes with their facts, and what campaigns measured there; pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from shlex import quote
 from typing import Final
 
@@ -10,6 +10,7 @@ from iotide_server.kit.db import Json
 from iotide_server.targets.memory import IN_MEMORY
 from iotide_wire.expressions import MEMORY
 from iotide_wire.facts import Facts, FactValue
+from iotide_wire.names import Titles
 from iotide_wire.units import Unit
 
 WRITER_OPTIONS: Final = ("writers", "processes", "num_jobs", "tasks")
@@ -77,6 +78,7 @@ class Cell:
         facts: that its newest run saw, by node.
         run_ids: of its valid finished runs.
         free_bytes: of its target that has least, as its nodes said last; None where nobody said.
+        titles: of its workload's options.
     """
 
     ordinal: int
@@ -89,6 +91,7 @@ class Cell:
     facts: Mapping[str, Facts]
     run_ids: tuple[int, ...]
     free_bytes: int | None = None
+    titles: Titles = field(default_factory=dict)
 
     @property
     def in_memory(self) -> bool:

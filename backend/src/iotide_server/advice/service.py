@@ -17,6 +17,7 @@ from iotide_server.kit.digests import canonical_sha256
 from iotide_server.targets import backing
 from iotide_server.targets import service as targets
 from iotide_server.targets.backing import Place
+from iotide_server.workloads.repository import option_titles
 from iotide_wire.units import Unit
 
 MOST_PLACES: Final = 50
@@ -110,6 +111,7 @@ def _newest_alike(rows: Sequence[AnyRow]) -> list[AnyRow]:
 def _cells(session: Session, rows: Sequence[AnyRow]) -> list[Cell]:
     """In the order of the rows."""
     environments = repository.environments(session, {row.environment_sha256 for row in rows} - {None})
+    titles = option_titles(session, {row.workload for row in rows})
     return [
         Cell(
             ordinal=row.ordinal,
@@ -122,6 +124,7 @@ def _cells(session: Session, rows: Sequence[AnyRow]) -> list[Cell]:
             facts=facts_by_node(environments.get(row.environment_sha256, {}), row.nodes),
             run_ids=tuple(row.run_ids),
             free_bytes=row.free_bytes,
+            titles=titles[row.workload],
         )
         for row in rows
     ]

@@ -7,6 +7,7 @@ from typing import Final
 
 from iotide_server.advice.scene import NODES, WRITER_OPTIONS, Cell, Point, positive
 from iotide_server.kit.digests import canonical_sha256
+from iotide_wire.names import title_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,16 @@ class Axis:
     labels: frozenset[str] = frozenset()
     options: frozenset[str] = frozenset()
     is_of_nodes: bool = False
+    names: tuple[str, ...] = ()
+
+    def title_at(self, point: Point) -> str:
+        """Return what the point's workload calls it, in the middle of a sentence."""
+        known = {**point.cell.options, **point.labels}
+        name = next((name for name in self.names if name in known), None)
+        if name is None:
+            return self.title
+        title = title_of(name, point.cell.titles)
+        return title[:1].lower() + title[1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +60,16 @@ FILE_SIZE: Final = Axis(
     _size("file_size_bytes", "file_size_bytes"),
     frozenset({"file_size_bytes"}),
     frozenset({"file_size_bytes"}),
+    names=("file_size_bytes",),
 )
 RECORD_SIZE: Final = Axis(
     "record size",
     _size("record_size_bytes", "block_size_bytes"),
     frozenset({"record_size_bytes"}),
     frozenset({"block_size_bytes", "min_record_size_bytes", "max_record_size_bytes"}),
+    names=("record_size_bytes", "block_size_bytes"),
 )
-WRITERS: Final = Axis("writers", _writers, options=frozenset(WRITER_OPTIONS))
+WRITERS: Final = Axis("writers", _writers, options=frozenset(WRITER_OPTIONS), names=WRITER_OPTIONS)
 NODE_COUNT: Final = Axis("nodes", lambda point: len(point.cell.nodes), frozenset({NODES}), is_of_nodes=True)
 
 

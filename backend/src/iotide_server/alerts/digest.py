@@ -16,6 +16,7 @@ from iotide_server.results.models import Series
 from iotide_server.trends.models import ChangePoint
 from iotide_server.trends.recoveries import described
 from iotide_server.trends.repository import has_own_line
+from iotide_server.workloads.repository import option_titles
 
 _NOISIEST: Final = text(
     """
@@ -40,15 +41,18 @@ def compose(session: Session, due: DueDigest) -> Message | None:
     """The digest of one cluster; None where there is nothing to tell of its week."""
     alerts = reading.of_cluster(session, due.cluster_id, sorted(OPEN), due.until)
     values = {"cluster_id": due.cluster_id, "since": due.since, "until": due.until, "least": _NOISY}
+    changes = _changes(session, due)
+    workloads = {alert.series.workload for alert in alerts} | {change.workload for change in changes}
     week = Week(
         cluster_id=due.cluster_id,
         cluster_name=session.get_one(Cluster, due.cluster_id).name,
         since=due.since,
         until=due.until,
-        changes=_changes(session, due),
+        changes=changes,
         waiting=[alert for alert in alerts if alert.kind == "change"],
         stopped=[alert for alert in alerts if alert.kind == "stale"],
         noisiest=[NoisySeries(**row._mapping) for row in session.execute(_NOISIEST, values)],
+        titles=option_titles(session, workloads),
     )
     return None if week.is_empty else digest_message(week)
 

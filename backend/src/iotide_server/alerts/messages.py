@@ -1,6 +1,6 @@
 """What people are told of alerts, as messages; pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
@@ -8,6 +8,8 @@ from iotide_server.alerts.schemas import Alert, AlertSeries
 from iotide_server.kit.clock import written
 from iotide_server.notifications.service import Message
 from iotide_server.results.schemas import Labels
+from iotide_wire.names import Titles, described
+from iotide_wire.units import format_percent
 
 _MOST_LINES = 20
 _MOST_IN_DATA = 100
@@ -44,6 +46,7 @@ class Week:
     Attributes:
         changes: confirmed in that week.
         waiting: alerts that somebody has to do something about now, those of series that stopped apart.
+        titles: of the options of the workloads, by their names.
     """
 
     cluster_id: int
@@ -54,6 +57,7 @@ class Week:
     waiting: Sequence[Alert]
     stopped: Sequence[Alert]
     noisiest: Sequence[NoisySeries]
+    titles: Mapping[str, Titles]
 
     @property
     def is_empty(self) -> bool:
@@ -61,10 +65,16 @@ class Week:
         return not (self.changes or self.waiting or self.stopped or self.noisiest)
 
 
-def group_message(group_id: int, alerts: Sequence[Alert], *, is_environment: bool) -> Message:
-    """One message of all alerts of a group, of which there is one at least."""
+def group_message(
+    group_id: int, alerts: Sequence[Alert], titles: Mapping[str, Titles], *, is_environment: bool
+) -> Message:
+    """Return one message of all alerts of a group, of which there is one at least.
+
+    Args:
+        titles: of the options of the series' workloads, by their names.
+    """
     first = alerts[0]
-    lines = [_line(alert) for alert in alerts[:_MOST_LINES]]
+    lines = [_line(alert, titles) for alert in alerts[:_MOST_LINES]]
     if len(alerts) > _MOST_LINES:
         lines.append(f"... and {len(alerts) - _MOST_LINES} more")
     if is_environment:
@@ -72,7 +82,7 @@ def group_message(group_id: int, alerts: Sequence[Alert], *, is_environment: boo
     return Message(
         kind="alert",
         cluster_id=first.cluster_id,
-        subject=f"{first.cluster_name}: {'environment: ' if is_environment else ''}{_subject(alerts)}",
+        subject=f"{first.cluster_name}: {'environment: ' if is_environment else ''}{_subject(alerts, titles)}",
         text="\n".join(lines),
         path=f"/alerts/{first.id}" if len(alerts) == 1 else f"/alerts?group={group_id}",
         data={
@@ -87,13 +97,17 @@ def group_message(group_id: int, alerts: Sequence[Alert], *, is_environment: boo
 
 def digest_message(week: Week) -> Message:
     """The weekly digest of a cluster."""
+    titles = week.titles
     parts = [
-        _part("Changes confirmed", [_change_line(change) for change in week.changes]),
-        _part("Alerts to be dealt with", [_line(alert) for alert in week.waiting]),
-        _part("Series that have stopped", [_line(alert) for alert in week.stopped]),
+        _part("Changes confirmed", [_change_line(change, titles) for change in week.changes]),
+        _part("Alerts to be dealt with", [_line(alert, titles) for alert in week.waiting]),
+        _part("Series that have stopped", [_line(alert, titles) for alert in week.stopped]),
         _part(
             "Noisiest series",
-            [f"{one.title} of {one.workload}: points scatter by {_percent(one.spread_ratio)}" for one in week.noisiest],
+            [
+                f"{one.title} of {one.workload}: points scatter by {format_percent(one.spread_ratio)}"
+                for one in week.noisiest
+            ],
         ),
     ]
     counts = {"changes": len(week.changes), "open_alerts": len(week.waiting), "stopped": len(week.stopped)}
@@ -116,29 +130,32 @@ def digest_message(week: Week) -> Message:
     )
 
 
-def _subject(alerts: Sequence[Alert]) -> str:
+def _subject(alerts: Sequence[Alert], titles: Mapping[str, Titles]) -> str:
     first = alerts[0]
+    series = _series(first.series, titles)
     if first.kind == "stale":
-        return f"{_series(first.series)} has stopped" if len(alerts) == 1 else f"{len(alerts)} series have stopped"
-    return f"{_series(first.series)} {first.words.split(':')[0]}" if len(alerts) == 1 else f"{len(alerts)} changes"
+        return f"{series} has stopped" if len(alerts) == 1 else f"{len(alerts)} series have stopped"
+    return f"{series} {first.words.split(':')[0]}" if len(alerts) == 1 else f"{len(alerts)} changes"
 
 
-def _line(alert: Alert) -> str:
+def _line(alert: Alert, titles: Mapping[str, Titles]) -> str:
     where = f"on {', '.join(alert.series.node_names)}, {', '.join(alert.series.target_names)}"
     when = "" if alert.change is None else f"; after {written(alert.change.previous_at)}"
-    return f"{_series(alert.series)} {where}: {alert.words}{when} (alert {alert.id})"
+    return f"{_series(alert.series, titles)} {where}: {alert.words}{when} (alert {alert.id})"
 
 
-def _change_line(change: ToldChange) -> str:
-    return f"{change.title} of {change.workload}{_labels(change.labels)}: {change.words}"
+def _change_line(change: ToldChange, titles: Mapping[str, Titles]) -> str:
+    labels = labels_words(change.labels, titles.get(change.workload, {}))
+    return f"{change.title} of {change.workload}{labels}: {change.words}"
 
 
-def _series(series: AlertSeries) -> str:
-    return f"{series.title} of {series.workload}{_labels(series.labels)}"
+def _series(series: AlertSeries, titles: Mapping[str, Titles]) -> str:
+    return f"{series.title} of {series.workload}{labels_words(series.labels, titles.get(series.workload, {}))}"
 
 
-def _labels(labels: Labels) -> str:
-    return f" ({', '.join(f'{name} {value}' for name, value in sorted(labels.items()))})" if labels else ""
+def labels_words(labels: Labels, titles: Titles) -> str:
+    """Return labels behind the name of a series, by the titles of its workload's options."""
+    return f" ({described(dict(sorted(labels.items())), titles)})" if labels else ""
 
 
 def _part(title: str, lines: Sequence[str]) -> str:
@@ -146,7 +163,3 @@ def _part(title: str, lines: Sequence[str]) -> str:
         return ""
     more = [f"... and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
     return "\n".join([f"{title}:", *lines[:_MOST_LINES], *more])
-
-
-def _percent(ratio: float) -> str:
-    return f"{100 * ratio:.1f} %"

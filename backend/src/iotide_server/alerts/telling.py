@@ -8,6 +8,7 @@ from iotide_server.alerts.lifecycle import OPEN
 from iotide_server.alerts.messages import group_message
 from iotide_server.alerts.models import AlertGroup, AlertRule
 from iotide_server.notifications.service import announce
+from iotide_server.workloads.repository import option_titles
 
 
 def tell_group(session: Session, group_id: int) -> None:
@@ -25,6 +26,7 @@ def tell_group(session: Session, group_id: int) -> None:
     channel_ids = repository.channels_of(session, {alert.rule.id for alert in told if alert.rule is not None})
     if not told or not channel_ids:
         return
-    message = group_message(group_id, told, is_environment=group.is_environment)
+    titles = option_titles(session, {alert.series.workload for alert in told})
+    message = group_message(group_id, told, titles, is_environment=group.is_environment)
     announce(session, message, channel_ids=channel_ids, key=f"alert group {group_id}", now=now)
     group.told_at = group.told_at or now

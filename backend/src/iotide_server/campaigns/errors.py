@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from iotide_wire.expressions import MEMORY_FACTOR
-from iotide_wire.units import format_bytes
+from iotide_wire.units import format_bytes, format_seconds
 
 _MOST_NAMED = 5
 
@@ -347,8 +347,8 @@ class RunLongerThanWindowError(InvalidInputError):
 
     def __init__(self, time_limit_seconds: float, window: str, longest: timedelta) -> None:
         super().__init__(
-            f"time_limit_seconds: a run of {time_limit_seconds:.0f} s cannot end in the window {window}",
+            f"time_limit_seconds: a run of {format_seconds(time_limit_seconds)} cannot end in the window {window}",
             field="time_limit_seconds",
             value=time_limit_seconds,
-            remedy=f"take a time limit below {longest.total_seconds():.0f} s, or a longer window",
+            remedy=f"take a time limit below {format_seconds(longest.total_seconds())}, or a longer window",
         )

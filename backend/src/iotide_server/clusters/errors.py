@@ -12,6 +12,7 @@ from iotide_server.kit.errors import (
     NotFoundError,
 )
 from iotide_server.kit.suggest import choose_from
+from iotide_wire.units import format_seconds
 from iotide_wire.versions import STRANGE_VERSION, named
 
 
@@ -199,8 +200,10 @@ class NodeNotSilentError(ConflictError):
             f"node {node} {heard}",
             field="node_id",
             value=node,
-            remedy=f"a node can be called dead once it was silent for {silent_after.total_seconds():.0f} s; cancel the"
-            " runs of one that speaks, or drain it",
+            remedy=(
+                f"a node can be called dead once it was silent for {format_seconds(silent_after.total_seconds())}; "
+                "cancel the runs of one that speaks, or drain it"
+            ),
         )
 
 
@@ -261,7 +264,7 @@ class AgentAlreadyRunningError(ConflictError):
 
     def __init__(self, node: str, heard_ago: timedelta) -> None:
         super().__init__(
-            f"an agent of {node} was heard of {heard_ago.total_seconds():.0f} s ago",
+            f"an agent of {node} was heard of {format_seconds(heard_ago.total_seconds())} ago",
             field="agent_instance",
             remedy="stop the other agent, or enroll this machine as a node of its own",
         )

@@ -7,7 +7,7 @@ from iotide_server.demo_history.commands import Command, Phase
 from iotide_server.demo_history.sites import Load, Mounted
 from iotide_wire.expressions import MEMORY_FACTOR
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
-from iotide_wire.units import format_bytes
+from iotide_wire.units import format_bytes, format_seconds
 
 _RANDOM: Final = "random data where anything compresses or dedupes"
 _OWN_CACHES: Final = {"gpfs": "the pagepool of GPFS"}
@@ -75,8 +75,12 @@ def _cached(size_bytes: int, memory_bytes: int, labels: _Labels) -> Iterator[Fla
 def _short(what: str, seconds: float, labels: _Labels) -> Iterator[Flag]:
     if seconds < _PUBLISHABLE_SECONDS:
         is_short = seconds < _SHORT_SECONDS
-        limit = f"{_SHORT_SECONDS:g} s; short" if is_short else f"{_PUBLISHABLE_SECONDS:g} s; not publishable"
-        yield _marked(FlagCode.DURATION, f"{what} took {seconds:.3g} s", limit, labels)
+        limit = (
+            f"{format_seconds(_SHORT_SECONDS)}; short"
+            if is_short
+            else f"{format_seconds(_PUBLISHABLE_SECONDS)}; not publishable"
+        )
+        yield _marked(FlagCode.DURATION, f"{what} took {format_seconds(seconds)}", limit, labels)
 
 
 def _marked(code: FlagCode, measured: str, limit: str, labels: _Labels) -> Flag:

@@ -13,6 +13,7 @@ from iotide_server.embedded.launch import launch_command
 from iotide_server.embedded.partlog import PartLog
 from iotide_server.embedded.privileges import Account
 from iotide_server.embedded.problems import StartError
+from iotide_wire.units import format_seconds
 
 _POLL_SECONDS = 0.05
 _FIRST_DELAY_SECONDS = 0.5
@@ -136,7 +137,7 @@ class Supervisor:
             if running.process.returncode is not None:
                 raise running.failure(f"ended with status {running.process.returncode} before it was ready")
             if loop.time() > deadline:
-                raise running.failure(f"was not ready within {part.start_deadline_seconds:g} s")
+                raise running.failure(f"was not ready within {format_seconds(part.start_deadline_seconds)}")
             if await _is_set_within(self._stopping, _POLL_SECONDS):
                 raise StoppedError
 
@@ -153,7 +154,7 @@ class Supervisor:
             delay_seconds = restart_delay_seconds(delay_seconds, ran_seconds=loop.time() - started)
             self._say(
                 f"{running.part.name} ended with status {running.process.returncode};"
-                f" starting it again in {delay_seconds:g} s (its lines: {running.output.log.path})"
+                f" starting it again in {format_seconds(delay_seconds)} (its lines: {running.output.log.path})"
             )
             _kill_group(running.process.pid)
             if await _is_set_within(self._stopping, delay_seconds):
@@ -167,7 +168,7 @@ class Supervisor:
             try:
                 await asyncio.wait_for(process.wait(), part.stop_deadline_seconds)
             except TimeoutError:
-                self._say(f"{part.name} did not end within {part.stop_deadline_seconds:g} s and is killed")
+                self._say(f"{part.name} did not end within {format_seconds(part.stop_deadline_seconds)} and is killed")
         _kill_group(process.pid)
         await process.wait()
 

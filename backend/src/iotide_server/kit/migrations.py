@@ -25,6 +25,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from iotide_server.kit.db import Base
 from iotide_server.kit.errors import ConflictError
+from iotide_wire.units import format_seconds
 
 OLDEST_SERVED: Final = "0032"
 """Last revision of the previous release, 0.1.0: its code works on this schema, so the two may run at once."""
@@ -53,7 +54,7 @@ class MigrationBlockedError(ConflictError):
 
     def __init__(self, waited: timedelta, error: str) -> None:
         super().__init__(
-            f"the database was too busy to be migrated for {waited.total_seconds():.0f} s: {error}",
+            f"the database was too busy to be migrated for {format_seconds(waited.total_seconds())}: {error}",
             field="database",
             remedy="look in pg_stat_activity for a transaction that is open for long, end it, and run"
             " `iotide-server migrate` again; what was done stays",

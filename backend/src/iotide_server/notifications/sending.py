@@ -30,6 +30,7 @@ from iotide_server.notifications.letters import (
     webhook_body,
     webhook_headers,
 )
+from iotide_wire.units import format_seconds
 
 _MOST_READ_BYTES: Final = 4096
 _MOST_WORDS: Final = 300
@@ -89,7 +90,7 @@ class Courier:
         except AddressForbiddenError as error:
             outcome = Outcome(Result.REFUSED, f"{error}, to which nothing is sent")
         except TimeoutError:
-            outcome = Outcome(Result.TRY_AGAIN, f"no answer within {ANSWER_SECONDS:.0f} s")
+            outcome = Outcome(Result.TRY_AGAIN, f"no answer within {format_seconds(ANSWER_SECONDS)}")
         except (OSError, HTTPException, UnicodeError) as error:
             outcome = Outcome(Result.TRY_AGAIN, f"{type(error).__name__}: {error}")
         return Outcome(outcome.result, _harmless(outcome.words, parcel.secrets), outcome.pause)

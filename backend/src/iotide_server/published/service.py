@@ -18,6 +18,7 @@ from iotide_server.published.schemas import (
     PublishedSources,
 )
 from iotide_server.published.sources import Claim
+from iotide_wire.units import format_number
 
 SLACK: Final = 0.1
 """By so much a claim may differ from a ratio of two numbers without intervals."""
@@ -71,10 +72,10 @@ def ratios_of(claim: Claim, numbers: Sequence[PrintedNumber]) -> list[ClaimedRat
 
 
 def _worded(claim: Claim, ratios: Sequence[float], agreeing: int) -> str:
-    low, high = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
+    low, high = format_number(min(ratios)), format_number(max(ratios))
     given = low if low == high else f"{low} to {high}"
     if agreeing == 0:
-        support = f"“{claim.ratio:g} times” is not supported by any of its {len(ratios)} settings"
+        support = f"“{format_number(claim.ratio)} times” is not supported by any of its {len(ratios)} settings"
     else:
-        support = f"“{claim.ratio:g} times” agrees with {agreeing} of its {len(ratios)} settings"
+        support = f"“{format_number(claim.ratio)} times” agrees with {agreeing} of its {len(ratios)} settings"
     return f"Its own numbers give {given} times for {claim.target} : {claim.against}. {support}."

@@ -7,6 +7,7 @@ from statistics import median
 from typing import Final
 
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.units import format_percent, format_seconds
 
 LATE_RATIO: Final = 0.01
 """Of the shortest load: by so much may the last node start after the first."""
@@ -36,8 +37,8 @@ def _late(racers: Sequence[Racer]) -> list[Flag]:
     late_seconds = (last.started_at - first.started_at).total_seconds()
     if late_seconds <= max(LATE_SECONDS, LATE_RATIO * min(one.seconds for one in racers)):
         return []
-    measured = f"{last.name} started {late_seconds:.2f} s after {first.name}"
-    limit = f"{LATE_RATIO:.0%} of the shortest load, or {LATE_SECONDS:g} s"
+    measured = f"{last.name} started {format_seconds(late_seconds)} after {first.name}"
+    limit = f"{format_percent(LATE_RATIO)} of the shortest load, or {format_seconds(LATE_SECONDS)}"
     return [Flag(code=FlagCode.CLOCK, effect=FlagEffect.MARKED, measured=measured, limit=limit)]
 
 
@@ -46,6 +47,6 @@ def _straggler(racers: Sequence[Racer]) -> list[Flag]:
     others = [one.seconds for one in racers if one is not slowest]
     if not others or slowest.seconds <= STRAGGLER_FACTOR * median(others):
         return []
-    measured = f"{slowest.name} took {slowest.seconds:.2f} s, the others {median(others):.2f} s"
+    measured = f"{slowest.name} took {format_seconds(slowest.seconds)}, the others {format_seconds(median(others))}"
     limit = f"{STRAGGLER_FACTOR} x the median of the others"
     return [Flag(code=FlagCode.STRAGGLER, effect=FlagEffect.MARKED, measured=measured, limit=limit)]

@@ -7,7 +7,7 @@ from iotide_server.results.surface_schemas import CacheSize, SurfaceCell, Surfac
 from iotide_server.statistics import cliffs
 from iotide_server.statistics.ranges import Ratio
 from iotide_wire.expressions import MEMORY
-from iotide_wire.units import format_bytes
+from iotide_wire.units import format_bytes, format_percent
 
 SizeAxis = Literal["file_size", "record_size"]
 _TITLES: Final[Mapping[SizeAxis, str]] = {"file_size": "file size", "record_size": "record size"}
@@ -73,14 +73,17 @@ def _told(
             low=cliff.fall.low,
             high=cliff.fall.high,
             suits=suits,
-            words=f"It falls {ends}, to {cliff.fall.median:.0%} {where}, {_sureness(cliff.fall)}.{_suiting(suits)}",
+            words=(
+                f"It falls {ends}, to {format_percent(cliff.fall.median)} {where}, "
+                f"{_sureness(cliff.fall)}.{_suiting(suits)}"
+            ),
         )
 
 
 def _sureness(fall: Ratio) -> str:
     if fall.low is None or fall.high is None:
         return "by fewer than four runs a size, which alone would not show it"
-    return f"{fall.low:.0%} to {fall.high:.0%} by all runs"
+    return f"{format_percent(fall.low)} to {format_percent(fall.high)} by all runs"
 
 
 def _suiting(suits: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from iotide_wire.facts import FactValue
 from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect, NotJudged
 from iotide_wire.messages import FinishRequest, Outcome
 from iotide_wire.plan import QuietPolicy
+from iotide_wire.units import format_number, format_seconds
 
 IDLE_SECONDS: Final = 5.0
 """A shorter sample of the idle node is not judged by agents of any version."""
@@ -62,8 +63,11 @@ def unmeasured_by_old_agent(finish: FinishRequest, policy: QuietPolicy) -> list[
     seconds = 0.0 if before is None else before.seconds
     if seconds >= IDLE_SECONDS or (during is not None and during.cpu_ratio is not None):
         return []
-    measured = f"before the run: sample {seconds:.1f} s of {IDLE_SECONDS:.0f} s; during the run: not measured"
-    limit = f"{IDLE_SECONDS:.0f} idle seconds before the run, or a load that could be told apart from others"
+    measured = (
+        f"before the run: sample {format_seconds(seconds)} of {format_seconds(IDLE_SECONDS)}; during the "
+        "run: not measured"
+    )
+    limit = f"{format_number(IDLE_SECONDS)} idle seconds before the run, or a load that could be told apart from others"
     return [Flag(code=FlagCode.LOAD_NOT_MEASURED, effect=FlagEffect.MARKED, measured=measured, limit=limit)]
 
 

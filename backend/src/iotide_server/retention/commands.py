@@ -13,8 +13,7 @@ from iotide_server.kit.clock import system_clock
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.retention import service
 from iotide_server.retention.service import Rule
-
-_BYTES_PER_MB = 1e6
+from iotide_wire.units import format_bytes
 
 
 def add_commands(app: typer.Typer, transaction_of: Callable[[Path | None], AbstractContextManager[Session]]) -> None:
@@ -73,16 +72,12 @@ def add_commands(app: typer.Typer, transaction_of: Callable[[Path | None], Abstr
             waiting = service.waiting(session, service.checked(shown), now)
         what = "would be given up" if dry_run else "is old enough"
         typer.echo(
-            f"{what}: raw output of {waiting.raw_runs} runs ({_megabytes(waiting.raw_bytes)} as it was written),"
+            f"{what}: raw output of {waiting.raw_runs} runs ({format_bytes(waiting.raw_bytes)} as it was written),"
         )
-        typer.echo(f"  per-second values of {waiting.curve_runs} runs ({_megabytes(waiting.curve_bytes)})")
+        typer.echo(f"  per-second values of {waiting.curve_runs} runs ({format_bytes(waiting.curve_bytes)})")
 
 
 def _report(session: Session, shown: Rule) -> list[str]:
-    lines = [f"{one.kind:<36}{_megabytes(one.size_bytes):>12}" for one in service.space(session)]
+    lines = [f"{one.kind:<36}{format_bytes(one.size_bytes):>12}" for one in service.space(session)]
     kept = (("raw output", shown.raw_output_days), ("per-second values", shown.curve_days))
     return [*lines, *(f"{what}: {'for ever' if days is None else f'{days} days'}" for what, days in kept)]
-
-
-def _megabytes(size_bytes: int) -> str:
-    return f"{size_bytes / _BYTES_PER_MB:,.1f} MB"

@@ -21,6 +21,7 @@ from iotide_server.results.curves import thin_old
 from iotide_server.retention import repository
 from iotide_server.retention.models import KeptCampaign, Retention
 from iotide_server.retention.repository import Space
+from iotide_wire.units import format_seconds
 
 RETENTION: Final = "retention"
 """Kind of the work that gives up what is old enough; there is one, of key 1."""
@@ -187,7 +188,8 @@ def _thin(session: Session, run_ids: Sequence[int], now: datetime) -> None:
             thinned = thin_old([stretch for _, _, stretch in rows], THINNED_STEP_SECONDS)
             repository.replace_curve(session, order_id, counter, thinned)
     words = (
-        f"its per-second values were thinned for their age, to means of {THINNED_STEP_SECONDS:.0f} s and their ranges"
+        "its per-second values were thinned for their age, to means of "
+        f"{format_seconds(THINNED_STEP_SECONDS)} and their ranges"
     )
     repository.note_curves(session, run_ids, words, now)
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.clock import written
 from iotide_server.runs.resources import Mode, Occupancy, ResourceKind
+from iotide_wire.units import format_duration
 
 MOST_HOLDERS_SHOWN = 3
 
@@ -115,7 +116,7 @@ def waiting_because(wait: Wait, now: datetime) -> str:
     if wait.ahead:
         reasons.append("1 run stands before it" if wait.ahead == 1 else f"{wait.ahead} runs stand before it")
         if wait.stands_back_seconds >= _MINUTE_SECONDS:
-            back = f"{wait.stands_back_seconds / _MINUTE_SECONDS:.0f} min"
+            back = format_duration(wait.stands_back_seconds)
             reasons.append(f"it stands back by {back} behind runs of others, for what its owner's runs used lately")
     return "; ".join(reasons) or "it is about to start"
 

@@ -20,6 +20,7 @@ from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.scheduling import due
 from iotide_wire.messages import OrderState
+from iotide_wire.units import format_seconds
 
 OVERDUE_AFTER: Final = timedelta(seconds=60)
 """How long after its time limit a run's end may take to arrive before it is called overdue."""
@@ -41,7 +42,8 @@ def dissolve_late(database: Database, now: datetime) -> None:
         who = row.missing or "a node that has ended its part"
         limit_seconds = BARRIER_TIMEOUT.total_seconds()
         words = (
-            f"not all nodes were ready and agreed on a start within {limit_seconds:.0f} s of the offer; missing: {who}"
+            f"not all nodes were ready and agreed on a start within {format_seconds(limit_seconds)} of "
+            f"the offer; missing: {who}"
         )
         with database.transaction() as session:
             if runs.dissolve(session, row.run_id, now, words):
@@ -56,7 +58,7 @@ def close_observers(database: Database, now: datetime) -> None:
         with database.transaction() as session:
             found = runs.lock_order(session, order_id)
             if found is not None and found.order.state != OrderState.ENDED:
-                words = f"no result within {OBSERVER_GRACE.total_seconds():.0f} s of the end of the loads"
+                words = f"no result within {format_seconds(OBSERVER_GRACE.total_seconds())} of the end of the loads"
                 runs.end_order(session, found.run, found.order, Ending(OrderEnd.LOST, now, "observer_silent", words))
                 _log.warning("observer_closed", run_id=found.run.id, order_id=order_id, node_id=found.order.node_id)
 

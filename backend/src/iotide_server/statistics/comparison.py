@@ -4,7 +4,7 @@ In plain Python, since the API compares too and need not load numpy and scipy fo
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, chain, combinations
@@ -14,6 +14,7 @@ from typing import Final
 
 from iotide_server.statistics.modes import Modes, two_modes
 from iotide_server.statistics.summary import ENOUGH_RUNS, FEW_RUNS
+from iotide_wire.units import format_distance, format_percent, format_shift
 
 CONFIDENCE: Final = 0.95
 PRACTICAL_RATIO: Final = 0.05
@@ -223,10 +224,15 @@ def _words(found: Comparison) -> str:
         missing = ENOUGH_RUNS - found.run_count
         needed = "1 more is needed" if missing == 1 else f"{missing} more are needed"
         return f"{found.run_count} runs: too few for an interval; {needed}"
-    low, high = (100 * (end - 1) for end in (found.interval.low, found.interval.high))
+    low, high = found.interval.low, found.interval.high
     if found.verdict is Verdict.NO_DIFFERENCE_SHOWN:
-        return f"no difference shown (could be {low:+.1f}..{high:+.1f} %)"
+        return f"no difference shown (could be {_range(format_shift, low, high)})"
     if found.verdict is Verdict.BELOW_PRACTICAL:
-        return f"different by {low:+.1f}..{high:+.1f} %, below the practical threshold of {100 * PRACTICAL_RATIO:.0f} %"
-    near, far = sorted((abs(low), abs(high)))
-    return f"B {near:.1f} to {far:.1f} % {found.verdict}"
+        below = f"below the practical threshold of {format_percent(PRACTICAL_RATIO)}"
+        return f"different by {_range(format_shift, low, high)}, {below}"
+    near, far = sorted((low, high), key=lambda end: abs(end - 1))
+    return f"B {_range(format_distance, near, far)} {found.verdict}"
+
+
+def _range(shown: Callable[[float], str], first: float, last: float) -> str:
+    return f"{shown(first).removesuffix(' %')} to {shown(last)}"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from iotide_server.statistics.summary import ENOUGH_RUNS
+from iotide_wire.units import format_number
 
 
 class Ranged(Protocol):
@@ -44,8 +45,8 @@ class Ratio:
     def words(self) -> str:
         """Such as `4.21 (3.92 to 4.6)`."""
         if self.low is None or self.high is None:
-            return f"{self.median:.3g}"
-        return f"{self.median:.3g} ({self.low:.3g} to {self.high:.3g})"
+            return format_number(self.median)
+        return f"{format_number(self.median)} ({format_number(self.low)} to {format_number(self.high)})"
 
 
 def ratio(a: Ranged, b: Ranged) -> Ratio:

@@ -22,7 +22,7 @@ from iotide_server.trends.peering import PeerGroup, PeerKind
 from iotide_server.trends.peers import NewestRuns, groups_of_equals, judged_peers, newest_runs, run_level
 from iotide_server.trends.service import replace_flags
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
-from iotide_wire.units import Unit, format_value
+from iotide_wire.units import Unit, format_distance, format_number, format_p, format_percent, format_value
 
 _GROUPS_AT_ONCE: Final = 50
 """A cluster has hundreds of groups with hundreds of series each, and their runs are not all held at the same time."""
@@ -129,7 +129,7 @@ def _odd_runs(group: PeerGroup, runs: NewestRuns) -> Iterator[tuple[int, float, 
 
 def _measured(value: float, usual: float, peer: Peer, unit: Unit) -> str:
     side = "above" if peer.difference_ratio > 0 else "below"
-    return f"{format_value(value, unit)}, {100 * abs(value / usual - 1):.1f} % {side} the {format_value(usual, unit)}"
+    return f"{format_value(value, unit)}, {format_distance(value / usual)} {side} the {format_value(usual, unit)}"
 
 
 def _plural(kind: PeerKind) -> str:
@@ -137,8 +137,8 @@ def _plural(kind: PeerKind) -> str:
 
 
 def _evidence(peer: Peer) -> str:
-    z = "" if peer.robust_z is None else f"z {peer.robust_z:.1f}, "
-    return f"{peer.run_count} runs, {z}p {peer.p_value:.2g}"
+    z = "" if peer.robust_z is None else f"z {format_number(peer.robust_z)}, "
+    return f"{peer.run_count} runs, {z}p {format_p(peer.p_value)}"
 
 
 def _flag(value: RunValue, measured: str) -> Flag:
@@ -146,7 +146,7 @@ def _flag(value: RunValue, measured: str) -> Flag:
         code=FlagCode.PEER_ODD,
         effect=FlagEffect.MARKED,
         measured=measured,
-        limit=f"{100 * LEAST_RATIO:.0f} % from its equals, and p {MOST_FALSE} adjusted for their number",
+        limit=f"{format_percent(LEAST_RATIO)} from its equals, and p {MOST_FALSE} adjusted for their number",
         labels=dict(value.labels),
         target_id=value.target_id,
     )

@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Literal
 
 from iotide_server.kit.clock import day_written, days_written
 from iotide_server.statistics.course import FEWEST_BEFORE, FEWEST_NOISE_RUNS, LOOKS_AFTER, Course, Effect
 from iotide_server.statistics.peers import FEWEST_PEERS, FEWEST_RUNS
 from iotide_server.statistics.shifts import is_near
 from iotide_server.trends.drift import StoredDrift
+from iotide_wire.units import format_distance, format_number, format_percent, format_shift
 
 Direction = Literal["better", "worse"]
-_LEAST_WHOLE_RATIO: Final = 0.1
-"""A smaller drift gets a decimal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ def shift_words(shift_ratio: float | None) -> str:
     """Return a change of level without its reasons, for instance `12.0 % lower`."""
     if shift_ratio is None:
         return "no longer 0"
-    return f"{100 * abs(shift_ratio):.1f} % {'higher' if shift_ratio > 0 else 'lower'}"
+    return f"{format_distance(1 + shift_ratio)} {'higher' if shift_ratio > 0 else 'lower'}"
 
 
 def _regained_words(past: Regained) -> str:
@@ -116,12 +115,11 @@ def unjudged_peers_words(enough: int, members: int) -> str:
 
 
 def drift_words(drift: StoredDrift, point_count: int) -> str:
-    """Return a drift: `gradual decline, \u221231 % since 31 May 2026 (179 points), no single start date`."""
+    """Return a drift: `gradual decline, \u221231.0 % since 31 May 2026 (179 points), no single start date`."""
     side = "rise" if drift.is_up else "decline"
     shift = ""
     if drift.shift_ratio is not None:
-        digits = 0 if abs(drift.shift_ratio) >= _LEAST_WHOLE_RATIO else 1
-        shift = f" {100 * drift.shift_ratio:+.{digits}f} %".replace("-", "\u2212")
+        shift = f" {format_shift(1 + drift.shift_ratio)}"
     since = day_written(drift.start_at)
     return f"gradual {side},{shift} since {since} ({point_count} points), no single start date"
 
@@ -149,12 +147,12 @@ def seen_change_words(words: str, at: datetime) -> str:
 def noise_words(spread_before: float, spread_after: float, points_before: int, points_after: int) -> str:
     """A change of spread, for instance `2.4 times as noisy, 1.2 % -> 2.9 %: 40 points against 100 before`."""
     counts = f"{points_after} points against {points_before} before"
-    spreads = f"{100 * spread_before:.1f} % -> {100 * spread_after:.1f} %"
+    spreads = f"{format_percent(spread_before)} -> {format_percent(spread_after)}"
     if not spread_before or not spread_after:
         return f"{'noisy' if spread_after else 'not noisy any more'}, {spreads}: {counts}"
     if spread_after > spread_before:
-        return f"{spread_after / spread_before:.1f} times as noisy, {spreads}: {counts}"
-    return f"less noisy by a factor of {spread_before / spread_after:.1f}, {spreads}: {counts}"
+        return f"{format_number(spread_after / spread_before)} times as noisy, {spreads}: {counts}"
+    return f"less noisy by a factor of {format_number(spread_before / spread_after)}, {spreads}: {counts}"
 
 
 def peer_words(difference_ratio: float, others: int, better: str, *, is_odd: bool) -> str:
@@ -162,7 +160,7 @@ def peer_words(difference_ratio: float, others: int, better: str, *, is_odd: boo
     if not is_odd:
         return f"not shown to be odd among its {others} peers"
     side, judged = "higher" if difference_ratio > 0 else "lower", direction(difference_ratio, better)
-    words = f"odd: {100 * abs(difference_ratio):.1f} % {side} than its {others} peers"
+    words = f"odd: {format_distance(1 + difference_ratio)} {side} than its {others} peers"
     return words if judged is None else f"{words}, {judged}"
 
 

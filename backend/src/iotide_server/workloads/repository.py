@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import ColumnElement, cast, delete, exists, func, select
+from sqlalchemy import ColumnElement, cast, delete, exists, func, or_, select, text
 from sqlalchemy.dialects.postgresql import JSONPATH, aggregate_order_by, insert
 from sqlalchemy.orm import Session
 
@@ -12,6 +13,18 @@ from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.workloads.models import NodeWorkload, Workload, WorkloadBaseline
+from iotide_wire import names as wire_names
+
+_IN_CAMPAIGNS: Final = text(
+    """
+    EXISTS (
+        SELECT FROM cell JOIN campaign ON campaign.id = cell.campaign_id
+        WHERE cell.workload_id = workload.id
+          AND (CAST(:visible AS bigint[]) IS NULL OR campaign.cluster_id = ANY(:visible))
+          AND (CAST(:cluster_id AS bigint) IS NULL OR campaign.cluster_id = :cluster_id)
+    )
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +96,37 @@ def replace_node_workloads(session: Session, node_id: int, rows: Collection[Node
 
 
 def catalogue(
-    session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest
+    session: Session,
+    visible: frozenset[int] | None,
+    cluster_id: int | None,
+    paging: PageRequest,
+    *,
+    with_former: bool = False,
 ) -> Slice[Workload]:
-    """The workloads that living nodes of these clusters have now, newest first."""
+    """Return the workloads that living nodes of these clusters have now, newest first.
+
+    Args:
+        with_former: also those that campaigns of these clusters used and no node has any more.
+    """
     on_a_node = (
         select(NodeWorkload)
         .join(Node, Node.id == NodeWorkload.node_id)
         .where(NodeWorkload.workload_id == Workload.id, Node.retired_at.is_(None), *_within(visible, cluster_id))
     )
-    return newest_first(session, select(Workload).where(exists(on_a_node)), Workload.id, paging)
+    is_known: ColumnElement[bool] = exists(on_a_node)
+    if with_former:
+        asked = {"visible": None if visible is None else sorted(visible), "cluster_id": cluster_id}
+        is_known = or_(is_known, _IN_CAMPAIGNS.bindparams(**asked))
+    return newest_first(session, select(Workload).where(is_known), Workload.id, paging)
+
+
+def option_titles(session: Session, names: Collection[str]) -> dict[str, dict[str, str]]:
+    """Return the titles of all options that workloads of these names ever had; the newest revision names them."""
+    statement = select(Workload.name, Workload.options_schema).where(Workload.name.in_(names)).order_by(Workload.id)
+    titles: dict[str, dict[str, str]] = {name: {} for name in names}
+    for name, schema in session.execute(statement):
+        titles[name] |= wire_names.option_titles(schema)
+    return titles
 
 
 def nodes_of(

@@ -18,7 +18,11 @@ def list_workloads(
     principal: Viewer,
     session: Tx,
     paging: Paging,
+    *,
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those on its nodes")] = None,
+    with_former: Annotated[
+        bool, Query(description="Also those of campaigns that no node has any more, without nodes")
+    ] = False,
 ) -> Page[Workload]:
     """What the agents that you may see can run now, with the JSON Schema of the options."""
-    return service.catalogue(session, principal, cluster_id, paging).page(Workload.of)
+    return service.catalogue(session, principal, cluster_id, paging, with_former=with_former).page(Workload.of)

@@ -54,13 +54,18 @@ def ensure(session: Session, announced: WorkloadAnnouncement) -> Workload:
 
 
 def catalogue(
-    session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
+    session: Session,
+    principal: Principal,
+    cluster_id: int | None,
+    paging: PageRequest,
+    *,
+    with_former: bool = False,
 ) -> Slice[CatalogueEntry]:
-    """The workloads on living nodes that the caller may see, with these nodes."""
+    """The workloads on living nodes that the caller may see, with these nodes; none for those of campaigns alone."""
     visible = principal.visible_clusters()
-    page = repository.catalogue(session, visible, cluster_id, paging)
+    page = repository.catalogue(session, visible, cluster_id, paging, with_former=with_former)
     nodes = repository.nodes_of(session, [workload.id for workload in page.rows], visible, cluster_id)
-    return Slice([CatalogueEntry(workload, nodes[workload.id]) for workload in page.rows], page.next_cursor)
+    return Slice([CatalogueEntry(workload, nodes.get(workload.id, [])) for workload in page.rows], page.next_cursor)
 
 
 def workload_for(session: Session, name: str, node_ids: Collection[int], *, field: str | None = None) -> Workload:

@@ -96,7 +96,9 @@ function ChosenSource({ source }: { source: PublishedSource }) {
       >
         <Stack gap="sm">
           <Text size="sm">{source.caution}</Text>
-          {source.claim && <ClaimSection claim={source.claim} />}
+          {source.claim && (
+            <ClaimSection claim={source.claim} workload={source.campaigns[0]?.workload ?? ""} />
+          )}
           <OwnCampaign chosen={chosen} onChoose={(id) => choose({ own: id })} own={own} />
         </Stack>
       </Section>

@@ -9,6 +9,7 @@ import { useEffect } from "react";
 import type { Surface, SurfaceSource } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
+import { useTitlesOf } from "@/components/optionTitles";
 import { Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { LoggedIn } from "@/components/session";
@@ -21,6 +22,9 @@ import { prepareSpatialPlots } from "@/plots/Plot";
 import type { PlaceOnSurface } from "@/plots/surface";
 
 const route = getRouteApi("/shell/surfaces");
+
+/** Before the names of options among what is unlike. */
+const OPTION = "options.";
 
 type Search = ReturnType<typeof route.useSearch>;
 
@@ -200,25 +204,29 @@ function Choices({ surface }: { surface: Surface }) {
 }
 
 /** First, since a ratio of what was not run alike says little. */
-function Unlike({ surface: { unlike } }: { surface: Surface }) {
+function Unlike({ surface: { a: side, unlike } }: { surface: Surface }) {
+  const titleOf = useTitlesOf()(side.workload);
   if (unlike.length === 0) return null;
   return (
     <Section title={t`Unlike in`}>
       <Stack gap="sm">
-        {unlike.some(({ name }) => name.startsWith("options.")) && (
+        {unlike.some(({ name }) => name.startsWith(OPTION)) && (
           <Alert
             color="orange"
             variant="light"
           >{t`These two did not run the same. A ratio between them says little.`}</Alert>
         )}
         <ScrollTable head={[t`What`, "A", "B"]} label={t`What is unlike`}>
-          {unlike.map(({ name, a, b }) => (
-            <tr key={name}>
-              <td>{name.replace("options.", "")}</td>
-              <td className="iotide-wrap">{optionValue(name.replace("options.", ""), a)}</td>
-              <td className="iotide-wrap">{optionValue(name.replace("options.", ""), b)}</td>
-            </tr>
-          ))}
+          {unlike.map(({ name, a, b }) => {
+            const option = name.replace(OPTION, "");
+            return (
+              <tr key={name}>
+                <td>{titleOf(option)}</td>
+                <td className="iotide-wrap">{optionValue(option, a)}</td>
+                <td className="iotide-wrap">{optionValue(option, b)}</td>
+              </tr>
+            );
+          })}
         </ScrollTable>
       </Stack>
     </Section>

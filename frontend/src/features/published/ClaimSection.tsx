@@ -4,11 +4,18 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Stack, Text } from "@mantine/core";
 import type { PublishedSource } from "@/api/types";
+import { useTitlesOf } from "@/components/optionTitles";
 import { ScrollTable } from "@/components/ScrollTable";
-import { describeValues, plainTitle } from "@/lib/options";
+import { describeValues } from "@/lib/options";
 import { formatRoughFactor } from "@/lib/units";
 
-export function ClaimSection({ claim }: { claim: NonNullable<PublishedSource["claim"]> }) {
+interface ClaimSectionProps {
+  readonly claim: NonNullable<PublishedSource["claim"]>;
+  readonly workload: string;
+}
+
+export function ClaimSection({ claim, workload }: ClaimSectionProps) {
+  const titlesOf = useTitlesOf();
   return (
     <Alert
       color={claim.is_supported ? "indigo" : "orange"}
@@ -25,7 +32,7 @@ export function ClaimSection({ claim }: { claim: NonNullable<PublishedSource["cl
         >
           {claim.ratios.map(({ options, ratio }) => (
             <tr key={JSON.stringify(options)}>
-              <td>{describeValues(options, plainTitle)}</td>
+              <td>{describeValues(options, titlesOf(workload))}</td>
               <td className="iotide-strong">{formatRoughFactor(ratio)}</td>
             </tr>
           ))}

@@ -19,3 +19,12 @@ export function workloadsQuery(clusterId: number | undefined) {
       ),
   });
 }
+
+/** With those that only campaigns know any more, for the names of their options. */
+export const namedWorkloadsQuery = queryOptions({
+  queryKey: ["workload", "list", "named"],
+  queryFn: ({ signal }) =>
+    everyItem((page) =>
+      answer(api.GET("/api/v1/workloads", { params: { query: { ...page, with_former: true } }, signal })),
+    ),
+});

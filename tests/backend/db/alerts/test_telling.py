@@ -102,7 +102,7 @@ def test_what_changed_within_two_runs_is_one_group_and_told_once_in_one_message(
     tell_group(session, group.id)
     assert told(session) == ["blade: 2 changes"]
     message = session.scalars(select(Delivery)).one()
-    assert "Write rate of dd (operation write) on node1, scratch: 20.0 % lower, worse" in message.text
+    assert "Write rate of dd (Operation write) on node1, scratch: 20.0 % lower, worse" in message.text
     assert [alert["state"] for alert in message.data["alerts"]] == ["untriaged", "untriaged"]
     assert groups(session)[0].told_at is not None
     change(session, another(series, session, labels={"operation": "late"}, better="higher"), 6)
@@ -128,7 +128,7 @@ def test_a_control_workload_that_changed_along_says_that_it_was_the_environment(
         change(session, one, 5)
     (group,) = groups(session)
     tell_group(session, group.id)
-    assert told(session) == ["blade: environment: Write rate of dd (operation write) 20.0 % lower, worse"]
+    assert told(session) == ["blade: environment: Write rate of dd (Operation write) 20.0 % lower, worse"]
 
 
 @pytest.mark.usefixtures("rule")
@@ -196,7 +196,7 @@ def test_a_scheduled_series_that_stopped_is_told_once_and_recovers_with_its_next
     (alert,) = session.scalars(select(Alert)).all()
     assert (alert.kind, alert.state, alert.series_id) == ("missing", "untriaged", series.id)
     tell_group(session, groups(session)[0].id)
-    assert told(session) == ["blade: Write rate of dd (operation write) has stopped"]
+    assert told(session) == ["blade: Write rate of dd (Operation write) has stopped"]
     history(measured, [100.0], first_day=1)
     raise_alerts(session, series.id)
     assert alert.state == "recovered"
@@ -260,7 +260,7 @@ def test_a_digest_tells_of_its_week_what_changed_and_what_waits(
     message = compose(session, due)
     assert message is not None
     assert message.subject.endswith("1 changes, 1 open alerts, 0 stopped")
-    assert "Noisiest series:\nWrite rate of dd: points scatter by 20.0 %" in message.text
+    assert "Noisiest series:\nWrite rate of dd: points scatter by 20 %" in message.text
     session.execute(text("UPDATE alert SET state = 'noise'"))
     session.expire_all()
     before = DueDigest(1, measured.cluster.id, NOW - timedelta(days=9), NOW - timedelta(days=2), "key")
@@ -279,7 +279,7 @@ def test_a_digest_tells_a_drop_and_its_recovery_in_the_week_of_either_as_one_lin
         message = compose(session, DueDigest(1, measured.cluster.id, since, since + timedelta(days=7), "key"))
         assert message is not None
         assert message.text.startswith(
-            "Changes confirmed:\nWrite rate of dd (operation write): "
+            "Changes confirmed:\nWrite rate of dd (Operation write): "
             "20.0 % lower from 22 Nov to 11 Dec 2026, recovered: 8 points against 20 before"
         )
         assert message.subject.endswith("1 changes, 0 open alerts, 0 stopped")

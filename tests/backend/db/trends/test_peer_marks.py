@@ -92,7 +92,7 @@ def test_the_runs_of_the_lower_of_three_raid_sets_are_marked_and_the_others_not(
         {
             "code": "PEER_ODD",
             "effect": "marked",
-            "measured": "Write rate: 305 MB/s, 24.1 % below the 402 MB/s of 2 equal targets (4 runs, p 0.012)",
+            "measured": "Write rate: 305 MB/s, 24.1 % below the 402 MB/s of 2 equal targets (4 runs, p 0.0121)",
             "limit": "5 % from its equals, and p 0.05 adjusted for their number",
             "labels": {"operation": "write"},
             "target_id": None,

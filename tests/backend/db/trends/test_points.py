@@ -143,7 +143,7 @@ def test_a_run_far_from_the_others_of_its_cell_is_marked_and_counts(session: Ses
             "code": "OUTLIER",
             "effect": "marked",
             "measured": "Write rate: 40 MB/s",
-            "limit": "94.5 MB/s to 104 MB/s: the median 99.5 MB/s of 4 runs -+ 5 MAD",
+            "limit": "94.5 MB/s to 105 MB/s: the median 99.5 MB/s of 4 runs -+ 5 MAD",
             "labels": {"operation": "write"},
             "target_id": None,
         }

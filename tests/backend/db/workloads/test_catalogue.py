@@ -1,6 +1,7 @@
 import pytest
 from factories.announced import NOW, OPTION_DEFAULTS, hello, workload
 from factories.clusters import make_cluster, make_node
+from factories.measured import Measured
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
@@ -8,7 +9,7 @@ from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.clusters.models import Node
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.pagination import PageRequest
-from iotide_server.workloads import service
+from iotide_server.workloads import repository, service
 from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
 from iotide_server.workloads.repository import NodesAlike
 
@@ -20,9 +21,9 @@ def two_nodes(session: Session) -> tuple[Node, Node]:
     return make_node(session, cluster, "n1"), make_node(session, cluster, "n2", said=hello("instance-n2"))
 
 
-def catalogue(session: Session, *grants: int) -> list[tuple[str, int, list[int]]]:
+def catalogue(session: Session, *grants: int, with_former: bool = False) -> list[tuple[str, int, list[int]]]:
     viewer = Principal(PrincipalKind.USER, 1, "grace", grants=dict.fromkeys(grants or (None,), Role.VIEWER))
-    entries = service.catalogue(session, viewer, None, FIRST_PAGE).rows
+    entries = service.catalogue(session, viewer, None, FIRST_PAGE, with_former=with_former).rows
     return [
         (entry.workload.name, entry.workload.revision, [node_id for alike in entry.nodes for node_id in alike.node_ids])
         for entry in entries
@@ -65,6 +66,20 @@ def test_the_workloads_of_other_clusters_are_not_shown(session: Session) -> None
     service.announce(session, one.id, [workload("dd")])
     service.announce(session, other.id, [workload("dd"), workload("secret")])
     assert catalogue(session, two.cluster_id) == [("dd", 1, [one.id])]
+
+
+def test_workloads_of_campaigns_keep_their_option_titles_when_no_node_has_them_any_more(session: Session) -> None:
+    measured = Measured(session, NOW)
+    measured.cell()
+    measured.workload.options_schema = {"properties": {"size_bytes": {"title": "Size"}}}
+    service.announce(session, measured.node.id, [])
+    other = make_cluster(session, "lake").id
+    assert catalogue(session) == []
+    assert catalogue(session, with_former=True) == [("dd", 1, [])]
+    assert catalogue(session, measured.node.cluster_id, with_former=True) == [("dd", 1, [])]
+    assert catalogue(session, other, with_former=True) == []
+    titles = repository.option_titles(session, ["dd", "absent"])
+    assert (titles["dd"], titles["absent"]) == ({"size_bytes": "Size"}, {})
 
 
 def test_a_retired_node_s_workloads_are_not_offered(session: Session) -> None:

@@ -102,9 +102,9 @@ def test_a_cliff_is_told_with_its_edge_its_depth_and_the_memory_that_suits() -> 
     fast, slow = (2000 * MB, 2020 * MB, 1980 * MB, 2010 * MB), (140 * MB, 150 * MB, 145 * MB, 142 * MB)
     points = sizes((4 * GIB, fast), (8 * GIB, fast), (16 * GIB, slow), (32 * GIB, slow), operation="read")
     advice = advice_of(list(cliffs(measured(*points))))
-    assert advice.title == "Throughput falls between a file size of 8 GiB and 16 GiB, to 7%"
+    assert advice.title == "Throughput falls between a file size of 8 GiB and 16 GiB, to 7.16 %"
     assert "memory.total_bytes of node07 (16 GiB)" in advice.explanation
-    assert "7% to 8% of it by all runs" in advice.explanation
+    assert "6.93 % to 7.58 % of it by all runs" in advice.explanation
     assert advice.severity is Severity.MEDIUM
     assert (advice.commands[0], numbers(advice)["read at 16 GiB"]) == ("file_size_bytes: 32 GiB", 143.5 * MB)
 
@@ -134,7 +134,7 @@ def test_local_disk_of_nus_falls_by_half_at_10_gb_and_single_runs_do_not_show_it
     unknown, advice = cliffs(measured(*points))
     assert isinstance(unknown, Unknown)
     assert isinstance(advice, Advice)
-    assert advice.title == "Throughput falls between a file size of 7.45 GiB and 9.31 GiB, to 51%"
+    assert advice.title == "Throughput falls between a file size of 7.45 GiB and 9.31 GiB, to 50.7 %"
     assert "by 1 run a size, too few to show it" in advice.explanation
     assert advice.severity is Severity.LOW
 

@@ -113,7 +113,7 @@ def test_a_drop_that_was_taken_back_leaves_the_state_as_it_was(path: list[float]
 def test_a_drift_has_a_direction_and_no_moment() -> None:
     judged = judge(gone(100.0, course=Course.DRIFT, drift=DRIFT))
     assert (judged.state, judged.since, judged.shift_ratio) == (Standing.SLOWER, None, -0.1)
-    assert judged.words == "gradual decline, \u221210 % since 1 Jan 2026 (60 points), no single start date"
+    assert judged.words == "gradual decline, \u221210.0 % since 1 Jan 2026 (60 points), no single start date"
 
 
 def test_a_noisier_series_says_so_unless_it_is_slower_and_one_that_stopped_says_that_first() -> None:

@@ -118,7 +118,7 @@ def test_where_all_is_well_nothing_is_found() -> None:
             Standing.WARNING,
             "synchronous_commit",
         ),
-        ({"clock_offset": timedelta(seconds=-90)}, "database_clock", Standing.WRONG, "90.0 s behind"),
+        ({"clock_offset": timedelta(seconds=-90)}, "database_clock", Standing.WRONG, "90 s behind"),
     ],
 )
 def test_of_the_database(changes: dict[str, object], check: str, standing: Standing, words: str) -> None:
@@ -236,8 +236,8 @@ def test_a_worker_that_no_scheduler_asks_for_anything_is_not_called_fine() -> No
             "do not understand each other: blade/n1 (0.0.1)",
         ),
         ({"spool_bytes": SPOOL_LIMIT_BYTES}, "spools", Standing.WARNING, "blade/n1"),
-        ({"clock": NodeClock(-90.25, 0.001)}, "node_clocks", Standing.WARNING, "blade/n1 (90.2 s behind, within 0.001"),
-        ({"clock": NodeClock(2, 0.5)}, "node_clocks", Standing.WARNING, "blade/n1 (2.0 s ahead, within 0.500 s)"),
+        ({"clock": NodeClock(-90.25, 0.001)}, "node_clocks", Standing.WARNING, "blade/n1 (90.3 s behind, within 1 ms"),
+        ({"clock": NodeClock(2, 0.5)}, "node_clocks", Standing.WARNING, "blade/n1 (2 s ahead, within 500 ms)"),
     ],
 )
 def test_of_the_nodes(changes: dict[str, object], check: str, standing: Standing, words: str) -> None:

@@ -69,7 +69,7 @@ UNSEEN = ForeignLoad(before=before(0.0), during=None)
 def test_a_result_of_an_older_agent_that_saw_too_little_is_marked_by_the_server() -> None:
     [flag] = unmeasured_by_old_agent(result(UNSEEN), QuietPolicy.FLAG)
     assert (flag.code, flag.effect) == (FlagCode.LOAD_NOT_MEASURED, FlagEffect.MARKED)
-    assert flag.measured == "before the run: sample 0.0 s of 5 s; during the run: not measured"
+    assert flag.measured == "before the run: sample 0 s of 5 s; during the run: not measured"
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_change_is_told_with_its_numbers_and_whether_it_is_worse(
         (Course.TOO_SHORT, "not judged: 13 points, 14 needed"),
         (Course.STEADY, "no change shown in 13 points; noise not judged: 30 points needed"),
         (Course.CHANGED, "2 changes in 13 points"),
-        (Course.DRIFT, "gradual decline, \u221222 % since 1 Jan 2026 (13 points), no single start date"),
+        (Course.DRIFT, "gradual decline, \u221222.0 % since 1 Jan 2026 (13 points), no single start date"),
     ],
 )
 def test_a_course_says_no_more_than_was_shown(course: Course, words: str) -> None:

@@ -31,8 +31,8 @@ WORDS: Final = {
     Verdict.ONE_RUN: "1 run: nothing can be said of a difference",
     FEW: r"(2 runs: too few for an interval; 2 more are|3 runs: too few for an interval; 1 more is) needed",
     MODES: r"two modes \(cache\?\): no single ratio stands for them",
-    ALIKE: r"no difference shown \(could be -\d+\.\d\.\.\+\d+\.\d %\)",
-    BELOW: r"different by \+\d\.\d\.\.\+\d\.\d %, below the practical threshold of 5 %",
+    ALIKE: r"no difference shown \(could be \u2212\d+\.\d to \+\d+\.\d %\)",
+    BELOW: r"different by \+\d\.\d to \+\d\.\d %, below the practical threshold of 5 %",
     HIGHER: r"(B )?\d+\.\d to \d+\.\d % higher",
     LOWER: r"(B )?\d+\.\d to \d+\.\d % lower",
 }

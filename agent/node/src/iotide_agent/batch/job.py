@@ -12,6 +12,7 @@ from iotide_agent.reading import Verdict
 from iotide_agent.runner.processes import boottime
 from iotide_agent.spool import Offer, Spool
 from iotide_wire.messages import Outcome
+from iotide_wire.units import format_seconds
 
 UNANSWERED_SECONDS: Final = 180.0
 """So long a job holds its nodes although the server gives it nothing to do."""
@@ -83,7 +84,9 @@ class JobDriver(Driver):
         if self._ending is not None:
             return self._ending
         if not self._is_done():
-            return AgentEnding("unanswered", f"the server gave this job nothing to do for {UNANSWERED_SECONDS:.0f} s")
+            return AgentEnding(
+                "unanswered", f"the server gave this job nothing to do for {format_seconds(UNANSWERED_SECONDS)}"
+            )
         if self._is_ending:
             return AgentEnding(None, _ENDED_BY_BATCH.reason or "")
         if self._offer is None:

@@ -13,6 +13,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from iotide_agent.config import BatchConfig
 from iotide_wire.batch import BatchSystem, SeenHost, SeenJob, WantedJob
+from iotide_wire.units import format_seconds
 
 _ANSWER_SECONDS: Final = 60.0
 _JOB_ID: Final = re.compile(r"[0-9]{1,19}")
@@ -75,7 +76,7 @@ def ask(argv: Sequence[str]) -> Answer:
             list(argv), stdin=subprocess.DEVNULL, capture_output=True, timeout=_ANSWER_SECONDS, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise BatchProblemError(f"{argv[0]} gave no answer within {_ANSWER_SECONDS:.0f} s") from error
+        raise BatchProblemError(f"{argv[0]} gave no answer within {format_seconds(_ANSWER_SECONDS)}") from error
     except OSError as error:
         raise BatchProblemError(f"{argv[0]}: {error}") from error
     return Answer(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))

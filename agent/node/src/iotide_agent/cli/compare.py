@@ -9,6 +9,7 @@ import typer
 from iotide_agent.cli.api import Document
 from iotide_agent.cli.server import AsJson, opened, print_json
 from iotide_agent.cli.speaking import say
+from iotide_wire.units import format_factor, format_p
 
 _HELP: Final = "Number of a campaign, or of one of its cells as CAMPAIGN:CELL."
 _SIDE: Final = re.compile(r"([1-9]\d{0,17})(?::([1-9]\d{0,17}))?")
@@ -77,10 +78,10 @@ def _named(metric: Document) -> str:
 def _numbers(metric: Document) -> str:
     runs = f"n = {metric['n_a']} and {metric['n_b']}"
     if metric["ratio"] is not None:
-        interval = f"[{metric['low']:.3f}, {metric['high']:.3f}]"
-        return f"{runs}, ratio {metric['ratio']:.3f} {interval}, p = {metric['p_value']:.2g}"
+        interval = f"[{format_factor(metric['low'])}, {format_factor(metric['high'])}]"
+        return f"{runs}, ratio {format_factor(metric['ratio'])} {interval}, p = {format_p(metric['p_value'])}"
     if metric["median_ratio"] is not None:
-        return f"{runs}, ratio of medians {metric['median_ratio']:.3f}"
+        return f"{runs}, ratio of medians {format_factor(metric['median_ratio'])}"
     return runs
 
 

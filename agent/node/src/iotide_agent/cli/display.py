@@ -30,7 +30,17 @@ from iotide_wire.cautions import cautions
 from iotide_wire.foreign import ForeignLoad
 from iotide_wire.measured import Flag
 from iotide_wire.messages import OrderRole
-from iotide_wire.units import Unit, format_bytes, format_estimate, format_rate, format_value
+from iotide_wire.units import (
+    Unit,
+    format_bytes,
+    format_estimate,
+    format_number,
+    format_percent,
+    format_rate,
+    format_seconds,
+    format_shift,
+    format_value,
+)
 
 _NOT_MEASURED: Final = "not measured"
 SHOWN_DIFFERENCES: Final = 200
@@ -60,7 +70,7 @@ def campaign_table(campaigns: Iterable[Campaign]) -> Table:
             campaign.state,
             f"{campaign.counts.finished} of {total}",
             str(campaign.counts.failed),
-            f"{campaign.progress:.0%}",
+            format_percent(campaign.progress),
             f"{campaign.created_at:%Y-%m-%d %H:%M} UTC",
         )
     return table
@@ -166,7 +176,7 @@ def run_table(runs: Iterable[Run], headlines: Mapping[int, Headline] | None = No
             run.workload,
             state,
             *([headline_words(of_run[run.id]) if run.id in of_run else ""] if value else []),
-            "" if run.progress is None else f"{run.progress:.0%}",
+            "" if run.progress is None else format_percent(run.progress),
             ", ".join(sorted({flag.code for flag in run.flags})),
             run.reason or run.phase or "",
         )
@@ -249,7 +259,7 @@ def foreign_lines(foreign: ForeignLoad | None) -> list[str]:
     before, during = foreign.before, foreign.during
     if before is None or before.seconds < SAMPLE_SECONDS:
         seconds = 0.0 if before is None else before.seconds
-        lines.append(f"others before: {_NOT_MEASURED}, {seconds:.1f} s of {SAMPLE_SECONDS:.0f} s")
+        lines.append(f"others before: {_NOT_MEASURED}, {format_seconds(seconds)} of {format_seconds(SAMPLE_SECONDS)}")
     else:
         found = [
             *_share("processors", before.cpu_ratio),
@@ -270,7 +280,7 @@ def foreign_lines(foreign: ForeignLoad | None) -> list[str]:
 
 
 def _share(what: str, ratio: float | None) -> list[str]:
-    return [] if ratio is None else [f"{what} {ratio:.1%}"]
+    return [] if ratio is None else [f"{what} {format_percent(ratio)}"]
 
 
 def _rate(what: str, rate: float | None) -> list[str]:
@@ -315,13 +325,13 @@ def show_reread(console: Console, reread: Reread) -> None:
 def _number(value: float | None, unit: str | None) -> str:
     if value is None:
         return "none"
-    return f"{value:g}" if unit is None else format_value(value, Unit(unit))
+    return format_number(value) if unit is None else format_value(value, Unit(unit))
 
 
 def _change(difference: Difference) -> str:
     if not difference.before or difference.after is None:
         return ""
-    return f"{difference.after / difference.before - 1:+.1%}"
+    return format_shift(difference.after / difference.before)
 
 
 def flag_lines(flags: Sequence[Flag]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Final
 from iotide_agent.cli.answers import Campaign, Cell, Pause
 from iotide_agent.cli.api import Api, UnreachableError
 from iotide_agent.cli.problems import Problem, RefusedError
+from iotide_wire.units import format_seconds
 
 PERIOD_SECONDS: Final = 1.0
 PATIENCE_SECONDS: Final = 300.0
@@ -61,7 +62,9 @@ def look(api: Api, campaign_id: int, sleep: Callable[[float], None]) -> Pause:
     waited_seconds = 0.0
     while pause.waiting_for:
         if waited_seconds >= LOOK_SECONDS:
-            message = f"{', '.join(pause.waiting_for)} did not say what is mounted within {LOOK_SECONDS:g} s"
+            message = (
+                f"{', '.join(pause.waiting_for)} did not say what is mounted within {format_seconds(LOOK_SECONDS)}"
+            )
             remedy = "look whether its agent runs and is idle, then confirm again"
             raise RefusedError([Problem("facts_not_read", message, remedy=remedy)])
         sleep(PERIOD_SECONDS)

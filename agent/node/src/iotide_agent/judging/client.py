@@ -5,6 +5,7 @@ from typing import Final
 from iotide_agent.judging.phases import NETWORK, Phase
 from iotide_agent.workloads.base import Place, StepOutcome
 from iotide_wire.measured import Answer, Check, FlagCode, StepRole
+from iotide_wire.units import format_percent, format_seconds
 
 BUSY_LIMIT: Final = 0.9
 _SHORTEST_SECONDS: Final = 1.0
@@ -20,14 +21,14 @@ def judge_client(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
     The link counts where the run goes through it, a mount that names a server or a stream, and where the node's links
     carried about the bytes of the phase: a node may have others than the one to its storage, and RDMA is not seen.
     """
-    limit = f"{BUSY_LIMIT:.0%}; not a storage limit"
+    limit = f"{format_percent(BUSY_LIMIT)}; not a storage limit"
     user, system = phase.mean("cpu_user_ratio"), phase.mean("cpu_system_ratio")
     link = phase.mean("net_link_ratio") if _goes_through_link(phase, places) else None
     found = [_full_threads(outcome, places) for outcome in phase.outcomes]
     if user is not None and system is not None and user + system > BUSY_LIMIT:
-        found.append(f"all processors of the node were busy {user + system:.0%} of the time")
+        found.append(f"all processors of the node were busy {format_percent(user + system)} of the time")
     if link is not None and link > BUSY_LIMIT:
-        found.append(f"the busiest link carried {link:.0%} of its speed")
+        found.append(f"the busiest link carried {format_percent(link)} of its speed")
     flags: list[Answer] = [phase.marked(FlagCode.CLIENT_BOUND, measured, limit) for measured in found if measured]
     return flags or _unseen(phase, places)
 
@@ -40,7 +41,7 @@ def _unseen(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
         missing.append("the number of processors is not known")
     short = [outcome.wall_seconds for outcome in steps if outcome.wall_seconds < _SHORTEST_SECONDS]
     if short:
-        missing.append(f"a step took {min(short):.2g} s, {_SHORTEST_SECONDS:g} s needed")
+        missing.append(f"a step took {format_seconds(min(short))}, {format_seconds(_SHORTEST_SECONDS)} needed")
     return [phase.not_judged(Check.CLIENT_LIMIT, "; ".join(missing))] if missing else []
 
 
@@ -66,7 +67,7 @@ def _full_threads(outcome: StepOutcome, places: tuple[Place, ...]) -> str:
     if busy <= BUSY_LIMIT:
         return ""
     of_what = "its one thread" if step.threads == 1 else f"its {step.threads} threads on {processors} processors"
-    return f"{of_what} worked {busy:.0%} of the time in {step.name}"
+    return f"{of_what} worked {format_percent(busy)} of the time in {step.name}"
 
 
 def _goes_through_link(phase: Phase, places: tuple[Place, ...]) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from iotide_agent.probes.condition import Condition
 from iotide_wire.measured import Answer, Check, Flag, FlagCode, FlagEffect, NotJudged
+from iotide_wire.units import format_percent, format_seconds
 
 STEP_RATIO: Final = 0.01
 STEP_SECONDS: Final = 1.0
@@ -63,8 +64,12 @@ def judge_clock(ended: Mapping[str, Any]) -> list[Answer]:
     limit = min(STEP_SECONDS, max(STEP_RATIO * lasted, _READ_SECONDS))
     if lasted < 0 or abs(step) <= limit:
         return []
-    measured = f"the time of day was set by {step:+.3g} s within {lasted:.3g} s"
-    return [_flag(FlagCode.CLOCK, FlagEffect.MARKED, measured, f"{STEP_SECONDS:g} s, or {STEP_RATIO:.0%} of the run")]
+    measured = (
+        f"the time of day was set by {'-' if step < 0 else '+'}{format_seconds(abs(step))} within "
+        f"{format_seconds(lasted)}"
+    )
+    limit = f"{format_seconds(STEP_SECONDS)}, or {format_percent(STEP_RATIO)} of the run"
+    return [_flag(FlagCode.CLOCK, FlagEffect.MARKED, measured, limit)]
 
 
 def _rises(before: Mapping[str, int], after: Mapping[str, int]) -> list[str]:

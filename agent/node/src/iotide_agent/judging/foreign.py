@@ -21,7 +21,7 @@ from typing import Final
 from iotide_agent.judging.phases import ENOUGH_ROWS, LOAD, Phase
 from iotide_agent.workloads.base import Before, Place
 from iotide_wire.measured import Answer, Check, FlagCode
-from iotide_wire.units import format_rate
+from iotide_wire.units import format_percent, format_rate
 
 SHARE_LIMIT: Final = 0.10
 """Of all processors, or of the bytes on the device."""
@@ -45,7 +45,7 @@ _MOST_OF: Final = 0.5
 def judge_foreign(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
     """Marks a phase in which a tenth of the processors or of the device's bytes were used by somebody else."""
     found = [_processors(phase, places), _bytes(phase, places)] if can_be_told(phase) else []
-    limit = f"{SHARE_LIMIT:.0%} not caused by the run"
+    limit = f"{format_percent(SHARE_LIMIT)} not caused by the run"
     flags: list[Answer] = [phase.marked(FlagCode.FOREIGN_LOAD, measured, limit) for measured in found if measured]
     why = "" if flags else _why_partial(phase, places)
     return [phase.not_judged(Check.LOAD_DURING, why)] if why else flags
@@ -97,7 +97,7 @@ def _processors(phase: Phase, places: tuple[Place, ...]) -> str:
     foreign = foreign_processors(phase, places)
     if foreign is None or foreign <= SHARE_LIMIT:
         return ""
-    return f"{foreign:.0%} of the node's processor time was spent in programs that are not of the run"
+    return f"{format_percent(foreign)} of the node's processor time was spent in programs that are not of the run"
 
 
 def foreign_bytes(phase: Phase, places: tuple[Place, ...]) -> tuple[float, float] | None:
@@ -123,7 +123,9 @@ def _bytes(phase: Phase, places: tuple[Place, ...]) -> str:
     if foreign <= SHARE_LIMIT * total or foreign <= NOTICED_BYTES_PER_SECOND * seconds:
         return ""
     rates = f"{format_rate(foreign / seconds)} of {format_rate(total / seconds)}"
-    return f"{foreign / total:.0%} of the bytes on the target's device or server were not the run's: {rates}"
+    return (
+        f"{format_percent(foreign / total)} of the bytes on the target's device or server were not the run's: {rates}"
+    )
 
 
 def _most_written(phase: Phase, places: tuple[Place, ...]) -> float:

@@ -11,7 +11,7 @@ from iotide_wire.foreign import ForeignBefore
 from iotide_wire.measured import Answer, Check, Flag, FlagCode, FlagEffect, NotJudged
 from iotide_wire.messages import Outcome
 from iotide_wire.plan import QuietPolicy
-from iotide_wire.units import format_rate
+from iotide_wire.units import format_number, format_percent, format_rate, format_seconds
 
 SAMPLE_SECONDS: Final = 5.0
 """How long a sample must be: long enough that what a node does every second counts by its mean, short enough that a
@@ -130,7 +130,7 @@ def excess_of(idle: Idle | None, neighbours: Neighbours | None, limits: QuietLim
 def _busy(idle: Idle, limits: QuietLimits) -> Iterator[str]:
     tasks = None if idle.running_tasks is None else idle.running_tasks / idle.processors
     if tasks is not None and tasks > limits.tasks_per_processor:
-        yield f"load {tasks:.1f} of at most {limits.tasks_per_processor:g} per processor"
+        yield f"load {format_number(tasks)} of at most {format_number(limits.tasks_per_processor)} per processor"
     shares = (
         (idle.cpu_ratio, limits.cpu_ratio, "processors busy"),
         (idle.psi_cpu_ratio, limits.psi_cpu_ratio, "tasks waited for a processor"),
@@ -138,7 +138,7 @@ def _busy(idle: Idle, limits: QuietLimits) -> Iterator[str]:
     )
     for share, limit, what in shares:
         if share is not None and share > limit:
-            yield f"{what} {share:.0%} of at most {limit:.0%} of the time"
+            yield f"{what} {format_percent(share)} of at most {format_percent(limit)} of the time"
 
 
 def _moving(idle: Idle, limits: QuietLimits) -> Iterator[str]:
@@ -199,7 +199,7 @@ def decide(policy: QuietPolicy, wait_seconds: float, seen: Seen) -> Decision:
         return _without_sample(seen)
     if not seen.excess:
         return Start()
-    waited = f"{seen.waited_seconds:.0f} s of {wait_seconds:.0f} s"
+    waited = f"{format_seconds(round(seen.waited_seconds))} of {format_seconds(wait_seconds)}"
     if policy is QuietPolicy.WAIT and seen.waited_seconds < wait_seconds:
         return Wait(f"waiting for a quiet node: {seen.excess}; {waited}"[:_MAX_TEXT])
     how_long = f" after {waited}" if policy is QuietPolicy.WAIT else ""
@@ -212,8 +212,8 @@ def _without_sample(seen: Seen) -> Decision:
     if seen.waited_seconds < PATIENCE_SECONDS:
         return _sampling(seen)
     reason = (
-        f"nobody could say within {PATIENCE_SECONDS:.0f} s how quiet the node is, since its agent works there itself "
-        "or its batch system does not answer; see the agent's log"
+        f"nobody could say within {format_seconds(PATIENCE_SECONDS)} how quiet the node is, since its agent works "
+        "there itself or its batch system does not answer; see the agent's log"
     )
     return TurnAway(Outcome.DECLINED, reason)
 
@@ -222,7 +222,7 @@ def _sampling(seen: Seen) -> Wait:
     if seen.idle is not None and seen.idle.is_complete:
         return Wait("waiting for the batch system to say who else is on the node")
     sampled = seen.idle.seconds if seen.idle else 0.0
-    return Wait(f"sampling how quiet the node is: {sampled:.0f} s of {SAMPLE_SECONDS:.0f} s")
+    return Wait(f"sampling how quiet the node is: {format_seconds(round(sampled))} of {format_seconds(SAMPLE_SECONDS)}")
 
 
 def judge_before(before: ForeignBefore | None, policy: QuietPolicy) -> list[Answer]:
@@ -233,9 +233,9 @@ def judge_before(before: ForeignBefore | None, policy: QuietPolicy) -> list[Answ
     if policy is QuietPolicy.IGNORE:
         return []
     if before is not None and before.excess:
-        within = before.within_seconds
-        is_old = within is not None and within > before.seconds + _SLACK_SECONDS
-        when = f"within {within:.0f} s before the run" if is_old else "just before the run"
+        within = before.within_seconds or 0.0
+        is_old = within > before.seconds + _SLACK_SECONDS
+        when = f"within {format_seconds(round(within))} before the run" if is_old else "just before the run"
         measured = f"{when}: {before.excess}"[:_MAX_TEXT]
         return [Flag(code=FlagCode.FOREIGN_LOAD, effect=FlagEffect.MARKED, measured=measured, limit="a quiet node")]
     return [*_unsampled(before), *_unasked(before)]
@@ -268,7 +268,7 @@ def why_unmeasured(before: ForeignBefore | None) -> str:
     seconds = 0.0 if before is None else before.seconds
     if seconds >= SAMPLE_SECONDS:
         return "the kernel does not report CPU time"
-    return f"sample {seconds:.1f} s of {SAMPLE_SECONDS:.0f} s"
+    return f"sample {format_seconds(seconds)} of {format_seconds(SAMPLE_SECONDS)}"
 
 
 def _unasked(before: ForeignBefore | None) -> Iterator[NotJudged]:
@@ -289,5 +289,5 @@ def judge_unmeasured(before: ForeignBefore | None, during: str, flags: Sequence[
     if is_measured(before) or not during or any(flag.code is FlagCode.FOREIGN_LOAD for flag in flags):
         return []
     measured = f"before the run: {why_unmeasured(before)}; during the run: {during}"[:_MAX_TEXT]
-    limit = f"{SAMPLE_SECONDS:.0f} idle seconds before the run, or {ENOUGH_ROWS} whole seconds of a phase"
+    limit = f"{format_number(SAMPLE_SECONDS)} idle seconds before the run, or {ENOUGH_ROWS} whole seconds of a phase"
     return [Flag(code=FlagCode.LOAD_NOT_MEASURED, effect=FlagEffect.MARKED, measured=measured, limit=limit)]

@@ -8,7 +8,7 @@ from typing import Final
 
 from iotide_agent.judging.phases import LOAD, STORAGE, Phase
 from iotide_wire.measured import Answer, Check, FlagCode
-from iotide_wire.units import format_rate
+from iotide_wire.units import format_percent, format_rate, format_seconds, format_shift
 
 WINDOWS: Final = 5
 WINDOW_SECONDS: Final = 5
@@ -45,8 +45,10 @@ def judge_steady(phase: Phase) -> list[Answer]:
     if spread <= RANGE_LIMIT and abs(change) <= SLOPE_LIMIT:
         return []
     shown = ", ".join(map(format_rate, means))
-    measured = f"windows of {rows / WINDOWS:.3g} s at {shown}: range {spread:.0%} of the mean, slope {change:+.0%}"
-    return [phase.marked(FlagCode.STEADY, measured, f"range {RANGE_LIMIT:.0%}, slope {SLOPE_LIMIT:.0%} (SNIA)")]
+    measured = f"windows of {format_seconds(rows / WINDOWS)} at {shown}: "
+    measured += f"range {format_percent(spread)} of the mean, slope {format_shift(1 + change)}"
+    limit = f"range {format_percent(RANGE_LIMIT)}, slope {format_percent(SLOPE_LIMIT)} (SNIA)"
+    return [phase.marked(FlagCode.STEADY, measured, limit)]
 
 
 def _windows(rates: Sequence[float]) -> list[float]:

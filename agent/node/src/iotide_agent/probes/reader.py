@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from iotide_wire.units import format_seconds
+
 _MAX_CHARACTERS: Final = 1_000_000
 _LOG_STAMP: Final = re.compile(r"^\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)? +(?:[0-9a-f]{8,} +)?")
 """Time and thread before a message, as ceph prints them: the reason would be another one each time."""
@@ -122,7 +124,9 @@ def _run(want: CommandWant, timeout_seconds: float) -> str | Unavailable:
         stdout, stderr = process.communicate(timeout=timeout_seconds)
     except subprocess.TimeoutExpired:
         _give_up(process)
-        return Unavailable(f"{name} gave no answer within {timeout_seconds:g} s; is its file system reachable?")
+        return Unavailable(
+            f"{name} gave no answer within {format_seconds(timeout_seconds)}; is its file system reachable?"
+        )
     if want.any_status:
         return (stdout + stderr)[:_MAX_CHARACTERS]
     if process.returncode != 0:

@@ -29,7 +29,7 @@ from iotide_agent.workloads.writers import RACE_METRICS, Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
-from iotide_wire.units import Unit
+from iotide_wire.units import Unit, format_percent, format_seconds
 
 CLOCK_SECONDS: Final = 1e-9
 BYTES_PER_FILE: Final = 1024
@@ -265,11 +265,11 @@ def _samples(report: _Report, outcome: StepOutcome, place: Place) -> list[Sample
 
 
 def _fork_bound(outcome: StepOutcome, report: _Report) -> Flag:
-    file_milliseconds = report.seconds / report.file_count * 1e3
+    file_seconds = report.seconds / report.file_count
     busy_ratio = (outcome.user_seconds + outcome.system_seconds) / report.seconds
     return Flag(
         code=FlagCode.FORK_BOUND,
         effect=FlagEffect.MARKED,
-        measured=f"{file_milliseconds:.2g} ms a file, {busy_ratio:.0%} of it processor time",
+        measured=f"{format_seconds(file_seconds)} a file, {format_percent(busy_ratio)} of it processor time",
         limit="native mode, which starts no process for a file",
     )

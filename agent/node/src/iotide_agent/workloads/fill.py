@@ -42,7 +42,7 @@ from iotide_wire.expressions import (
     evaluate,
 )
 from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
-from iotide_wire.units import Unit, format_bytes
+from iotide_wire.units import Unit, format_bytes, format_seconds
 
 CLOCK_SECONDS: Final = 1e-9
 BAND_PERCENT: Final = 5
@@ -387,12 +387,12 @@ def _slow_files(written: Sequence[_Written]) -> list[Answer]:
     slow = [file for file in written if file.seconds > SLOW_FACTOR * middle]
     if not slow:
         return []
-    shown = ", ".join(f"{file.number} ({file.seconds:.3g} s)" for file in slow[:SHOWN_FILES])
+    shown = ", ".join(f"{file.number} ({format_seconds(file.seconds)})" for file in slow[:SHOWN_FILES])
     return [
         Flag(
             code=FlagCode.STRAGGLER,
             effect=FlagEffect.MARKED,
-            measured=f"{len(slow)} of {len(written)} files took longer, the median {middle:.3g} s: {shown}",
+            measured=f"{len(slow)} of {len(written)} files took longer, the median {format_seconds(middle)}: {shown}",
             limit=f"{SLOW_FACTOR} x the median file",
         )
     ]

@@ -40,7 +40,7 @@ from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, rac
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
 from iotide_wire.measured import Answer
-from iotide_wire.units import Unit
+from iotide_wire.units import Unit, format_seconds
 
 CLOCK_SECONDS: Final = MILLISECONDS
 """fio states run times in whole milliseconds."""
@@ -319,7 +319,7 @@ def _plan_problem(plan: _Planned, job: Job, directions: Sequence[Direction]) -> 
         return "no operation, or none that took a millisecond"
     ran_seconds = max(direction.runtime for direction in directions) * MILLISECONDS
     if ran_seconds < ENDED_EARLY_RATIO * plan.timed_seconds:
-        return f"{plan.timed_seconds:g} s were planned, it ran {ran_seconds:g} s"
+        return f"{format_seconds(plan.timed_seconds)} were planned, it ran {format_seconds(ran_seconds)}"
     moved_bytes = sum(direction.io_bytes for direction in directions)
     if plan.moved_bytes is not None and not 0 <= plan.moved_bytes - moved_bytes < plan.block_bytes:
         return f"{plan.moved_bytes} bytes were planned, it moved {moved_bytes}"

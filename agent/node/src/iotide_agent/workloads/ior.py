@@ -311,7 +311,9 @@ def _checked_bytes(options: IorOptions, outcome: StepOutcome, report: Report) ->
         return options.total_bytes
     if options.stonewall_seconds and 0 < moved_bytes < options.total_bytes:
         return round(moved_bytes / options.transfer_size_bytes) * options.transfer_size_bytes
-    raise OutputRefusedError(name, f"{options.total_bytes} bytes were planned, it moved about {moved_bytes:.0f}", text)
+    raise OutputRefusedError(
+        name, f"{options.total_bytes} bytes were planned, it moved about {round(moved_bytes)}", text
+    )
 
 
 def _flags(options: IorOptions, place: Place, outcome: StepOutcome, result: Result, moved_bytes: int) -> list[Answer]:

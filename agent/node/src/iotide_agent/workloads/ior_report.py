@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from iotide_agent.workloads.base import OutputRefusedError
+from iotide_wire.units import format_seconds
 
 MEBIBYTE: Final = 1024**2
 _HALF_TICK_SECONDS: Final = 0.5e-4
@@ -113,7 +114,9 @@ class Report(_Part):
         for operation, result in self.results.items():
             seconds = self.summaries[operation].moved_mebibytes / result.rate_mebibytes
             if abs(seconds - result.total_seconds) > _HALF_TICK_SECONDS + _PRINTED_RATIO * seconds:
-                raise ValueError(f"its rate means {seconds:.4f} s, it prints {result.total_seconds:.4f} s")
+                raise ValueError(
+                    f"its rate means {format_seconds(seconds)}, it prints {format_seconds(result.total_seconds)}"
+                )
         return self
 
 

@@ -9,6 +9,7 @@ from iotide_agent.workloads.base import Before, Place
 from iotide_agent.workloads.iozone_report import KIBIBYTE, STDIO, WRITES, Block, Row
 from iotide_agent.workloads.writers import STRAGGLER_LIMIT, straggler
 from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
+from iotide_wire.units import format_seconds
 
 MAX_REJECTIONS: Final = 24
 """Flags of cells that were too short; beyond it neighbours are rejected with them, since a result holds few flags."""
@@ -147,7 +148,10 @@ def _straggler(block: Block, file_kib: float) -> list[Answer]:
         Flag(
             code=FlagCode.STRAGGLER,
             effect=FlagEffect.MARKED,
-            measured=f"{block.operation}: the slowest process takes {found.seconds:.3g} s for its file, {found.others}",
+            measured=(
+                f"{block.operation}: the slowest process takes {format_seconds(found.seconds)} for its "
+                f"file, {found.others}"
+            ),
             limit=STRAGGLER_LIMIT,
         )
     ]

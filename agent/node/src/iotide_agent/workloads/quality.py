@@ -9,7 +9,7 @@ from iotide_agent.workloads.base import Before, Place, StepOutcome
 from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
 from iotide_wire.measured import Answer, Check, Flag, FlagCode, FlagEffect, NotJudged
 from iotide_wire.plan import CachePolicy
-from iotide_wire.units import format_bytes
+from iotide_wire.units import format_bytes, format_percent, format_seconds
 
 SHORT_SECONDS: Final = 30.0
 """A shorter data phase says little of the steady state."""
@@ -51,20 +51,32 @@ def source_report(outcome: StepOutcome) -> SourceReport | None:
 def judge_duration(phase: str, seconds: float, clock_seconds: float) -> list[Answer]:
     """DURATION of a data phase; `clock_seconds` is the resolution of the clock that `seconds` came from."""
     if seconds < CLOCK_TICKS * clock_seconds:
-        return [_duration(phase, seconds, FlagEffect.REJECTED, f"{CLOCK_TICKS} ticks of a {clock_seconds:g} s clock")]
+        return [
+            _duration(
+                phase, seconds, FlagEffect.REJECTED, f"{CLOCK_TICKS} ticks of a {format_seconds(clock_seconds)} clock"
+            )
+        ]
     if seconds < SHORT_SECONDS:
-        return [_duration(phase, seconds, FlagEffect.MARKED, f"{SHORT_SECONDS:g} s; short")]
+        return [_duration(phase, seconds, FlagEffect.MARKED, f"{format_seconds(SHORT_SECONDS)}; short")]
     if seconds < PUBLISHABLE_SECONDS:
-        return [_duration(phase, seconds, FlagEffect.MARKED, f"{PUBLISHABLE_SECONDS:g} s; not publishable")]
+        return [_duration(phase, seconds, FlagEffect.MARKED, f"{format_seconds(PUBLISHABLE_SECONDS)}; not publishable")]
     return []
 
 
 def judge_metadata_duration(phase: str, seconds: float, clock_seconds: float) -> list[Answer]:
     """DURATION of a phase that creates, looks up or removes files."""
     if seconds < CLOCK_TICKS * clock_seconds:
-        return [_duration(phase, seconds, FlagEffect.REJECTED, f"{CLOCK_TICKS} ticks of a {clock_seconds:g} s clock")]
+        return [
+            _duration(
+                phase, seconds, FlagEffect.REJECTED, f"{CLOCK_TICKS} ticks of a {format_seconds(clock_seconds)} clock"
+            )
+        ]
     if seconds < SHORT_METADATA_SECONDS:
-        return [_duration(phase, seconds, FlagEffect.MARKED, f"{SHORT_METADATA_SECONDS:g} s; raise the file count")]
+        return [
+            _duration(
+                phase, seconds, FlagEffect.MARKED, f"{format_seconds(SHORT_METADATA_SECONDS)}; raise the file count"
+            )
+        ]
     return []
 
 
@@ -76,8 +88,11 @@ def judge_clock(outcome: StepOutcome, tool_seconds: float) -> list[Answer]:
     limit = max(CLOCK_RATIO * outcome.wall_seconds, CLOCK_SLACK_SECONDS)
     if tool_seconds - outcome.wall_seconds <= limit:
         return []
-    measured = f"{outcome.step.name} took {tool_seconds:.4g} s by its tool, {outcome.wall_seconds:.4g} s by the agent"
-    return [_marked(FlagCode.CLOCK, measured, f"{CLOCK_RATIO:.0%} longer than the process")]
+    measured = (
+        f"{outcome.step.name} took {format_seconds(tool_seconds)} by its tool, "
+        f"{format_seconds(outcome.wall_seconds)} by the agent"
+    )
+    return [_marked(FlagCode.CLOCK, measured, f"{format_percent(CLOCK_RATIO)} longer than the process")]
 
 
 def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[Answer]:
@@ -157,8 +172,15 @@ def judge_source(outcome: StepOutcome) -> list[Answer]:
         return [NotJudged(check=Check.DATA_SOURCE, because=because, phase=outcome.step.name)]
     if report.source_busy_ratio <= SOURCE_BUSY_RATIO:
         return []
-    measured = f"{outcome.step.name}: the source of random data was busy {report.source_busy_ratio:.0%} of the time"
-    return [_marked(FlagCode.CLIENT_BOUND, measured, f"{SOURCE_BUSY_RATIO:.0%}; above it the source is measured")]
+    measured = (
+        f"{outcome.step.name}: the source of random data was busy "
+        f"{format_percent(report.source_busy_ratio)} of the time"
+    )
+    return [
+        _marked(
+            FlagCode.CLIENT_BOUND, measured, f"{format_percent(SOURCE_BUSY_RATIO)}; above it the source is measured"
+        )
+    ]
 
 
 def about(flag: AnswerT, labels: Mapping[str, str | int | float | bool], place: Place) -> AnswerT:
@@ -179,7 +201,7 @@ def judge_direct(place: Place, *, wanted: bool) -> list[Answer]:
 
 
 def _duration(phase: str, seconds: float, effect: FlagEffect, limit: str) -> Flag:
-    return Flag(code=FlagCode.DURATION, effect=effect, measured=f"{phase} took {seconds:.3g} s", limit=limit)
+    return Flag(code=FlagCode.DURATION, effect=effect, measured=f"{phase} took {format_seconds(seconds)}", limit=limit)
 
 
 def _marked(code: FlagCode, measured: str, limit: str) -> Flag:

@@ -32,7 +32,7 @@ from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, sid
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number, Option
 from iotide_wire.measured import Answer
-from iotide_wire.units import Unit
+from iotide_wire.units import Unit, format_seconds
 
 Pattern = Literal["sequential", "random"]
 
@@ -283,7 +283,10 @@ def _problem(options: RawreadOptions, job: Job) -> str | None:
     if job.error or job.total_err:
         return f"error {job.error}, {job.total_err} errors passed over"
     if done.total_ios == 0 or done.runtime * CLOCK_SECONDS < ENDED_EARLY_RATIO * options.runtime_seconds:
-        return f"{options.runtime_seconds:g} s were planned, it read {done.total_ios} blocks in {done.runtime} ms"
+        return (
+            f"{format_seconds(options.runtime_seconds)} were planned, it read {done.total_ios} blocks in "
+            f"{done.runtime} ms"
+        )
     if job.write.total_ios:
         return f"it wrote {job.write.total_ios} times"
     if done.short_ios or done.drop_ios or sum(done.clat_ns.bins.values()) != done.total_ios:

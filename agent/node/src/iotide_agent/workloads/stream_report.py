@@ -11,7 +11,7 @@ from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import Curve, OutputRefusedError, Parsed, Place, Sample, StepOutcome
 from iotide_agent.workloads.stream_options import MEGABIT
 from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
-from iotide_wire.units import format_bytes
+from iotide_wire.units import format_bytes, format_number, format_percent, format_seconds
 
 CLOCK_SECONDS: Final = 1e-9
 HELD_RATIO: Final = 0.99
@@ -378,10 +378,10 @@ def _lag_flags(sent: Sent, pace: Pace) -> list[Answer]:
     if rate >= HELD_RATIO * pace.rate and sent.largest_lag_seconds <= LAG_SECONDS:
         return []
     measured = (
-        f"sent at {rate / MEGABIT:.0f} of {pace.rate / MEGABIT:.0f} Mbit/s, at worst "
-        f"{sent.largest_lag_seconds * 1e3:.0f} ms behind the schedule"
+        f"sent at {format_number(rate / MEGABIT)} of {format_number(pace.rate / MEGABIT)} Mbit/s, at worst "
+        f"{format_seconds(sent.largest_lag_seconds)} behind the schedule"
     )
-    limit = f"{HELD_RATIO:.0%} of the rate and {LAG_SECONDS * 1e3:.0f} ms"
+    limit = f"{format_percent(HELD_RATIO)} of the rate and {format_seconds(LAG_SECONDS)}"
     flag = _flag(FlagCode.CLIENT_BOUND, FlagEffect.MARKED, measured, limit)
     return [flag.model_copy(update={"labels": pace.labels})]
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, Self
 from iotide_agent.workloads.base import Parsed, Place, Sample, StepOutcome
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
-from iotide_wire.units import Unit
+from iotide_wire.units import Unit, format_percent, format_seconds
 
 STRAGGLER_FACTOR: Final = 1.5
 """A writer that takes so many times as long as the median of the others holds them up."""
@@ -59,7 +59,7 @@ class Straggler(NamedTuple):
     @property
     def others(self) -> str:
         """What it is compared with, in words."""
-        return f"the median of the others {self.median_seconds:.3g} s"
+        return f"the median of the others {format_seconds(self.median_seconds)}"
 
 
 def straggler(seconds: Sequence[float]) -> Straggler | None:
@@ -172,7 +172,7 @@ def _straggler(
         Flag(
             code=FlagCode.STRAGGLER,
             effect=FlagEffect.MARKED,
-            measured=f"{who} done after {found.seconds:.3g} s, {found.others}",
+            measured=f"{who} done after {format_seconds(found.seconds)}, {found.others}",
             limit=STRAGGLER_LIMIT,
             labels=dict(labels),
             target_id=target_id,
@@ -191,8 +191,11 @@ def _late(parts: Sequence[Part], labels: Mapping[str, str | int | float | bool],
         Flag(
             code=FlagCode.CLOCK,
             effect=FlagEffect.MARKED,
-            measured=f"a writer began {late_seconds:.3g} s after the first; the longest took {longest_seconds:.3g} s",
-            limit=f"{LATE_RATIO:.0%} of the time of the longest",
+            measured=(
+                f"a writer began {format_seconds(late_seconds)} after the first; the longest took "
+                f"{format_seconds(longest_seconds)}"
+            ),
+            limit=f"{format_percent(LATE_RATIO)} of the time of the longest",
             labels=dict(labels),
             target_id=target_id,
         )

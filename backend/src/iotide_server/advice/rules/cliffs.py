@@ -14,7 +14,7 @@ from iotide_server.statistics.cliffs import FEWEST_SIZES, find_cliff, suits
 from iotide_server.statistics.ranges import Ratio
 from iotide_wire.expressions import MEMORY
 from iotide_wire.facts import Facts
-from iotide_wire.units import Unit, format_bytes, format_rate
+from iotide_wire.units import Unit, format_bytes, format_percent, format_rate
 
 CODE: Final = "cliff"
 _MOST_NAMED: Final = 6
@@ -51,7 +51,7 @@ def cliffs(scene: Scene) -> Iterator[Finding]:
         for sweep in sweeps(scene.rates, axis, FEWEST_SIZES):
             cliff = cliff_of(sweep)
             if cliff is None:
-                yield Fine(sweep[0].point.place, f"throughput does not fall along the {axis.title}")
+                yield Fine(sweep[0].point.place, f"throughput does not fall along the {axis.title_at(sweep[0].point)}")
             else:
                 cell = cliff.top.point.cell
                 where = cell.workload, cell.variant, cell.targets, cell.nodes
@@ -80,7 +80,10 @@ def _told(axis: Axis, found: Sequence[Cliff], scene: Scene) -> Iterator[Finding]
         code=CODE,
         severity=Severity.MEDIUM if deepest.is_shown else Severity.LOW,
         subject=f"{point.cell.workload} on {listed(point.cell.targets)} from {listed(point.cell.nodes)}",
-        title=f"Throughput falls between a {axis.title} of {last} and {first}, to {deepest.fall.median:.0%}",
+        title=(
+            f"Throughput falls between a {axis.title_at(point)} of {last} and {first}, "
+            f"to {format_percent(deepest.fall.median)}"
+        ),
         explanation=(
             f"{operations}: from {format_rate(point.median)} at {format_bytes(deepest.top.at)} to"
             f" {format_rate(deepest.bottom.point.median)} at most from {first} on, {_sureness(deepest)}."
@@ -97,7 +100,7 @@ def _sureness(cliff: Cliff) -> str:
     if cliff.fall.low is None or cliff.fall.high is None:
         runs = min(cliff.top.point.n, cliff.bottom.point.n)
         return f"by {runs} run{'s' * (runs > 1)} a size, too few to show it"
-    return f"{cliff.fall.low:.0%} to {cliff.fall.high:.0%} of it by all runs"
+    return f"{format_percent(cliff.fall.low)} to {format_percent(cliff.fall.high)} of it by all runs"
 
 
 def _levels(found: Sequence[Cliff]) -> Iterator[Evidence]:

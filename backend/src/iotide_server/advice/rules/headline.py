@@ -9,7 +9,8 @@ from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Sever
 from iotide_server.advice.scene import Point, Scene, listed
 from iotide_server.statistics.comparison import geometric_mean
 from iotide_server.statistics.ranges import Ratio, ratio
-from iotide_wire.units import Unit, format_bytes
+from iotide_wire.names import Titles, described
+from iotide_wire.units import Unit, format_number
 
 CODE: Final = "headline_ratio"
 LEAST_SPREAD: Final = 1.25
@@ -56,7 +57,7 @@ def _judge(points: Sequence[Point], claimed: float | None) -> Iterator[Finding]:
     varying = _varying(points)
     by_target: defaultdict[tuple[str, ...], dict[str, Point]] = defaultdict(dict)
     for point in points:
-        by_target[point.cell.targets].setdefault(_setting(point, varying), point)
+        by_target[point.cell.targets].setdefault(setting_words(_described(point), point.cell.titles, varying), point)
     shared = frozenset.intersection(*(frozenset(settings) for settings in by_target.values()))
     if len(by_target) <= 1 or not shared:
         return
@@ -86,7 +87,8 @@ def _pair(fast: _Settings, slow: _Settings, names: Sequence[str], claimed: float
         severity=Severity.HIGH if refuted else Severity.LOW,
         subject=subject,
         title=(
-            f"“{claimed:g} times” is not what the numbers say: {one} is {_range(medians)} times as fast as {other}"
+            f"“{format_number(claimed or 0)} times” is not what the numbers say: {one} is "
+            f"{_range(medians)} times as fast as {other}"
             if refuted
             else f"{one} is {_range(medians)} times as fast as {other}, and not by one number"
         ),
@@ -128,7 +130,7 @@ def _explained(pairs: Sequence[PairRatio], refuted: float | None) -> str:
         agreeing = [pair.setting for pair in pairs if pair.allows(refuted)]
         named = ", ".join(agreeing) if len(agreeing) <= MOST_SETTINGS else f"{len(agreeing)} of {len(pairs)} settings"
         where = f"at {named} alone" if agreeing else "at none of them"
-        words.append(f"{refuted:g} agrees {where}.")
+        words.append(f"{format_number(refuted)} agrees {where}.")
     if not _has_intervals(pairs):
         fewest = min(min(pair.fast.n, pair.slow.n) for pair in pairs)
         words.append(
@@ -150,12 +152,12 @@ def _sayable(pairs: Sequence[PairRatio]) -> str:
     lows = [pair.ratio.low for pair in pairs if pair.ratio.low is not None]
     highs = [pair.ratio.high for pair in pairs if pair.ratio.high is not None]
     if len(lows) == len(pairs):
-        return f"{min(lows):.1f} to {max(highs):.1f} times, by setting"
+        return f"{format_number(min(lows))} to {format_number(max(highs))} times, by setting"
     return f"{_range([pair.ratio.median for pair in pairs])} times by the medians, by setting"
 
 
 def _range(values: Sequence[float]) -> str:
-    low, high = f"{min(values):.1f}", f"{max(values):.1f}"
+    low, high = format_number(min(values)), format_number(max(values))
     return low if low == high else f"{low} to {high}"
 
 
@@ -166,18 +168,10 @@ def _varying(points: Sequence[Point]) -> list[str]:
     return [name for name in names if len({repr(one.get(name)) for one in described}) > 1]
 
 
-def _setting(point: Point, varying: Sequence[str]) -> str:
-    described = _described(point)
-    parts = (_worded(name, described.get(name)) for name in varying)
-    return ", ".join(parts) or "the one setting"
+def setting_words(values: Mapping[str, Any], titles: Titles, varying: Sequence[str]) -> str:
+    """Return what varies of options and labels, by the titles of the workload's options."""
+    return described(values, titles, varying) or "the one setting"
 
 
 def _described(point: Point) -> dict[str, Any]:
     return {**point.cell.options, **point.labels}
-
-
-def _worded(name: str, value: object) -> str:
-    words = name.removesuffix("_bytes").replace("_", " ")
-    return (
-        f"{words} {format_bytes(value)}" if name.endswith("_bytes") and isinstance(value, int) else f"{words} {value}"
-    )

@@ -11,7 +11,7 @@ from iotide_server.advice.sweeps import NODE_COUNT, WRITERS, Axis, Step, sweeps
 from iotide_server.statistics.comparison import PRACTICAL_RATIO
 from iotide_server.statistics.ranges import ratio
 from iotide_server.statistics.summary import ENOUGH_RUNS
-from iotide_wire.units import format_rate
+from iotide_wire.units import format_percent, format_rate
 
 CODE: Final = "saturated"
 FEWEST_COUNTS: Final = 3
@@ -68,26 +68,27 @@ def _judge(axis: Axis, sweep: Sequence[Step]) -> Finding:
     first, largest = sweep[0].point, sweep[-1]
     totals = ", ".join(f"{step.at}: {format_rate(step.point.median)}" for step in sweep)
     place = first.place if axis is WRITERS else largest.point.place
-    fewest = min(step.point.n for step in sweep)
+    fewest, title = min(step.point.n for step in sweep), axis.title_at(first)
     if fewest < ENOUGH_RUNS:
         because = (
-            f"not enough repeats to tell at how many {axis.title} it saturates: {fewest} of {ENOUGH_RUNS}"
-            f" (medians of {axis.title}: {totals})"
+            f"not enough repeats to tell at how many {title} it saturates: {fewest} of {ENOUGH_RUNS}"
+            f" (medians of {title}: {totals})"
         )
         return Unknown(CODE, place, because)
     knee = find_knee(sweep)
     if knee.low is largest:
-        return Fine(place, f"the total still grows at {largest.at} {axis.title}: its end was not reached")
+        return Fine(place, f"the total still grows at {largest.at} {title}: its end was not reached")
     if knee.high is None:
         because = (
-            f"beyond {knee.low.at} {axis.title} no growth is shown, and none of a tenth is ruled out: the runs scatter"
-            f" too much (medians of {axis.title}: {totals})"
+            f"beyond {knee.low.at} {title} no growth is shown, and none of a tenth is ruled out: the runs scatter"
+            f" too much (medians of {title}: {totals})"
         )
         return Unknown(CODE, place, because)
     return _advice(axis, sweep, knee, knee.high, place)
 
 
 def _advice(axis: Axis, sweep: Sequence[Step], knee: Knee, high: Step, place: str) -> Advice:
+    title = axis.title_at(high.point)
     between = f"{knee.low.at}" if knee.low is high else f"{knee.low.at} to {high.at}"
     gained = "; ".join(
         f"{before.at} to {after.at}: x {ratio(before.point, after.point).words}" for before, after in pairwise(sweep)
@@ -98,14 +99,15 @@ def _advice(axis: Axis, sweep: Sequence[Step], knee: Knee, high: Step, place: st
         code=CODE,
         severity=Severity.LOW,
         subject=place,
-        title=f"Saturated from {between} {axis.title} on, at {format_rate(high.point.median)}",
+        title=f"Saturated from {between} {title} on, at {format_rate(high.point.median)}",
         explanation=(
-            f"More {axis.title} share the same total: growth beyond {knee.low.at} is not shown, and beyond {high.at} a"
-            f" growth of {LEAST_GROWTH:.0%} or more is ruled out. The steps, with intervals that hold 95 %: {gained}."
+            f"More {title} share the same total: growth beyond {knee.low.at} is not shown, and beyond {high.at} a"
+            f" growth of {format_percent(LEAST_GROWTH)} or more is ruled out. The steps, with "
+            f"intervals that hold 95 %: {gained}."
             f"{falls} What limits it, target, network or node, the counters of the runs tell."
         ),
-        evidence=tuple(step.point.evidence(f"total of {step.at} {axis.title}") for step in sweep),
-        remedy=f"Load it with {high.at} {axis.title} to see what it can do; only more servers or disks give more.",
+        evidence=tuple(step.point.evidence(f"total of {step.at} {title}") for step in sweep),
+        remedy=f"Load it with {high.at} {title} to see what it can do; only more servers or disks give more.",
         commands=(f"{option}: {high.at}",) if axis is WRITERS and option else (),
         source="INAF's report IRA 470/13: Lustre under one, two and three writers",
     )

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from iotide_server.kit.db import BEAT_CONNECTIONS, CONNECTIONS
 from iotide_server.kit.schema import SchemaState, Standing, schema_state
 from iotide_server.operations.doctor.findings import Finding, fine, warning, wrong
+from iotide_wire.units import format_seconds
 
 OLDEST_MAJOR: Final = 15
 """UNIQUE NULLS NOT DISTINCT, on which two constraints stand, came with it."""
@@ -113,9 +114,13 @@ def _durability(settings: Mapping[str, str]) -> Finding:
 def _clock(offset: timedelta) -> Finding:
     seconds = offset.total_seconds()
     if abs(offset) > CLOCK_TOLERANCE:
-        sentence = f"its clock is {abs(seconds):.1f} s {'ahead of' if seconds > 0 else 'behind'} this machine's"
+        sentence = (
+            f"its clock is {format_seconds(abs(seconds))} {'ahead of' if seconds > 0 else 'behind'} this machine's"
+        )
         return wrong("database_clock", sentence, "synchronise both clocks, for instance with chrony")
-    return fine("database_clock", f"its clock is within {CLOCK_TOLERANCE.total_seconds():g} s of this machine's")
+    return fine(
+        "database_clock", f"its clock is within {format_seconds(CLOCK_TOLERANCE.total_seconds())} of this machine's"
+    )
 
 
 def _schema(schema: SchemaState) -> Finding:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from cryptography import x509
 
 from iotide_server.operations.doctor.findings import Finding, fine, warning, wrong
+from iotide_wire.units import format_bytes, format_percent
 
 EXPIRES_SOON: Final = timedelta(days=21)
 FULL_RATIO: Final = 0.05
@@ -117,7 +118,7 @@ def judge_addresses(public_url: str, broker_url: str, metrics_host: str | None) 
 def judge_room(room: Room) -> Finding:
     """Whether the disk lasts a while."""
     ratio = room.free_bytes / room.total_bytes if room.total_bytes else 0.0
-    sentence = f"{ratio:.0%} of the disk with {room.directory} are free ({room.free_bytes / 1024**3:.1f} GiB)"
+    sentence = f"{format_percent(ratio)} of the disk with {room.directory} are free ({format_bytes(room.free_bytes)})"
     remedy = "make room, or move the directory to a larger disk; a full one stops PostgreSQL"
     if ratio < FULL_RATIO:
         return wrong("disk", sentence, remedy)

@@ -17,6 +17,7 @@ from iotide_server.clusters.views import (
     heard_state,
 )
 from iotide_server.operations.doctor.findings import Finding, fine, note, some, warning, wrong
+from iotide_wire.units import format_seconds
 
 SPOOL_LIMIT_BYTES: Final = 1024**3
 """Where an agent declines further orders, unless its agent.toml says otherwise."""
@@ -121,7 +122,7 @@ def _clocks(nodes: Sequence[NodeFacts]) -> Finding:
     told = [(node.name, node.clock) for node in nodes if node.state is NodeState.ONLINE and node.clock is not None]
     off = [f"{name} ({_words(clock)})" for name, clock in told if clock.is_off]
     if off:
-        sentence = f"clocks that are more than {CLOCK_LIMIT_SECONDS:g} s off the server's: {some(off)}"
+        sentence = f"clocks that are more than {format_seconds(CLOCK_LIMIT_SECONDS)} off the server's: {some(off)}"
         return warning("node_clocks", sentence, "synchronise them and the server's, for instance with chrony")
     if not told:
         remedy = "nodes with an agent of this release that are online measure their clock"
@@ -132,4 +133,4 @@ def _clocks(nodes: Sequence[NodeFacts]) -> Finding:
 
 def _words(clock: NodeClock) -> str:
     where = "ahead" if clock.offset_seconds > 0 else "behind"
-    return f"{abs(clock.offset_seconds):.1f} s {where}, within {clock.uncertainty_seconds:.3f} s"
+    return f"{format_seconds(abs(clock.offset_seconds))} {where}, within {format_seconds(clock.uncertainty_seconds)}"

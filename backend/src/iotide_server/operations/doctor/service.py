@@ -13,6 +13,7 @@ from iotide_server.kit.vault import SealBrokenError, Vault
 from iotide_server.kit.wake import is_scheduled
 from iotide_server.operations import repository
 from iotide_server.operations.doctor.findings import Finding, fine, note, some, warning, wrong
+from iotide_wire.units import format_seconds
 
 _SEALED: Final = text("SELECT name, sealed FROM channel WHERE sealed IS NOT NULL ORDER BY name")
 _FAILURES: Final = text(
@@ -101,7 +102,7 @@ def _scheduler(*, is_there: bool) -> Finding:
 
 def _worker(late: timedelta | None, *, is_scheduled: bool) -> Finding:
     if late is not None and late >= WORKER_LATE_AFTER:
-        late_seconds = f"{late.total_seconds():.0f} s"
+        late_seconds = format_seconds(late.total_seconds())
         sentence = f"server work has been due for {late_seconds}: points, analysis and messages lag behind"
         return wrong("worker", sentence, "start a worker, `iotide-server worker`, or look into its log and at Redis")
     if late is None or not is_scheduled:
