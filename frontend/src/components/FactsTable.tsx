@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Code } from "@mantine/core";
-import { optionValue } from "@/lib/options";
+import { OptionValue } from "./OptionValue";
 import { ScrollTable } from "./ScrollTable";
 
 interface FactsTableProps {
@@ -22,7 +22,7 @@ export function FactsTable({ label, facts, ...size }: FactsTableProps) {
               <Code>{name}</Code>
             </td>
             <td className="iotide-wrap" title={String(value)}>
-              {optionValue(name, value)}
+              <OptionValue name={name} value={value} />
             </td>
           </tr>
         ))}

@@ -2,6 +2,7 @@
 
 import { Text } from "@mantine/core";
 import type { ExplorerRun } from "@/api/types";
+import { type ExportRecord, spread } from "@/lib/exported";
 import { headlineWords } from "@/lib/headline";
 import { MeasuredValue } from "./MeasuredValue";
 
@@ -14,11 +15,19 @@ interface HeadlineValueProps {
 export function HeadlineValue({ headline, flags }: HeadlineValueProps) {
   if (!headline) return null;
   return (
-    <>
+    <span data-export={JSON.stringify(headlineColumns(headline, flags))}>
       <MeasuredValue flags={flags} unit={headline.unit} value={headline.value} />{" "}
       <Text c="dimmed" component="span" fw={400} size="xs">
         {headlineWords(headline)}
       </Text>
-    </>
+    </span>
   );
+}
+
+/** The metric is named by its code, and each label has a column of its own. */
+function headlineColumns(
+  { metric, labels, value, unit }: NonNullable<HeadlineValueProps["headline"]>,
+  flags: readonly string[],
+): ExportRecord {
+  return { metric, ...spread("label_", labels), value, unit, flags: flags.join(" ") };
 }

@@ -23,6 +23,7 @@ export function IntervalMark({ of, reach, isFaint = false }: IntervalMarkProps) 
     <svg
       aria-label={inWords(of)}
       className="iotide-interval"
+      data-export={JSON.stringify({ ratio: of.ratio, ci_low: of.low, ci_high: of.high })}
       data-faint={isFaint || undefined}
       height={HEIGHT}
       role="img"

@@ -19,12 +19,12 @@ const NONE: readonly string[] = [];
 export function MeasuredValue({ value, unit, flags, said = NONE }: MeasuredValueProps) {
   const cautions = cautionsOf(flags);
   return (
-    <>
+    <span data-export={JSON.stringify({ value, unit, flags: flags.join(" ") })}>
       <span className={cautions.length > 0 ? "iotide-cautioned" : "iotide-strong"}>
         <Quantity unit={unit} value={value} />
       </span>
       <Caution words={cautions.filter((one) => !said.includes(one))} />
-    </>
+    </span>
   );
 }
 

@@ -10,6 +10,7 @@ export function MedianRatio({ ratio }: { ratio: number }) {
       c="dimmed"
       className="iotide-number"
       component="span"
+      data-export={JSON.stringify({ ratio })}
       inherit
       title={t`ratio of the medians, without an interval`}
     >

@@ -9,7 +9,7 @@ interface QuantityProps {
 }
 
 export function Quantity({ value, unit }: QuantityProps) {
-  if (value === null) return <span>{t`unknown`}</span>;
+  if (value === null) return <span data-export='{"value":null}'>{t`unknown`}</span>;
   return (
     <data className="iotide-number" data-unit={unit} title={exactValue(value, unit)} value={value}>
       {formatValue(value, unit)}

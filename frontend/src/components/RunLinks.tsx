@@ -8,22 +8,26 @@ const MOST_LINKS = 40;
 export function RunLinks({ ids }: { ids: readonly number[] }) {
   const spans = runSpans(ids);
   const parts = ids.length <= MOST_LINKS ? ids.map((id) => [id, id] as const) : spans;
-  return parts.map(([first, last], index) => (
-    <Fragment key={first}>
-      {index > 0 && ", "}
-      <TextLink inherit params={{ runId: first }} to="/runs/$runId">
-        {first}
-      </TextLink>
-      {last > first && (
-        <>
-          –
-          <TextLink inherit params={{ runId: last }} to="/runs/$runId">
-            {last}
+  return (
+    <span data-export={JSON.stringify({ ids: ids.join(" "), n: ids.length })}>
+      {parts.map(([first, last], index) => (
+        <Fragment key={first}>
+          {index > 0 && ", "}
+          <TextLink inherit params={{ runId: first }} to="/runs/$runId">
+            {first}
           </TextLink>
-        </>
-      )}
-    </Fragment>
-  ));
+          {last > first && (
+            <>
+              –
+              <TextLink inherit params={{ runId: last }} to="/runs/$runId">
+                {last}
+              </TextLink>
+            </>
+          )}
+        </Fragment>
+      ))}
+    </span>
+  );
 }
 
 /** First and last of each unbroken sequence, in order. */

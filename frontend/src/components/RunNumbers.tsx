@@ -23,7 +23,18 @@ interface RunNumbersProps {
   readonly flags: readonly string[];
 }
 
-export function RunNumbers({ values, median, modes, unit, flags }: RunNumbersProps) {
+export function RunNumbers(numbers: RunNumbersProps) {
+  const { values, median, unit, flags } = numbers;
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const columns = { value: median, low, high, n: values.length, flags: flags.join(" "), unit };
+  return (
+    <div data-export={JSON.stringify(columns)}>
+      <ShownNumbers {...numbers} />
+    </div>
+  );
+}
+
+function ShownNumbers({ values, median, modes, unit, flags }: RunNumbersProps) {
   if (modes)
     return (
       <Trans>

@@ -25,7 +25,13 @@ export function ScrollTable({ label, head, children, maxHeight, exported }: Scro
   return (
     <Box className="iotide-exported">
       <Box aria-label={label} className="iotide-scroll" mah={maxHeight} role="group" tabIndex={0}>
-        <table aria-label={label} className="iotide-table" data-scrolls={maxHeight !== undefined} ref={table}>
+        <table
+          aria-label={label}
+          className="iotide-table"
+          data-exported={exported?.table ? undefined : "rows"}
+          data-scrolls={maxHeight !== undefined}
+          ref={table}
+        >
           <thead>
             <tr>
               {head.map((title, column) => (

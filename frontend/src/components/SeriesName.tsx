@@ -2,6 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
+import { type ExportRecord, plainCell, spread } from "@/lib/exported";
 import { describeValues, type Values } from "@/lib/options";
 import { TextLink } from "./links";
 import { useTitlesOf } from "./optionTitles";
@@ -44,9 +45,27 @@ export function SeriesName({ series, clusterId, clusterName, cellId }: SeriesNam
       >
         {workload}: {title}
       </TextLink>
-      <Text c="dimmed" size="xs">
+      <Text c="dimmed" data-export={JSON.stringify(columnsOf(series))} size="xs">
         {[told, ...place].filter(Boolean).join(" · ")}
       </Text>
     </>
   );
+}
+
+function columnsOf({
+  id,
+  metric,
+  options,
+  labels,
+  node_names,
+  target_names,
+}: SeriesNameProps["series"]): ExportRecord {
+  return {
+    id,
+    metric,
+    ...spread("option_", options ?? {}),
+    ...spread("label_", labels),
+    nodes: plainCell(node_names),
+    targets: plainCell(target_names),
+  };
 }

@@ -15,7 +15,7 @@ interface WhenProps {
 export function When({ at, prefix = "" }: WhenProps) {
   const isRecent = at !== null && Date.now() - Date.parse(at) < MINUTE_MILLISECONDS;
   const now = useNow(isRecent ? 1 : 60);
-  if (at === null) return <span>{t`never`}</span>;
+  if (at === null) return <span data-export='{"value":null}'>{t`never`}</span>;
   return (
     <time dateTime={at} title={formatExactTime(at)}>
       {prefix}

@@ -2,7 +2,9 @@
 
 import "@testing-library/jest-dom/vitest";
 import { cleanup, configure } from "@testing-library/react";
-import { afterAll, afterEach, beforeAll } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { displayedNumbers } from "@/lib/exportCheck";
+import { tableData } from "@/lib/tableData";
 import { server } from "./server";
 
 // The first test of a page loads all of it, which takes seconds on a busy machine.
@@ -32,9 +34,19 @@ window.matchMedia = (query) =>
 window.HTMLElement.prototype.scrollIntoView = () => undefined;
 Object.defineProperty(document, "fonts", { value: new EventTarget() });
 
+/** Every table that a test leaves on its page exports data; see Datum, Quantity and MeasuredValue for cells with numbers. */
+function checkExports(): void {
+  for (const table of document.querySelectorAll<HTMLTableElement>("table[data-exported=rows]"))
+    expect(displayedNumbers(tableData(table)), `export of ${table.ariaLabel}`).toEqual([]);
+}
+
 beforeAll(() => server.listen({ onUnhandledRequest: "error" }));
 afterEach(() => {
-  cleanup();
-  server.resetHandlers();
+  try {
+    checkExports();
+  } finally {
+    cleanup();
+    server.resetHandlers();
+  }
 });
 afterAll(() => server.close());

@@ -9,6 +9,7 @@ import { useEffect } from "react";
 import type { Surface, SurfaceSource } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
+import { OptionValue } from "@/components/OptionValue";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -16,7 +17,6 @@ import { LoggedIn } from "@/components/session";
 import { surfaceQuery, surfaceSourcesQuery } from "@/features/surfaces/queries";
 import { DifferenceMap, SideMaps, SpatialSurface } from "@/features/surfaces/SurfaceMaps";
 import { SurfaceSlices, SurfaceTable } from "@/features/surfaces/SurfaceSlices";
-import { optionValue } from "@/lib/options";
 import { formatDay } from "@/lib/time";
 import { prepareSpatialPlots } from "@/plots/Plot";
 import type { PlaceOnSurface } from "@/plots/surface";
@@ -222,8 +222,12 @@ function Unlike({ surface: { a: side, unlike } }: { surface: Surface }) {
             return (
               <tr key={name}>
                 <td>{titleOf(option)}</td>
-                <td className="iotide-wrap">{optionValue(option, a)}</td>
-                <td className="iotide-wrap">{optionValue(option, b)}</td>
+                <td className="iotide-wrap">
+                  <OptionValue name={option} value={a} />
+                </td>
+                <td className="iotide-wrap">
+                  <OptionValue name={option} value={b} />
+                </td>
               </tr>
             );
           })}

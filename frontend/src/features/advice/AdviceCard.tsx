@@ -6,9 +6,9 @@ import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import type { Advice, AdviceEvidence } from "@/api/types";
 import { Command } from "@/components/Command";
 import { TextLink } from "@/components/links";
+import { OptionValue } from "@/components/OptionValue";
+import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
-import { optionValue } from "@/lib/options";
-import { exactValue, formatValue } from "@/lib/units";
 import { nameSome } from "./subjects";
 
 const COLOURS = { high: "red", medium: "orange", low: "blue" } as const;
@@ -70,9 +70,8 @@ function Evidence({ evidence, title }: { evidence: readonly AdviceEvidence[]; ti
 }
 
 function Value({ evidence: { name, value, unit } }: { evidence: AdviceEvidence }) {
-  if (typeof value === "number" && unit)
-    return <span title={exactValue(value, unit)}>{formatValue(value, unit)}</span>;
-  return <span>{optionValue(name, value)}</span>;
+  if (typeof value === "number" && unit) return <Quantity unit={unit} value={value} />;
+  return <OptionValue name={name} value={value} />;
 }
 
 /** Runs are linked; what no run saw is an agent's last word or computed from the rest. */

@@ -6,9 +6,9 @@ import { Button, Group, Menu, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { AlertRule, Channel } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
+import { Quantity } from "@/components/Quantity";
 import { useMay } from "@/components/session";
 import { formatExactTime } from "@/lib/time";
-import { formatValue } from "@/lib/units";
 import { changeAlertRule, removeAlertRule } from "./queries";
 import { inputOf, isMute, MUTES, muteEnd } from "./rule";
 
@@ -33,7 +33,9 @@ export function RuleRow({ rule, channels, onEdit }: RuleRowProps) {
           </Text>
         )}
       </td>
-      <td>{formatValue(rule.least_shift_ratio, "ratio")}</td>
+      <td>
+        <Quantity unit="ratio" value={rule.least_shift_ratio} />
+      </td>
       <td>{rule.directions === "both" ? t`worse and better` : t`worse alone`}</td>
       <td>{rule.missing_runs ? t`told` : t`not told`}</td>
       <td className="iotide-wrap">

@@ -5,6 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Alert, Badge, Button, Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Campaign, Cell, CellResult } from "@/api/types";
+import { Datum } from "@/components/Datum";
 import { remedyOf } from "@/components/flagWords";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
@@ -15,6 +16,7 @@ import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { ShowMore } from "@/components/ShowMore";
 import { useMayRun } from "@/components/session";
+import { spread } from "@/lib/exported";
 import { formatValue } from "@/lib/units";
 import { describeCounts, isOpen } from "./CampaignProgress";
 import { cellsQuery } from "./queries";
@@ -142,7 +144,15 @@ function Row({ row, clusterId, onRepeats, said }: RowProps) {
   return (
     <tr>
       <td className="iotide-name">
-        <Text lineClamp={3} size="sm" title={what}>
+        <Text
+          data-export={JSON.stringify({
+            ...spread("option_", cell.options),
+            ...spread("label_", result.labels),
+          })}
+          lineClamp={3}
+          size="sm"
+          title={what}
+        >
           {what}
         </Text>
       </td>
@@ -150,7 +160,9 @@ function Row({ row, clusterId, onRepeats, said }: RowProps) {
         <MeasuredValue flags={result.flags} said={said} unit={unit} value={result.median} />
       </td>
       <td>
-        <RunCount result={result} />
+        <Datum value={n}>
+          <RunCount result={result} />
+        </Datum>
         {onRepeats && n < ENOUGH_RUNS && (
           <Button
             aria-label={t`Add repeats of ${what}`}

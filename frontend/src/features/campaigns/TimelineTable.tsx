@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Stack } from "@mantine/core";
 import type { Timeline, TimelineLease, TimelineOrder } from "@/api/types";
+import { Datum } from "@/components/Datum";
 import { TextLink } from "@/components/links";
 import { Place } from "@/components/Place";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -48,7 +49,13 @@ function OrderRow({ order, now }: { order: TimelineOrder; now: number }) {
   const spans = spansOf(order, now);
   const lasted = (...kinds: string[]) => {
     const span = spans.find(({ kind }) => kinds.includes(kind));
-    return span ? formatDuration(Math.round((span.to - span.from) / 100) / 10) : "";
+    if (!span) return null;
+    const seconds = (span.to - span.from) / 1000;
+    return (
+      <Datum unit="seconds" value={seconds}>
+        {formatDuration(Math.round(seconds * 10) / 10)}
+      </Datum>
+    );
   };
   return (
     <tr>
@@ -64,7 +71,9 @@ function OrderRow({ order, now }: { order: TimelineOrder; now: number }) {
       <td>
         <StateBadge state={order.outcome ?? order.state} />
       </td>
-      <td title={formatExactTime(order.offered_at)}>{formatLogTime(order.offered_at)}</td>
+      <td>
+        <LogTime at={order.offered_at} />
+      </td>
       <td>{lasted("waiting")}</td>
       <td>{lasted("preparing")}</td>
       <td>{lasted("running", "broken")}</td>
@@ -88,8 +97,18 @@ function LeaseRow({ lease }: { lease: TimelineLease }) {
         </Trans>
       </td>
       <td>{lease.mode === "exclusive" ? t`alone` : t`shared`}</td>
-      <td title={formatExactTime(lease.taken_at)}>{formatLogTime(lease.taken_at)}</td>
-      <td>{lease.released_at === null ? t`held` : formatLogTime(lease.released_at)}</td>
+      <td>
+        <LogTime at={lease.taken_at} />
+      </td>
+      <td>{lease.released_at === null ? t`held` : <LogTime at={lease.released_at} />}</td>
     </tr>
+  );
+}
+
+function LogTime({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={formatExactTime(at)}>
+      {formatLogTime(at)}
+    </time>
   );
 }

@@ -4,16 +4,18 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Group, Stack, Text } from "@mantine/core";
 import type { ComparedCell, ComparedMetric, ComparedPair } from "@/api/types";
+import { Datum } from "@/components/Datum";
 import { DirectionBadge } from "@/components/DirectionBadge";
 import { IntervalMark } from "@/components/IntervalMark";
 import { type Interval, reachOf } from "@/components/interval";
 import { TextLink } from "@/components/links";
 import { MedianRatio } from "@/components/MedianRatio";
+import { OptionValue } from "@/components/OptionValue";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { RunNumbers } from "@/components/RunNumbers";
 import { ScrollTable } from "@/components/ScrollTable";
-import { optionValue, type TitleOf } from "@/lib/options";
+import type { TitleOf } from "@/lib/options";
 import { formatP, formatShift, formatValue } from "@/lib/units";
 import { pairsTable } from "./exports";
 import { metricKey, titleOfMetric } from "./figures";
@@ -111,8 +113,12 @@ function Differences({ pair, titleOf }: { pair: ComparedPair; titleOf: TitleOf }
           return (
             <tr key={name}>
               <td>{option === undefined ? name : titleOf(option)}</td>
-              <td className="iotide-wrap">{optionValue(option ?? name, a)}</td>
-              <td className="iotide-wrap">{optionValue(option ?? name, b)}</td>
+              <td className="iotide-wrap">
+                <OptionValue name={option ?? name} value={a} />
+              </td>
+              <td className="iotide-wrap">
+                <OptionValue name={option ?? name} value={b} />
+              </td>
             </tr>
           );
         })}
@@ -146,7 +152,7 @@ function MetricRow({ metric, isAlike, reach, titleOf }: MetricRowProps) {
       <td className="iotide-wrap">
         <Words isAlike={isAlike} metric={metric} />
       </td>
-      <td>{p_value === null ? "" : formatP(p_value)}</td>
+      <td>{p_value !== null && <Datum value={p_value}>{formatP(p_value)}</Datum>}</td>
     </tr>
   );
 }

@@ -7,6 +7,7 @@ import type { SidesComparison, SidesRow } from "@/api/types";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
+import { plainCell } from "@/lib/exported";
 import { type NamedRow, textOfPart, titleOfDimension } from "./sidesFigures";
 
 interface SidesDifferencesProps {
@@ -23,6 +24,7 @@ export function SidesDifferences({ found, named, names, isUnlike }: SidesDiffere
     row.differences.map(({ name: what, values }) => ({
       name,
       title: titleOfDimension(what, titlesOf(row.workload)),
+      values: values.map((value, place) => (row.cells[place] ? plainCell(value) : null)),
       texts: values.map((value, place) => textOfSide(row, place, what, value)),
     })),
   );
@@ -39,12 +41,12 @@ export function SidesDifferences({ found, named, names, isUnlike }: SidesDiffere
           </Alert>
         )}
         <ScrollTable head={[t`Unlike in`, ...names, t`First seen at`]} label={t`Differences`}>
-          {once.map(({ name, title, texts }) => (
+          {once.map(({ name, title, texts, values }) => (
             <tr key={`${title} ${texts.join(" ")}`}>
               <td>{title}</td>
               {texts.map((text, place) => (
                 <td className="iotide-wrap" key={names[place]}>
-                  {text}
+                  <span data-export={JSON.stringify({ value: values[place] })}>{text}</span>
                 </td>
               ))}
               <td className="iotide-wrap">{found.rows.length > 1 ? name : ""}</td>

@@ -9,6 +9,7 @@ import { ButtonLink } from "@/components/links";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { RunCells, useCellContext } from "./cells";
+import { runsTable } from "./exports";
 import { RunName } from "./RunGrid";
 import { COLUMNS, type ColumnId, cellsOf, type ExplorerView, togglePin } from "./view";
 
@@ -61,14 +62,16 @@ interface PinnedTableProps extends Omit<PinnedRunsProps, "pinned"> {
 }
 
 function PinnedTable({ runs, view, columns, courses, onView }: PinnedTableProps) {
-  const context = useCellContext(
-    runs.find(({ id }) => id === view.baseline),
-    courses,
-  );
+  const baseline = runs.find(({ id }) => id === view.baseline);
+  const context = useCellContext(baseline, courses);
   const titles = columns.map((id) => COLUMNS.find((column) => column.id === id)?.title ?? id);
   return (
     <>
-      <ScrollTable head={[t`Run`, t`Baseline`, ...titles]} label={t`Pinned runs`}>
+      <ScrollTable
+        exported={{ table: () => runsTable(runs, baseline) }}
+        head={[t`Run`, t`Baseline`, ...titles]}
+        label={t`Pinned runs`}
+      >
         {runs.map((run) => (
           <tr key={run.id}>
             <RunName isPinned onPin={(runId) => onView(togglePin(view, runId))} runId={run.id} />

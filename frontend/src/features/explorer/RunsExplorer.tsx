@@ -6,12 +6,14 @@ import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 import type { ExplorerRun, Sparkline } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
+import { ExportMenu } from "@/components/ExportMenu";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
 import { SampleNote } from "@/components/Origin";
 import { Section } from "@/components/Page";
 import { LoggedIn } from "@/components/session";
 import { formatCount } from "@/lib/units";
+import { runsTable } from "./exports";
 import { type Choices, Filters } from "./Filters";
 import { PinnedRuns } from "./PinnedRuns";
 import { countQuery, exploredQuery, PAGE_SIZE, pinnedQuery, sparklinesQuery } from "./queries";
@@ -42,9 +44,20 @@ export function RunsExplorer({ view, onView, choices, query, onOpen }: RunsExplo
       )}
       <Section
         actions={
-          <LoggedIn>
-            <SavedViews onOpen={onOpen} query={query} viewId={view.view} />
-          </LoggedIn>
+          <>
+            <ExportMenu
+              name={t`Loaded runs`}
+              table={() =>
+                runsTable(
+                  runs,
+                  pinned.data?.find(({ id }) => id === view.baseline),
+                )
+              }
+            />
+            <LoggedIn>
+              <SavedViews onOpen={onOpen} query={query} viewId={view.view} />
+            </LoggedIn>
+          </>
         }
         description={describeCount(count, runs.length)}
         title={t`All runs`}

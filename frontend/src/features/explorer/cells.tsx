@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Badge, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Sparkline as Course, ExplorerRun } from "@/api/types";
+import { Datum } from "@/components/Datum";
 import { flagTitle } from "@/components/flagWords";
 import { HeadlineValue } from "@/components/HeadlineValue";
 import { TextLink } from "@/components/links";
@@ -37,7 +38,9 @@ const CELLS: Readonly<Record<ColumnId, Show>> = {
   at: ({ at }) => <When at={at} />,
   duration: ({ duration_seconds: seconds }) =>
     seconds !== null && (
-      <span className="iotide-number">{formatDuration(Math.round(seconds * 10) / 10)}</span>
+      <Datum unit="seconds" value={seconds}>
+        {formatDuration(Math.round(seconds * 10) / 10)}
+      </Datum>
     ),
   workload: ({ workload }) => workload,
   options: ({ workload, options }, { titlesOf }) => describeValues(options, titlesOf(workload)),
@@ -123,9 +126,13 @@ function Ratio({ run, baseline }: { run: ExplorerRun; baseline: ExplorerRun | un
 }
 
 function Flags({ codes }: { codes: readonly string[] }) {
-  return codes.map((code) => (
-    <Badge color="orange" key={code} me={4} miw="max-content" tt="none" variant="light">
-      {flagTitle(code)}
-    </Badge>
-  ));
+  return (
+    <span data-export={JSON.stringify({ value: codes.join(" ") })}>
+      {codes.map((code) => (
+        <Badge color="orange" key={code} me={4} miw="max-content" tt="none" variant="light">
+          {flagTitle(code)}
+        </Badge>
+      ))}
+    </span>
+  );
 }

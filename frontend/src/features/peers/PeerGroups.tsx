@@ -5,6 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Badge, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Peer, PeerGroup } from "@/api/types";
+import { Datum } from "@/components/Datum";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
 import { useTitlesOf } from "@/components/optionTitles";
@@ -102,9 +103,13 @@ function Against({ peer: { n, difference_ratio, robust_z, p_value, is_odd, words
   return (
     <>
       <td>{n}</td>
-      <td className="iotide-number">{formatShift(1 + difference_ratio)}</td>
-      <td className="iotide-number">{robust_z === null ? "" : formatNumber(robust_z)}</td>
-      <td>{formatP(p_value)}</td>
+      <td>
+        <Datum value={1 + difference_ratio}>{formatShift(1 + difference_ratio)}</Datum>
+      </td>
+      <td>{robust_z !== null && <Datum value={robust_z}>{formatNumber(robust_z)}</Datum>}</td>
+      <td>
+        <Datum value={p_value}>{formatP(p_value)}</Datum>
+      </td>
       <td className={is_odd ? "iotide-wrap iotide-strong" : "iotide-wrap"}>{words}</td>
     </>
   );

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Stack, Text } from "@mantine/core";
 import type { PublishedSource } from "@/api/types";
+import { Datum } from "@/components/Datum";
 import { useTitlesOf } from "@/components/optionTitles";
 import { ScrollTable } from "@/components/ScrollTable";
 import { describeValues } from "@/lib/options";
@@ -33,7 +34,9 @@ export function ClaimSection({ claim, workload }: ClaimSectionProps) {
           {claim.ratios.map(({ options, ratio }) => (
             <tr key={JSON.stringify(options)}>
               <td>{describeValues(options, titlesOf(workload))}</td>
-              <td className="iotide-strong">{formatRoughFactor(ratio)}</td>
+              <td className="iotide-strong">
+                <Datum value={ratio}>{formatRoughFactor(ratio)}</Datum>
+              </td>
             </tr>
           ))}
         </ScrollTable>

@@ -17,7 +17,9 @@ export function FlagsSection({ run }: { run: RunDetail }) {
       <ScrollTable head={[t`Flag`, t`Measured`, t`Of`, t`Limit`, t`Effect`]} label={t`Flags`}>
         {run.flags.map((flag) => (
           <tr key={JSON.stringify(flag)}>
-            <td className="iotide-strong">{flagTitle(flag.code)}</td>
+            <td className="iotide-strong">
+              <span data-export={JSON.stringify({ value: flag.code })}>{flagTitle(flag.code)}</span>
+            </td>
             <td>{flag.measured}</td>
             <td>{describeValues(flag.labels ?? {}, titleOf) || t`the whole run`}</td>
             <td>{flag.limit}</td>

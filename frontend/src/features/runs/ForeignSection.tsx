@@ -3,10 +3,12 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import type { ForeignBefore, ForeignDuring, RunDetail } from "@/api/types";
 import { Section } from "@/components/Page";
+import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
-import { formatDuration, formatNumber, formatValue } from "@/lib/units";
+import { formatDuration, formatNumber } from "@/lib/units";
 
 export function ForeignSection({ run }: { run: RunDetail }) {
   const attempt = run.attempts.findLast(({ orders }) => orders.some(({ foreign_load }) => foreign_load));
@@ -121,14 +123,21 @@ function DuringRow({ during, node }: { during: ForeignDuring; node: string }) {
   );
 }
 
-function share(ratio: number | null): string {
-  return ratio === null ? "unknown" : formatValue(ratio, "ratio");
+function share(ratio: number | null): ReactNode {
+  return <Quantity unit="ratio" value={ratio} />;
 }
 
-function shareAndRate(ratio: number | null, bytesPerSecond: number | null): string {
-  return ratio === null && bytesPerSecond === null ? "unknown" : `${share(ratio)}, ${rate(bytesPerSecond)}`;
+/** Both for a person; an export has each in a column of its own. */
+function shareAndRate(ratio: number | null, bytesPerSecond: number | null): ReactNode {
+  if (ratio === null && bytesPerSecond === null) return share(null);
+  const columns = { ratio, bytes_per_second: bytesPerSecond };
+  return (
+    <span data-export={JSON.stringify(columns)}>
+      {share(ratio)}, {rate(bytesPerSecond)}
+    </span>
+  );
 }
 
-function rate(bytesPerSecond: number | null): string {
-  return bytesPerSecond === null ? "unknown" : formatValue(bytesPerSecond, "bytes_per_second");
+function rate(bytesPerSecond: number | null): ReactNode {
+  return <Quantity unit="bytes_per_second" value={bytesPerSecond} />;
 }

@@ -8,6 +8,7 @@ import { TextLink } from "@/components/links";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { useTitlesOf } from "@/components/optionTitles";
 import { ScrollTable } from "@/components/ScrollTable";
+import { type ExportRecord, spread } from "@/lib/exported";
 import { describeValues } from "@/lib/options";
 import { nodeOf } from "./nodeOf";
 
@@ -25,7 +26,7 @@ export function MetricsTable({ run }: { run: RunDetail }) {
           <tr key={sample.id}>
             <td className="iotide-name">
               {sample.title}
-              <Text c="dimmed" size="xs">
+              <Text c="dimmed" data-export={JSON.stringify(labelColumns(run, sample))} size="xs">
                 {[nodeOf(run, sample.order_id), describeValues(sample.labels, titleOf)]
                   .filter(Boolean)
                   .join(": ")}
@@ -57,6 +58,14 @@ export function MetricsTable({ run }: { run: RunDetail }) {
       </ScrollTable>
     </>
   );
+}
+
+/** Labels by name, and the metric by its code. */
+function labelColumns(
+  run: RunDetail,
+  { metric, labels, order_id }: RunDetail["samples"][number],
+): ExportRecord {
+  return { code: metric, node: nodeOf(run, order_id) || null, ...spread("label_", labels) };
 }
 
 /** Says why a number counts no more. */

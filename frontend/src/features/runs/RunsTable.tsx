@@ -5,6 +5,7 @@ import { Badge, Box, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/types";
 import { useNow } from "@/components/clock";
+import { Datum } from "@/components/Datum";
 import { flagTitle } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
 import { useDescriber, useTitlesOf } from "@/components/optionTitles";
@@ -12,6 +13,7 @@ import { Place } from "@/components/Place";
 import { RunProgress } from "@/components/RunProgress";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
+import { spread } from "@/lib/exported";
 import { describeValues } from "@/lib/options";
 import { elapsedSeconds } from "@/lib/time";
 import { formatDuration } from "@/lib/units";
@@ -68,7 +70,14 @@ function RunRow({ run, describeRun, value }: RunRowProps) {
       </td>
       <td>
         {run.workload}
-        <Text c="dimmed" lineClamp={1} maw={280} size="xs" title={full}>
+        <Text
+          c="dimmed"
+          data-export={JSON.stringify(spread("option_", run.options))}
+          lineClamp={1}
+          maw={280}
+          size="xs"
+          title={full}
+        >
           {describeRun(run)}
         </Text>
       </td>
@@ -105,20 +114,31 @@ function Duration({ run }: { run: Run }) {
   if (run.started_at === null) return null;
   if (run.ended_at === null) return <RunningDuration since={run.started_at} />;
   const seconds = elapsedSeconds(run.started_at, Date.parse(run.ended_at));
-  return <span className="iotide-number">{formatDuration(Math.round(seconds * 10) / 10)}</span>;
+  return (
+    <Datum unit="seconds" value={seconds}>
+      {formatDuration(Math.round(seconds * 10) / 10)}
+    </Datum>
+  );
 }
 
 function RunningDuration({ since }: { since: string }) {
   const seconds = elapsedSeconds(since, useNow(1));
-  return <span className="iotide-number">{formatDuration(Math.round(seconds))}</span>;
+  return (
+    <Datum unit="seconds" value={seconds}>
+      {formatDuration(Math.round(seconds))}
+    </Datum>
+  );
 }
 
 function Remarks({ run }: { run: Run }) {
+  const codes = [...new Set(run.flags.map(({ code }) => code))];
   return (
     <Group gap={4}>
-      {[...new Set(run.flags.map(({ code }) => code))].map((code) => (
-        <FlagBadge code={code} key={code} run={run} />
-      ))}
+      <span data-export={JSON.stringify({ flags: codes.join(" ") })}>
+        {codes.map((code) => (
+          <FlagBadge code={code} key={code} run={run} />
+        ))}
+      </span>
       {run.reason && (
         <Text c="var(--mantine-color-error)" size="xs">
           {run.reason}

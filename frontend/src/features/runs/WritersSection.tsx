@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Stack } from "@mantine/core";
 import { useMemo } from "react";
 import type { RunDetail } from "@/api/types";
+import { Datum } from "@/components/Datum";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -62,7 +63,11 @@ function WriterRow({ of: { lane, operation, second, step, rate } }: { of: Writer
       {[second, step.wall_seconds, step.user_seconds, step.system_seconds, waitSeconds].map(
         (value, column) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
-          <td key={column}>{formatDuration(value)}</td>
+          <td key={column}>
+            <Datum unit="seconds" value={value}>
+              {formatDuration(value)}
+            </Datum>
+          </td>
         ),
       )}
       <td>{rate && <Quantity unit={rate.unit} value={rate.value} />}</td>

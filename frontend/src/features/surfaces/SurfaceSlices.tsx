@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Grid, Text } from "@mantine/core";
 import type { Surface } from "@/api/types";
+import { Datum } from "@/components/Datum";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { MedianRatio } from "@/components/MedianRatio";
 import { Quantity } from "@/components/Quantity";
@@ -117,7 +118,8 @@ type FieldDifference = NonNullable<Surface["differences"]>[number][number];
 /** As in a comparison: without an interval there is no percentage that looks like a finding. */
 function Ratio({ difference }: { difference: FieldDifference | undefined }) {
   if (!difference) return null;
-  if (difference.ratio !== null) return formatShift(difference.ratio);
+  if (difference.ratio !== null)
+    return <Datum value={difference.ratio}>{formatShift(difference.ratio)}</Datum>;
   return difference.median_ratio !== null && <MedianRatio ratio={difference.median_ratio} />;
 }
 

@@ -5,6 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Badge, Group, NativeSelect, Stack, Switch, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Cluster, NamedChange } from "@/api/types";
+import { Datum } from "@/components/Datum";
 import { DirectionBadge } from "@/components/DirectionBadge";
 import { IntervalMark } from "@/components/IntervalMark";
 import { type Interval, reachOf } from "@/components/interval";
@@ -171,7 +172,9 @@ function ChangeRow({ found: { series, change, events }, clusterName, reach }: Ch
       <td>
         <Quantity unit={series.unit} value={change.median_after} />
       </td>
-      <td>{formatP(change.p_value)}</td>
+      <td>
+        <Datum value={change.p_value}>{formatP(change.p_value)}</Datum>
+      </td>
       <td className="iotide-wrap">
         <Events events={events} />
       </td>

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge } from "@mantine/core";
 import type { SeriesAnalysis, SeriesChange } from "@/api/types";
+import { Datum } from "@/components/Datum";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -89,7 +90,9 @@ function NoiseRow({ name, noise }: NoiseRowProps) {
         <When at={noise.at} />
       </td>
       <td colSpan={2} />
-      <td>{formatP(noise.p_value)}</td>
+      <td>
+        <Datum value={noise.p_value}>{formatP(noise.p_value)}</Datum>
+      </td>
     </tr>
   );
 }
@@ -137,7 +140,9 @@ function ChangeRow({ name, unit, change, onChoose }: ChangeRowProps) {
       <td>
         <Quantity unit={unit} value={change.median_after} />
       </td>
-      <td>{formatP(change.p_value)}</td>
+      <td>
+        <Datum value={change.p_value}>{formatP(change.p_value)}</Datum>
+      </td>
     </tr>
   );
 }

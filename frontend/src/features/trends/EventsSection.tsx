@@ -2,6 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Anchor } from "@mantine/core";
+import { Datum } from "@/components/Datum";
 import { RemoveEventButton } from "@/components/events/RemoveEventButton";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -56,7 +57,7 @@ export function EventsSection({ lines, analyses, chosenId, pointedAtId, onChoose
             <td>{event.told_by ?? t`runs`}</td>
             <td className="iotide-name">{name}</td>
             <td className="iotide-wrap">{words}</td>
-            <td>{p_value === null ? "" : formatP(p_value)}</td>
+            <td>{p_value !== null && <Datum value={p_value}>{formatP(p_value)}</Datum>}</td>
             <td>
               <RemoveEventButton event={event} />
             </td>

@@ -5,7 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge, Button, Stack } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { Points } from "@/api/types";
-import { flagTitles } from "@/components/flagWords";
+import { FlagTitles } from "@/components/FlagTitles";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -55,7 +55,9 @@ export function TrendTable({ lines, onChoose, span }: TrendTableProps) {
             </td>
             <td className="iotide-name">{name}</td>
             <Spread index={index} points={points} />
-            <td>{flagTitles(points.flags[index] ?? [])}</td>
+            <td>
+              <FlagTitles codes={points.flags[index] ?? []} />
+            </td>
           </tr>
         ))}
       </ScrollTable>

@@ -3,11 +3,12 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge } from "@mantine/core";
-import { flagTitles } from "@/components/flagWords";
+import { Datum } from "@/components/Datum";
+import { FlagTitles } from "@/components/FlagTitles";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
-import { type ExportCell, type ExportTable, toCsv } from "@/lib/exported";
+import { type ExportTable, plainCell, toCsv } from "@/lib/exported";
 import type { TitleOf } from "@/lib/options";
 import { formatRoughFactor } from "@/lib/units";
 import type { Layout, Measure } from "./choice";
@@ -53,16 +54,30 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
         {rows.slice(0, MOST_ROWS).map((row) => (
           <tr key={dimensions.map((name) => textOf(row, name)).join(" ")}>
             {dimensions.map((name) => (
-              <td key={name}>{textOf(row, name)}</td>
+              <td key={name}>
+                <span data-export={JSON.stringify({ value: plainCell(row.parts[name]) })}>
+                  {textOf(row, name)}
+                </span>
+              </td>
             ))}
             <td>
               <MeasuredValue flags={row.measured.flags} unit={measure.unit} value={row.measured.median} />
             </td>
-            {ratios && <td>{ratioText(ratios.get(row))}</td>}
+            {ratios && (
+              <td>
+                <Ratio ratio={ratios.get(row)} />
+              </td>
+            )}
             <td>{row.measured.n > 1 && <Quantity unit={measure.unit} value={row.measured.low} />}</td>
             <td>{row.measured.n > 1 && <Quantity unit={measure.unit} value={row.measured.high} />}</td>
-            <td>{row.measured.n > 1 ? row.measured.n : <OneRun isPublished={isPublished(row)} />}</td>
-            <td>{flagTitles(row.measured.flags)}</td>
+            <td>
+              <Datum value={row.measured.n}>
+                {row.measured.n > 1 ? row.measured.n : <OneRun isPublished={isPublished(row)} />}
+              </Datum>
+            </td>
+            <td>
+              <FlagTitles codes={row.measured.flags} />
+            </td>
           </tr>
         ))}
       </ScrollTable>
@@ -71,8 +86,8 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
   );
 }
 
-function ratioText(ratio: number | undefined): string {
-  return ratio === undefined ? "" : formatRoughFactor(ratio);
+function Ratio({ ratio }: { ratio: number | undefined }) {
+  return ratio !== undefined && <Datum value={ratio}>{formatRoughFactor(ratio)}</Datum>;
 }
 
 function OneRun({ isPublished }: { isPublished: boolean }) {
@@ -93,7 +108,7 @@ export function runsTable(
     columns: [...dimensions, "run_id", measure.key, "unit", "flags"],
     rows: rows.flatMap(({ parts, measured }) =>
       measured.values.map((value, index) => [
-        ...dimensions.map((name) => plain(parts[name])),
+        ...dimensions.map((name) => plainCell(parts[name])),
         measured.run_ids[index] ?? null,
         value,
         measure.unit,
@@ -101,10 +116,4 @@ export function runsTable(
       ]),
     ),
   };
-}
-
-function plain(value: unknown): ExportCell {
-  if (value === undefined || value === null) return null;
-  const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
-  return isPlain ? value : JSON.stringify(value);
 }

@@ -1,0 +1,18 @@
+/** The value of an option or a fact as a person reads it; exports have the value itself, in base units. */
+
+import { plainCell } from "@/lib/exported";
+import { optionValue } from "@/lib/options";
+
+interface OptionValueProps {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+export function OptionValue({ name, value }: OptionValueProps) {
+  const columns = { value: plainCell(value), unit: typeof value === "number" ? unitOf(name) : null };
+  return <span data-export={JSON.stringify(columns)}>{optionValue(name, value)}</span>;
+}
+
+function unitOf(name: string): string | null {
+  return /_(bytes_per_second|bytes|seconds)$/.exec(name)?.[1] ?? null;
+}

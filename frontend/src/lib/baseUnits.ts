@@ -1,0 +1,38 @@
+/** Reads the name of a scale back: what axes say in MB/s or KiB, exports have in bytes. */
+
+import type { Unit } from "./units";
+
+interface BaseUnit {
+  readonly unit: Unit;
+  /** How many of the base unit one of the scale is. */
+  readonly factor: number;
+}
+
+const PREFIXES = ["", "k", "M", "G", "T"];
+const BINARY = ["Ki", "Mi", "Gi", "Ti", "Pi"];
+const SCALES: ReadonlyMap<string, BaseUnit> = new Map([
+  ...PREFIXES.flatMap((prefix, power): [string, BaseUnit][] => [
+    [`${prefix}B/s`, { unit: "bytes_per_second", factor: 1000 ** power }],
+    [`${prefix}bit/s`, { unit: "bytes_per_second", factor: 1000 ** power / 8 }],
+    [`${prefix} op/s`.trim(), { unit: "operations_per_second", factor: 1000 ** power }],
+  ]),
+  ...BINARY.flatMap((prefix, power): [string, BaseUnit][] => [
+    [`${prefix}B`, { unit: "bytes", factor: 1024 ** (power + 1) }],
+    [`${prefix}B/s`, { unit: "bytes_per_second", factor: 1024 ** (power + 1) }],
+  ]),
+  ["B", { unit: "bytes", factor: 1 }],
+  ["us", { unit: "seconds", factor: 1e-6 }],
+  ["ms", { unit: "seconds", factor: 1e-3 }],
+  ["s", { unit: "seconds", factor: 1 }],
+  ["%", { unit: "ratio", factor: 0.01 }],
+]);
+
+/** Undefined for what names no scale. */
+export function baseUnitOf(scaleName: string): BaseUnit | undefined {
+  return SCALES.get(scaleName);
+}
+
+/** Without the noise of a multiplication: 1.1 MB/s is 1100000. */
+export function inBaseUnit(value: number, factor: number): number {
+  return Number((value * factor).toPrecision(15));
+}
