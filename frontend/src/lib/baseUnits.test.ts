@@ -27,4 +27,7 @@ it("knows no unit of other words", () => {
 it("adds no noise to a number", () => {
   expect(inBaseUnit(1.1, 1e6)).toBe(1_100_000);
   expect(inBaseUnit(118.234112, 1e6)).toBe(118_234_112);
+  expect(inBaseUnit(8.18, 1e-6)).toBe(0.00000818);
+  expect(inBaseUnit(-4.2, 0.01)).toBe(-0.042);
+  expect(inBaseUnit(0, 1e6)).toBe(0);
 });

@@ -8,6 +8,7 @@ interface BaseUnit {
   readonly factor: number;
 }
 
+const KEPT_DIGITS = 15;
 const PREFIXES = ["", "k", "M", "G", "T"];
 const BINARY = ["Ki", "Mi", "Gi", "Ti", "Pi"];
 const SCALES: ReadonlyMap<string, BaseUnit> = new Map([
@@ -32,7 +33,10 @@ export function baseUnitOf(scaleName: string): BaseUnit | undefined {
   return SCALES.get(scaleName);
 }
 
-/** Without the noise of a multiplication: 1.1 MB/s is 1100000. */
+/** Without the noise of a multiplication, by as many digits as all numbers keep: 1.1 MB/s is 1100000. */
 export function inBaseUnit(value: number, factor: number): number {
-  return Number((value * factor).toPrecision(15));
+  const exact = value * factor;
+  if (exact === 0 || !Number.isFinite(exact)) return exact;
+  const digits = 10 ** (KEPT_DIGITS - 1 - Math.floor(Math.log10(Math.abs(exact))));
+  return Math.round(exact * digits) / digits;
 }

@@ -105,7 +105,12 @@ function drawnPanel({ title, unit, lines }: CurvePanel, index: number, count: nu
   const number = index === 0 ? "" : String(index + 1);
   const each = 1 / (count * (PANEL_PX + HEAD_PX) - HEAD_PX);
   const top = 1 - index * (PANEL_PX + HEAD_PX) * each;
-  const place = { yaxis: axisOf(index), legend: `legend${number}` };
+  const place = {
+    yaxis: axisOf(index),
+    legend: `legend${number}`,
+    // Its title stands above the panel; the export reads the unit of its values here.
+    meta: axisTitle(title, scale),
+  };
   const kinds = new Set(lines.map(({ kind }) => kind)).size;
   const titleShift = TITLE_SHIFTS_PX[Math.min(kinds, TITLE_SHIFTS_PX.length) - 1] ?? 4;
   const seen = new Set<number>();
@@ -198,8 +203,14 @@ function bandTraces({ range, ...line }: CurveLine, colour: string, scale: Scale)
     showlegend: false,
   } as const;
   return [
-    { ...edge, y: scaled(range.low, scale) },
-    { ...edge, y: scaled(range.high, scale), fill: "tonexty", fillcolor: `${colour}40` },
+    { ...edge, name: t`${line.name}, low`, y: scaled(range.low, scale) },
+    {
+      ...edge,
+      name: t`${line.name}, high`,
+      y: scaled(range.high, scale),
+      fill: "tonexty",
+      fillcolor: `${colour}40`,
+    },
   ];
 }
 

@@ -1,15 +1,28 @@
-import { expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
+import { setPreferences } from "@/lib/preferences";
 import { figureTable } from "./figureTable";
 
-it("gives a line to each mark, under the titles of the axes", () => {
+afterEach(() => setPreferences({ zone: null }));
+
+it("gives a line to each mark in base units, under the titles of the axes", () => {
   const layout = {
-    xaxis: { title: { text: "Time (UTC)" } },
+    xaxis: { title: { text: "Time since the start (s)" } },
     yaxis: { title: { text: "Throughput (MB/s)" } },
   };
-  const data = [{ type: "scatter" as const, name: "a", x: ["2026-01-01"], y: [118.5] }];
+  const data = [{ type: "scatter" as const, name: "a", x: [2], y: [118.5] }];
   expect(figureTable({ data, layout })).toEqual({
-    columns: ["Trace", "Time (UTC)", "Throughput (MB/s)"],
-    rows: [["a", "2026-01-01", 118.5]],
+    columns: ["Trace", "Time since the start [seconds]", "Throughput [bytes_per_second]"],
+    rows: [["a", 2, 118_500_000]],
+  });
+});
+
+it("writes times in UTC, whatever clock the axis shows", () => {
+  setPreferences({ zone: "Europe/Berlin" });
+  const layout = { xaxis: { type: "date" as const, title: { text: "Time (Europe/Berlin)" } } };
+  const data = [{ type: "scatter" as const, name: "a", x: ["2026-01-01T12:00:00.000"], y: [1] }];
+  expect(figureTable({ data, layout })).toEqual({
+    columns: ["Trace", "Time (UTC)", "y"],
+    rows: [["a", "2026-01-01T11:00:00.000Z", 1]],
   });
 });
 
@@ -21,14 +34,54 @@ it("names the quantity of each value where there are several vertical axes", () 
   ];
   expect(figureTable({ data, layout }).rows).toEqual([
     ["a", "load", 0, 1],
-    ["b", "CPU (%)", 0, 50],
+    ["b", "CPU [ratio]", 0, 0.5],
   ]);
 });
 
-it("gives a line to each field of a map", () => {
-  const data = [{ type: "heatmap" as const, x: ["1", "2"], y: ["a"], z: [[3, null]] }];
-  expect(figureTable({ data: data as never, layout: {} }).rows).toEqual([
-    ["", "1", "a", 3],
-    ["", "2", "a", null],
+it("takes the title that a trace has of its own where its axis has none", () => {
+  const data = [
+    { type: "scatter" as const, name: "a", x: [0], y: [2], meta: "Write (GB/s)" },
+    { type: "scatter" as const, name: "a", x: [0], y: [50], yaxis: "y2", meta: "CPU (%)" },
+  ];
+  expect(figureTable({ data, layout: {} }).rows).toEqual([
+    ["a", "Write [bytes_per_second]", 0, 2e9],
+    ["a", "CPU [ratio]", 0, 0.5],
   ]);
+});
+
+it("names the places of marks that stand beside their middle", () => {
+  const layout = { xaxis: { tickvals: [0, 1], ticktext: ["ext4", "xfs"] } };
+  const data = [{ type: "bar" as const, name: "A", x: [-0.2, 1.2], y: [1, 2] }];
+  expect(figureTable({ data, layout }).rows).toEqual([
+    ["A", "ext4", 1],
+    ["A", "xfs", 2],
+  ]);
+});
+
+it("gives a line to each field of a map, in the unit of its colours", () => {
+  const data = [
+    {
+      type: "heatmap" as const,
+      ...{ x: ["1", "2"], y: ["a"], z: [[3, null]], colorbar: { title: { text: "GB/s" } } },
+    },
+  ];
+  expect(figureTable({ data: data as never, layout: {} })).toEqual({
+    columns: ["Trace", "x", "y", "Value [bytes_per_second]"],
+    rows: [
+      ["", "1", "a", 3e9],
+      ["", "2", "a", null],
+    ],
+  });
+});
+
+it("says of a bar on a lane from when until when it lasts", () => {
+  const layout = {
+    xaxis: { title: { text: "Seconds (s)" } },
+    yaxis: { tickvals: [0, 1], ticktext: ["node1", "node2"] },
+  };
+  const data = [{ type: "bar" as const, name: "writes", base: [2], x: [3], y: [1] }];
+  expect(figureTable({ data, layout })).toEqual({
+    columns: ["Trace", "Lane", "Seconds [seconds], from", "Seconds [seconds], until"],
+    rows: [["writes", "node2", 2, 5]],
+  });
 });

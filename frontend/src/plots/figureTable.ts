@@ -1,7 +1,9 @@
-/** The numbers of a figure as a table, for charts whose page has none of its own: a line a mark, in the units of the axes. */
+/** The numbers of a figure as a table, for charts whose page has none of its own: a line a mark, in base units and UTC. */
 
 import type { Layout } from "plotly.js";
+import { baseUnitOf, inBaseUnit } from "@/lib/baseUnits";
 import type { ExportCell, ExportTable } from "@/lib/exported";
+import { fromLocalTime } from "@/lib/time";
 import type { Figure } from "./figure";
 
 type Row = readonly ExportCell[];
@@ -12,49 +14,114 @@ interface Trace {
   readonly x?: unknown;
   readonly y?: unknown;
   readonly z?: unknown;
+  /** Where the bars of a lane begin. */
+  readonly base?: unknown;
   readonly yaxis?: string;
+  /** The title of its values, where their axis has none. */
+  readonly meta?: unknown;
+  readonly colorbar?: { readonly title?: { readonly text?: string } };
+}
+
+/** What an axis means: its name with the base unit, and how a mark is read on it. */
+interface Axis {
+  readonly name: string;
+  readonly read: (value: unknown) => ExportCell;
 }
 
 /** Columns are the trace, then what stands at the axes; with several vertical axes a value names its own. */
 export function figureTable({ data, layout }: Figure): ExportTable {
   const traces = data.map((trace) => trace as Trace);
   if (traces.some(({ z }) => z)) return mapTable(traces, layout);
-  const axes = new Set(traces.map(({ yaxis }) => titleOf(layout, yaxis ?? "y", "y")));
-  const [only] = axes;
-  const rows = traces.flatMap((trace) =>
-    markRows(trace, titleOf(layout, trace.yaxis ?? "y", "y"), axes.size > 1),
-  );
-  const x = titleOf(layout, "x", "x");
-  return axes.size > 1
-    ? { columns: ["Trace", "Quantity", x, "Value"], rows }
-    : { columns: ["Trace", x, only ?? "y"], rows };
+  if (traces.some(({ base }) => Array.isArray(base))) return laneTable(traces, layout);
+  const x = axisOf(layout, "x");
+  const axes = new Map(traces.map(({ yaxis = "y", meta }) => [yaxis, axisOf(layout, yaxis, meta)]));
+  const isNamed = new Set([...axes.values()].map(({ name }) => name)).size > 1;
+  const rows = traces.flatMap((trace) => {
+    const y = axes.get(trace.yaxis ?? "y") ?? x;
+    const across = cellsOf(trace.x);
+    return cellsOf(trace.y).map((value, place): Row => {
+      const at = x.read(across[place] ?? place);
+      return [trace.name ?? "", ...(isNamed ? [y.name] : []), at, y.read(value)];
+    });
+  });
+  const [only] = axes.values();
+  return isNamed
+    ? { columns: ["Trace", "Quantity", x.name, "Value"], rows }
+    : { columns: ["Trace", x.name, only?.name ?? "y"], rows };
 }
 
-function markRows(trace: Trace, quantity: string, isNamed: boolean): Row[] {
-  const x = cellsOf(trace.x);
-  const y = cellsOf(trace.y);
-  const name = trace.name ?? "";
-  return y.map((value, place) => [name, ...(isNamed ? [quantity] : []), x[place] ?? place, value]);
+/** Bars that lie on lanes begin at their base and are as long as their value, which is in milliseconds on an axis of time. */
+function laneTable(traces: readonly Trace[], layout: Partial<Layout>): ExportTable {
+  const [x, y] = [axisOf(layout, "x"), axisOf(layout, "y")];
+  const rows = traces.flatMap(({ name = "", base, x: lengths, y: lanes }) => {
+    const from = cellsOf(base).map(x.read);
+    const lasted = cellsOf(lengths);
+    return cellsOf(lanes).map((lane, place): Row => {
+      const begin = from[place] ?? null;
+      return [name, y.read(lane), begin, endOf(begin, Number(lasted[place] ?? 0))];
+    });
+  });
+  return { columns: ["Trace", "Lane", `${x.name}, from`, `${x.name}, until`], rows };
+}
+
+function endOf(begin: ExportCell, length: number): ExportCell {
+  return typeof begin === "string"
+    ? new Date(Date.parse(begin) + length).toISOString()
+    : inBaseUnit(Number(begin) + length, 1);
 }
 
 function mapTable(traces: readonly Trace[], layout: Partial<Layout>): ExportTable {
+  const bar = traces.find(({ colorbar }) => colorbar)?.colorbar?.title?.text ?? "";
+  const value = axisNamed(`Value (${bar})`);
   const rows = traces.flatMap(({ name = "", x, y, z }) => {
     const across = cellsOf(x);
     return cellsOf(y).flatMap((up, row) =>
-      cellsOf(rowsOf(z)[row]).map((value, column): Row => [name, across[column] ?? column, up, value]),
+      cellsOf(rowsOf(z)[row]).map(
+        (cell, column): Row => [name, across[column] ?? column, up, value.read(cell)],
+      ),
     );
   });
-  return { columns: ["Trace", titleOf(layout, "x", "x"), titleOf(layout, "y", "y"), "Value"], rows };
+  const [x, y] = [axisOf(layout, "x"), axisOf(layout, "y")];
+  return { columns: ["Trace", x.name, y.name, bar ? value.name : "Value"], rows };
 }
 
 function rowsOf(z: unknown): readonly unknown[] {
   return Array.isArray(z) ? z : [];
 }
 
-/** The title of an axis called `y2` stands in the layout as `yaxis2`. */
-function titleOf(layout: Partial<Layout>, axis: string, otherwise: string): string {
+/** An axis called `y2` stands in the layout as `yaxis2`. */
+function axisOf(layout: Partial<Layout>, axis: string, otherwise?: unknown): Axis {
   const key = `${axis[0]}axis${axis.slice(1)}` as "xaxis" | "yaxis";
-  return layout[key]?.title?.text?.replace(/<[^>]+>/g, " ") || otherwise;
+  const { title, type, tickvals, ticktext } = layout[key] ?? {};
+  const own = typeof otherwise === "string" ? otherwise : axis.charAt(0);
+  const text = title?.text?.replace(/<[^>]+>/g, " ").trim() || own;
+  if (type === "date") return { name: `${text.replace(/ \([^()]*\)$/, "")} (UTC)`, read: utc };
+  const named = placesOf(tickvals, ticktext);
+  return named ? { name: text, read: named } : axisNamed(text);
+}
+
+/** `Throughput (MB/s)` is read in bytes per second. */
+function axisNamed(title: string): Axis {
+  const [, name, scale = ""] = /^(.*) \(([^()]+)\)$/.exec(title) ?? [];
+  const base = baseUnitOf(scale);
+  if (name === undefined || !base) return { name: title, read: cellOf };
+  return {
+    name: `${name} [${base.unit}]`,
+    read: (value) => (typeof value === "number" ? inBaseUnit(value, base.factor) : cellOf(value)),
+  };
+}
+
+/** Axes write times by the shown clock. */
+function utc(value: unknown): ExportCell {
+  return typeof value === "string" ? fromLocalTime(value) : cellOf(value);
+}
+
+/** The names of places that are counted from 0; marks of a place may stand beside its middle. */
+function placesOf(values: unknown, texts: unknown): Axis["read"] | undefined {
+  const places = cellsOf(values);
+  const names = cellsOf(texts);
+  if (places.length === 0 || !places.every((place, index) => place === index)) return undefined;
+  return (value) => (typeof value === "number" ? (names[Math.round(value)] ?? value) : cellOf(value));
 }
 
 /** A column of plotly's, which may be nested for groups or typed. */

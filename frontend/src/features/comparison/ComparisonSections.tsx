@@ -151,6 +151,13 @@ function FigureSection({ named, metric, onMetric }: FigureSectionProps) {
           <Plot figure={runs} height={360} label={t`${title}, runs of A and B`} viewKey={title} />
           {hasRatio && (
             <Plot
+              exported={{
+                table: () =>
+                  pairsTable(
+                    named.map(({ pair }) => pair),
+                    chosen?.key,
+                  ),
+              }}
               figure={ratios}
               height={Math.max(360, shiftsHeight(shifts))}
               label={t`${title}, B against A`}

@@ -12,6 +12,7 @@ import { useDescriber, useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { useScheme } from "@/components/scheme";
 import { UnmeasuredLoad } from "@/components/UnmeasuredLoad";
+import type { ExportTable } from "@/lib/exported";
 import { Plot } from "@/plots/Plot";
 import { shiftsFigure, shiftsHeight } from "@/plots/shifts";
 import { sidesTable } from "./exports";
@@ -87,6 +88,7 @@ function Sides({ found, view, onView, renderRepeats }: SidesProps) {
   const rows = useMemo(() => rowsWith(named, chosen?.key ?? ""), [named, chosen?.key]);
   const isUnlike = found.rows.some(({ cells }) => cells.some((cell) => cell && !cell.is_alike));
   const differences = <SidesDifferences found={found} isUnlike={isUnlike} named={named} names={names} />;
+  const exported = () => sidesTable(found, names, chosen?.key);
   return (
     <>
       {isUnlike && differences}
@@ -99,7 +101,7 @@ function Sides({ found, view, onView, renderRepeats }: SidesProps) {
         }
         title={chosen?.title ?? t`Figure`}
       >
-        <SidesFigures names={names} rows={rows} title={chosen?.title ?? ""} />
+        <SidesFigures exported={exported} names={names} rows={rows} title={chosen?.title ?? ""} />
       </Section>
       <Section
         description={t`Ratios of Hodges and Lehmann to the baseline, with their exact 95 % intervals; of fewer than four runs the ratio of medians, grey and without one.`}
@@ -107,7 +109,7 @@ function Sides({ found, view, onView, renderRepeats }: SidesProps) {
       >
         <SidesTable
           against={found.against}
-          exported={() => sidesTable(found, names, chosen?.key)}
+          exported={exported}
           names={names}
           renderRepeats={renderRepeats}
           rows={rows}
@@ -183,9 +185,10 @@ interface SidesFiguresProps {
   readonly rows: ReturnType<typeof rowsWith>;
   readonly names: readonly string[];
   readonly title: string;
+  readonly exported: () => ExportTable;
 }
 
-function SidesFigures({ rows, names, title }: SidesFiguresProps) {
+function SidesFigures({ rows, names, title, exported }: SidesFiguresProps) {
   const scheme = useScheme();
   const runs = useMemo(() => sidesFigure(rows, names, scheme), [rows, names, scheme]);
   const shifts = useMemo(() => sidesShifts(rows, names), [rows, names]);
@@ -197,6 +200,7 @@ function SidesFigures({ rows, names, title }: SidesFiguresProps) {
         <Plot figure={runs} height={380} label={t`${title}, runs of every side`} viewKey={title} />
         {hasRatio && (
           <Plot
+            exported={{ table: exported }}
             figure={ratios}
             height={Math.max(380, shiftsHeight(shifts))}
             label={t`${title}, sides against the baseline`}

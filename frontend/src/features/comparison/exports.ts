@@ -1,47 +1,45 @@
 /** Comparisons as the export menu writes them: a row for each number of each side, in base units; pure. */
 
-import type {
-  ComparedCell,
-  ComparedMetric,
-  ComparedPair,
-  SideNumbers,
-  SidesComparison,
-  SideVerdict,
-} from "@/api/types";
+import type { ComparedCell, ComparedMetric, ComparedPair, SideNumbers, SidesComparison } from "@/api/types";
+import { verdictColumns } from "@/components/export/verdictColumns";
 import { type ExportRecord, type ExportTable, plainCell, recordTable, spread } from "@/lib/exported";
 import type { Values } from "@/lib/options";
 import { metricKey } from "./figures";
 
 const OPTION = "options.";
 
-/** Both sides of each pair; B stands against A. */
-export function pairsTable(pairs: readonly ComparedPair[]): ExportTable {
+/** Both sides of each pair, B against A; the numbers of one key, or all of them. */
+export function pairsTable(pairs: readonly ComparedPair[], key?: string): ExportTable {
   return recordTable(
     pairs.flatMap(({ a, b, metrics, is_alike }, place) =>
-      metrics.flatMap((metric) => [
-        {
-          row: place + 1,
-          ...sideColumns("A", null, a),
-          ...numberColumns(metric, {
-            ...metric,
-            n: metric.n_a,
-            values: metric.values_a,
-            value: metric.median_a,
-          }),
-          ...verdictColumns(null, true),
-        },
-        {
-          row: place + 1,
-          ...sideColumns("B", "A", b),
-          ...numberColumns(metric, {
-            ...metric,
-            n: metric.n_b,
-            values: metric.values_b,
-            value: metric.median_b,
-          }),
-          ...verdictColumns(metric, is_alike),
-        },
-      ]),
+      metrics
+        .filter((metric) => isWanted(metric, key))
+        .flatMap((metric) => [
+          {
+            row: place + 1,
+            ...sideColumns("A", null, a),
+            ...numberColumns(metric, {
+              ...metric,
+              n: metric.n_a,
+              values: metric.values_a,
+              value: metric.median_a,
+            }),
+            ...verdictColumns(null),
+            is_alike: null,
+          },
+          {
+            row: place + 1,
+            ...sideColumns("B", "A", b),
+            ...numberColumns(metric, {
+              ...metric,
+              n: metric.n_b,
+              values: metric.values_b,
+              value: metric.median_b,
+            }),
+            ...verdictColumns(metric),
+            is_alike,
+          },
+        ]),
     ),
   );
 }
@@ -52,7 +50,7 @@ export function sidesTable(found: SidesComparison, names: readonly string[], key
   return recordTable(
     rows.flatMap((row, at) =>
       row.metrics
-        .filter((metric) => key === undefined || metricKey(metric) === key)
+        .filter((metric) => isWanted(metric, key))
         .flatMap((metric) =>
           metric.numbers.flatMap((numbers, place): ExportRecord[] => {
             const cell = row.cells[place];
@@ -64,7 +62,8 @@ export function sidesTable(found: SidesComparison, names: readonly string[], key
                 row: at + 1,
                 ...sideColumns(names[place] ?? "", base, { ...cell, workload: row.workload, options }),
                 ...numberColumns(metric, { ...numbers, value: numbers.median }),
-                ...verdictColumns(metric.verdicts[place] ?? null, cell.is_alike),
+                ...verdictColumns(metric.verdicts[place] ?? null),
+                is_alike: metric.verdicts[place] ? cell.is_alike : null,
               },
             ];
           }),
@@ -123,16 +122,6 @@ function numberColumns(
   };
 }
 
-/** Empty for a baseline; `median_ratio` is all that too few runs give. */
-function verdictColumns(verdict: Omit<SideVerdict, "runs_missing"> | null, isAlike: boolean): ExportRecord {
-  return {
-    ratio: verdict?.ratio ?? null,
-    ci_low: verdict?.low ?? null,
-    ci_high: verdict?.high ?? null,
-    median_ratio: verdict?.median_ratio ?? null,
-    p: verdict?.p_value ?? null,
-    verdict: verdict?.verdict ?? null,
-    is_discovery: verdict?.is_discovery ?? null,
-    is_alike: verdict && isAlike,
-  };
+function isWanted(metric: Parameters<typeof metricKey>[0], key: string | undefined): boolean {
+  return key === undefined || metricKey(metric) === key;
 }

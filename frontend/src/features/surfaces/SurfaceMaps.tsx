@@ -18,6 +18,7 @@ import {
   spatialFigure,
   withMarks,
 } from "@/plots/surface";
+import { surfaceTable } from "./exports";
 import {
   allGaps,
   differenceMap,
@@ -68,6 +69,7 @@ function SideMap({ surface, side, name, marked, onMark }: MapProps & { side: Sur
         {name}: {placeWords(side)}
       </Text>
       <Plot
+        exported={{ table: () => surfaceTable(surface) }}
         figure={figure}
         height={HEIGHT}
         label={t`${surface.title} of ${name} over both sizes`}
@@ -124,6 +126,7 @@ export function DifferenceMap({ surface, marked, onMark, by, onBy }: DifferenceP
         value={by}
       />
       <Plot
+        exported={{ table: () => surfaceTable(surface) }}
         figure={figure}
         height={HEIGHT}
         label={t`Difference of ${surface.title}, B against A`}
@@ -198,6 +201,7 @@ export function SpatialSurface({ surface, marked, onMark, show, onShow }: Spatia
         />
       )}
       <Plot
+        exported={{ table: () => surfaceTable(surface) }}
         figure={figure}
         height={520}
         isSpatial

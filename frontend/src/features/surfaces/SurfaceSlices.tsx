@@ -14,6 +14,7 @@ import { useScheme } from "@/components/scheme";
 import { exactBytes, formatShift } from "@/lib/units";
 import { Plot } from "@/plots/Plot";
 import { FILE_SIZE, type PlaceOnSurface, RECORD_SIZE, sliceFigure } from "@/plots/surface";
+import { surfaceTable } from "./exports";
 import { extent, gapInWords, gapsInWords, sliceGaps, slices } from "./fields";
 
 export function SurfaceSlices({ surface, at }: { surface: Surface; at: PlaceOnSurface }) {
@@ -53,7 +54,13 @@ function Slice({ surface, axis, sizeBytes }: SliceProps) {
       <Text fw={600} size="sm">
         <Trans>With {held}</Trans>
       </Text>
-      <Plot figure={figure} height={320} label={t`${surface.title} with ${held}`} viewKey={`slice-${axis}`} />
+      <Plot
+        exported={{ table: () => surfaceTable(surface) }}
+        figure={figure}
+        height={320}
+        label={t`${surface.title} with ${held}`}
+        viewKey={`slice-${axis}`}
+      />
       <Text c="dimmed" size="xs">
         {gapsInWords(sliceGaps(surface, axis, sizeBytes))}
       </Text>
@@ -68,6 +75,7 @@ export function SurfaceTable({ surface }: { surface: Surface }) {
   const hasB = surface.b !== null;
   return (
     <ScrollTable
+      exported={{ table: () => surfaceTable(surface) }}
       head={[
         FILE_SIZE,
         RECORD_SIZE,

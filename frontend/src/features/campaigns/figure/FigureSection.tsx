@@ -17,7 +17,7 @@ import { layBeside } from "./beside";
 import { chooseLayout, chooseMeasures, type FigureView, type Layout, type Measure } from "./choice";
 import { Caption, type FigureCampaign, Lacking, type LaidBeside } from "./FigureCaption";
 import { FigurePickers } from "./FigurePickers";
-import { FigureTable } from "./FigureTable";
+import { FigureTable, runsTable } from "./FigureTable";
 import { drawPanels } from "./panels";
 import { dimensionsOf, type FigureRow, type RunOrder, rowsOf, runOrder } from "./rows";
 import { SeedButtons } from "./SeedButtons";
@@ -183,6 +183,7 @@ function Drawn({ cells, sides, isCut, measure, workload, view, renderPickers }: 
               </Text>
             )}
             <Plot
+              exported={{ table: () => runsTable(layout.rows, dimensionsOf(layout.rows), measure) }}
               figure={figure}
               height={panels.length === 1 ? 400 : 340}
               label={[measure.title, title].filter(Boolean).join(", ")}
