@@ -10,13 +10,15 @@ interface HeadlineValueProps {
   readonly headline: ExplorerRun["headline"];
   /** Codes of the run's flags. */
   readonly flags: readonly string[];
+  /** Cautions that stand elsewhere in the row. */
+  readonly said?: readonly string[];
 }
 
-export function HeadlineValue({ headline, flags }: HeadlineValueProps) {
+export function HeadlineValue({ headline, flags, said }: HeadlineValueProps) {
   if (!headline) return null;
   return (
     <span data-export={JSON.stringify(headlineColumns(headline, flags))}>
-      <MeasuredValue flags={flags} unit={headline.unit} value={headline.value} />{" "}
+      <MeasuredValue flags={flags} unit={headline.unit} value={headline.value} {...(said && { said })} />{" "}
       <Text c="dimmed" component="span" fw={400} size="xs">
         {headlineWords(headline)}
       </Text>

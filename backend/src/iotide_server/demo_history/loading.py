@@ -19,7 +19,7 @@ from iotide_server.demo_history.errors import HistoryTooShortError
 from iotide_server.demo_history.founding import Founded, found, require_room, say_hello
 from iotide_server.demo_history.nights import Nights
 from iotide_server.demo_history.sites import SITES, Routine, Site
-from iotide_server.demo_history.truth import first_day, truths_of
+from iotide_server.demo_history.truth import Kind, first_day, truths_of
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
 from iotide_server.kit.work import waive_work
@@ -154,11 +154,16 @@ class _Site:
             self._analyse()
 
     def _say_hello(self) -> None:
-        """What the nodes announced last, after their last runs."""
+        """Announce the nodes as they were before they lost a mount, and after their last runs."""
+        true = [truth for truth in self._truths if truth.is_true((self._days - 1) / self._days)]
+        lost = [truth for truth in true if truth.kind is Kind.STOPS]
+        kept = [truth for truth in true if truth.kind is not Kind.STOPS]
         with self._database.transaction() as session:
             live.mute(session)
-            true = [truth for truth in self._truths if truth.is_true((self._days - 1) / self._days)]
             for name, node_id in self._founded.nodes.items():
+                for truth in lost:
+                    lost_at = self._began_at + timedelta(days=truth.since * self._days)
+                    say_hello(session, self._founded.site, (name, node_id), kept, lost_at)
                 ended_at = self._nights.ended_at.get(node_id, self._began_at)
                 say_hello(session, self._founded.site, (name, node_id), true, ended_at)
 

@@ -5,7 +5,7 @@ import { Badge, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Sparkline as Course, ExplorerRun } from "@/api/types";
 import { Datum } from "@/components/Datum";
-import { flagTitle } from "@/components/flagWords";
+import { cautionsOf, flagTitle } from "@/components/flagWords";
 import { HeadlineValue } from "@/components/HeadlineValue";
 import { TextLink } from "@/components/links";
 import { RowOriginBadge } from "@/components/Origin";
@@ -30,7 +30,10 @@ const CELLS: Readonly<Record<ColumnId, Show>> = {
   state: ({ state, validity }) => (
     <StateBadge state={state === "finished" && validity === "rejected" ? "rejected" : state} />
   ),
-  value: ({ headline, flags }) => <HeadlineValue flags={flags} headline={headline} />,
+  // The column of flags has the cautions in words: a chip here would leave no room to name the number.
+  value: ({ headline, flags }) => (
+    <HeadlineValue flags={flags} headline={headline} said={cautionsOf(flags)} />
+  ),
   metric: (run, { titlesOf }) => <Measured run={run} titleOf={titlesOf(run.workload)} />,
   ratio: (run, { baseline }) => <Ratio baseline={baseline} run={run} />,
   course: ({ headline, cell_id }, { courses }) =>

@@ -43,6 +43,9 @@ def test_the_overview_names_the_cluster_whose_home_was_lost_and_the_series_witho
     assert (stale["series"]["workload"], stale["series"]["node_names"]) == ("iozone", ["c02"])
     assert stale["words"].startswith("no data since ")
     assert stale["series"]["last_at"] == stale["since"]
+    assert stale["since"] < needed["lost_mount"]["since"] < failing["since"], (
+        "lost after the last data, before the failures"
+    )
     (cell,) = (cell for cell in board["cells"] if cell["workload"] == "iozone")
     assert (cell["state"], cell["counts"]) == ("stale", [{"state": "stale", "series": stale["series_count"]}])
     known = sample.get("/series", cluster_id=cell["cluster_id"], workload="iozone", limit=500)["items"]

@@ -61,7 +61,7 @@ function Row({ row: { cell, result, what } }: { row: ResultRow }) {
       </td>
       <td className={cautions.length > 0 ? "quiet number" : "strong number"}>
         {formatValue(median, unit)}
-        {cautions.length > 0 && ` (${cautions.join(", ")})`}
+        {cautions.length > 0 && <div className="cautions">{cautions.join(", ")}</div>}
       </td>
       <td className="number">{n > 1 ? formatValue(low, unit) : t`one run`}</td>
       <td className="number">{n > 1 ? formatValue(high, unit) : t`one run`}</td>
