@@ -68,7 +68,7 @@ def test_differences_stand_first_then_words_with_runs_interval_and_p(
         "A: campaign 12, cell 1: dd on n1, nfs",
         "B: campaign 13, cell 1: dd on n1, xfs",
         "  differs in targets: nfs -> xfs",
-        "  Throughput operation=write: B 8.0 to 15.2 % higher; n = 5 and 6, ratio 1.11 [1.08, 1.15], p = 0.0079",
+        "  Throughput (Operation write): B 8.0 to 15.2 % higher; n = 5 and 6, ratio 1.11 [1.08, 1.15], p = 0.0079",
         "",
         "without a counterpart: cells 2, 3 of B",
     ]
@@ -94,7 +94,7 @@ def test_a_part_of_a_run_shows_its_p_and_is_not_judged(server: FakeServer, capsy
     assert run("compare", "12", "13") == 0
     told = capsys.readouterr().out
     assert (
-        "Duration operation=write: B 8.0 to 15.2 % higher; n = 5 and 6, ratio 1.11 [1.08, 1.15], p = 0.0079\n" in told
+        "Duration (Operation write): B 8.0 to 15.2 % higher; n = 5 and 6, ratio 1.11 [1.08, 1.15], p = 0.0079\n" in told
     )
     assert "one of 1 comparisons, so it may be chance" in told
 

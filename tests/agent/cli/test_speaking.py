@@ -12,7 +12,7 @@ from rich.live import Live
 
 import iotide_agent.cli
 from iotide_agent.cli.answers import Campaign
-from iotide_agent.cli.display import LiveProgress
+from iotide_agent.cli.live_progress import LiveProgress
 from iotide_agent.cli.server import PlainConsole
 
 from .said import NOT_WAITING, RUN, campaign, page

@@ -83,7 +83,7 @@ def test_watched_campaign_ends_with_the_status_of_its_runs(
     assert "first: 3 waiting, 1 active" in ended.out
     assert f"{counts['finished']} runs finished, {counts.get('failed', 0)} failed" in ended.out
     assert "120 MB/s" in ended.out
-    assert "file_size_bytes=64 MiB" in ended.out
+    assert "File size 64 MiB" in ended.out
 
 
 def test_watch_with_json_prints_one_document_on_stdout(server: FakeServer, iotide: Iotide, plan: str) -> None:
@@ -200,7 +200,7 @@ def test_tables_keep_a_row_on_one_line_in_a_pipe(server: FakeServer, iotide: Iot
     heading, row = iotide("run", "list", "--campaign", "7").out.splitlines()
     assert heading.startswith("id  campaign  repeat  node  target  workload  state               value  progress")
     assert row.rstrip().startswith(
-        "11  first     1       n1    disk    dd        finished, rejected         100 %     FSYNC"
+        "11  first     1       n1    disk    dd        finished, rejected         100 %     not flushed"
     )
 
 
@@ -227,8 +227,8 @@ def test_campaign_is_shown_with_the_results_of_its_cells(server: FakeServer, iot
     server.on("GET /campaigns/7", (200, campaign("finished", finished=4)))
     server.on("GET /campaigns/7/cells?limit=200", page(CELL))
     shown = iotide("campaign", "show", "7").out
-    assert "cell 0: dd on disk from n1; file_size_bytes=64 MiB\n" in shown
-    assert "throughput operation=write  120 MB/s  110 MB/s  130 MB/s  4" in shown
+    assert "cell 0: dd on disk from n1; File size 64 MiB\n" in shown
+    assert "throughput (Operation write)  120 MB/s  110 MB/s  130 MB/s  4" in shown
     assert json.loads(iotide("campaign", "show", "7", "--json").out)["cells"] == [CELL]
 
 
@@ -315,7 +315,7 @@ def test_run_is_shown_with_command_samples_and_flags(server: FakeServer, iotide:
     assert "attempt 1 observed by s1: running" in shown
     assert "attempt 1 on n2, the sender: finished" in shown
     assert "120 MB/s" in shown
-    assert "FSYNC (rejected): page cache; limit fsync" in shown
+    assert "not flushed (rejected): page cache; limit fsync" in shown
 
 
 def test_a_sample_that_was_too_short_is_not_shown_as_that_of_a_quiet_node() -> None:

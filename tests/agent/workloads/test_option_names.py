@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from iotide_agent.cli.names import Catalogue
 from iotide_agent.workloads.registry import all_workloads
 from iotide_server.advice.rules.headline import setting_words
 from iotide_server.alerts.messages import labels_words
@@ -22,4 +23,5 @@ def test_every_option_is_named_by_its_schema_in_every_sentence(name: str, option
     title, titles = schema["properties"][option]["title"], titles_of(name)
     assert described({option: "x"}, titles) == f"{title} x"
     assert labels_words({option: "x"}, titles) == f" ({title} x)"
+    assert Catalogue({name: titles}).described(name, {option: "x"}) == f"{title} x"
     assert setting_words({option: "x"}, titles, [option]) == f"{title} x"

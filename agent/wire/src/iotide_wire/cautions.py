@@ -26,19 +26,22 @@ CAUTIONS: Final[Mapping[str, str]] = {
     FlagCode.CUT: "ended before its work was done",
     FlagCode.BOUND: "only a bound",
 }
-HARMLESS: Final = frozenset(
-    {
-        FlagCode.REPEATS,
-        FlagCode.CV,
-        FlagCode.OUTLIER,
-        FlagCode.ENV_CHANGED,
-        FlagCode.PEER_ODD,
-        FlagCode.PUBLISHED,
-    }
-)
+HARMLESS: Final[Mapping[str, str]] = {
+    FlagCode.REPEATS: "few repeats",
+    FlagCode.CV: "scatters",
+    FlagCode.OUTLIER: "far from the others",
+    FlagCode.ENV_CHANGED: "environment changed",
+    FlagCode.PEER_ODD: "unlike its equals",
+    FlagCode.PUBLISHED: "published",
+}
 """Flags that say something else of a number than that it is doubtful."""
 
 
 def cautions(codes: Iterable[str]) -> list[str]:
     """The cautions of a number by the flags of its runs; one that this version does not know is a caution itself."""
     return [CAUTIONS.get(code, code) for code in codes if code not in HARMLESS]
+
+
+def flag_words(code: str) -> str:
+    """Return a flag in words; the code itself where this version does not know it."""
+    return CAUTIONS.get(code) or HARMLESS.get(code, code)

@@ -140,6 +140,7 @@ class Result(Answer):
 
     flags: list[str] = []
     metric: str
+    title: str = ""
     unit: Unit
     labels: dict[str, Any]
     n: int
@@ -233,8 +234,10 @@ class Sample(Answer):
     """One number of a run, in its metric's base unit; `superseded` says why it counts no more."""
 
     metric: str
+    title: str = ""
     unit: Unit
     labels: dict[str, Any]
+    target_id: int | None = None
     value: float
     superseded: str | None = None
 

@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from iotide_agent.cli.api import Document
+from iotide_agent.cli.names import Catalogue, Marks, read_catalogue
 from iotide_agent.cli.server import AsJson, opened, print_json
 from iotide_agent.cli.speaking import say
+from iotide_wire.names import option_value
 from iotide_wire.units import format_factor, format_p
 
+_OPTION: Final = "options."
 _HELP: Final = "Number of a campaign, or of one of its cells as CAMPAIGN:CELL."
 _SIDE: Final = re.compile(r"([1-9]\d{0,17})(?::([1-9]\d{0,17}))?")
 
@@ -35,28 +38,33 @@ def compare_campaigns(
         asked |= {name: campaign} | ({f"{name}_cell": cell} if cell else {})
     with opened(context) as api:
         answer = api.get("/comparison", asked)
+        catalogue = Catalogue() if as_json else read_catalogue(api)
     if as_json:
         print_json(answer)
     else:
-        say("\n".join(lines(answer)))
+        say("\n".join(lines(answer, catalogue)))
 
 
-def lines(answer: Document) -> Iterator[str]:
+def lines(answer: Document, catalogue: Catalogue) -> Iterator[str]:
     """The answer as text: of each pair what is unlike about it first."""
+    marks = Marks()
     judged = (metric for pair in answer["pairs"] for metric in pair["metrics"] if metric["is_discovery"] is not None)
     compared = sum(metric["p_value"] is not None for metric in judged)
     for pair in answer["pairs"]:
         yield f"A: {_cell(pair['a'])}"
         yield f"B: {_cell(pair['b'])}"
         for difference in pair["differences"]:
-            yield f"  differs in {difference['name']}: {_shown(difference['a'])} -> {_shown(difference['b'])}"
+            yield f"  differs in {_difference(difference, pair['a']['workload'], catalogue)}"
         if not pair["is_alike"]:
             yield "  not the same was run, so ratios say little"
         if not pair["metrics"]:
             yield "  no number that both have with the same labels"
         for metric in pair["metrics"]:
-            yield f"  {_named(metric)}: {metric['words']}; {_numbers(metric)}{_doubt(metric, compared)}"
+            named = _named(metric, pair["a"]["workload"], catalogue)
+            mark = marks.of(metric.get("flags", ()))
+            yield f"  {named}: {metric['words']}; {_numbers(metric)}{_doubt(metric, compared)}{mark}"
         yield ""
+    yield from marks.lines()
     for side in ("a", "b"):
         if answer[f"only_{side}"]:
             yield f"without a counterpart: cells {', '.join(map(str, answer[f'only_{side}']))} of {side.upper()}"
@@ -69,10 +77,17 @@ def _cell(cell: Document) -> str:
     )
 
 
-def _named(metric: Document) -> str:
-    labels = [f"{name}={value}" for name, value in metric["labels"].items()]
-    target = [] if metric["target_name"] is None else [metric["target_name"]]
-    return " ".join([metric["title"], *labels, *target])
+def _named(metric: Document, workload: str, catalogue: Catalogue) -> str:
+    target = "" if metric["target_name"] is None else f" on {metric['target_name']}"
+    return catalogue.named(workload, metric["title"], metric["labels"]) + target
+
+
+def _difference(difference: Document, workload: str, catalogue: Catalogue) -> str:
+    raw = difference["name"]
+    name = raw.removeprefix(_OPTION)
+    title = raw if name == raw else catalogue.option(workload, name)
+    before, after = (option_value(name, value) for value in (difference["a"], difference["b"]))
+    return f"{title}: {before} -> {after}"
 
 
 def _numbers(metric: Document) -> str:
@@ -89,7 +104,3 @@ def _doubt(metric: Document, compared: int) -> str:
     if metric["verdict"] in {"higher", "lower", "below_practical"} and metric["is_discovery"] is False:
         return f"; one of {compared} comparisons, so it may be chance"
     return ""
-
-
-def _shown(value: Any) -> str:  # noqa: ANN401 - any JSON
-    return "absent" if value is None else str(value)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 
 from iotide_agent.cli.answers import (
@@ -18,15 +18,18 @@ from iotide_agent.cli.answers import (
     Headline,
     Pause,
     Preview,
+    Result,
     Run,
     RunDetail,
     RunOrder,
+    Sample,
     Schedule,
 )
+from iotide_agent.cli.names import Catalogue, Marks
 from iotide_agent.cli.problems import Problem
 from iotide_agent.cli.reparse import Difference, Reread
 from iotide_agent.judging.quiet import SAMPLE_SECONDS
-from iotide_wire.cautions import cautions
+from iotide_wire.cautions import flag_words
 from iotide_wire.foreign import ForeignLoad
 from iotide_wire.measured import Flag
 from iotide_wire.messages import OrderRole
@@ -139,31 +142,51 @@ def pause_lines(pause: Pause) -> list[str]:
     return lines
 
 
-def show_results(console: Console, cells: Iterable[Cell]) -> None:
-    """Each cell with its options once, then one metric a row with the range of its runs."""
-    marks: dict[str, str] = {}
+def show_results(console: Console, cells: Iterable[Cell], catalogue: Catalogue) -> None:
+    """Each cell with its options once, then one metric a row with the range of its runs, primary metrics first."""
+    marks = Marks()
     for cell in cells:
         where = f"{', '.join(cell.target_names)} from {', '.join(cell.node_names)}"
         variant = f" in {cell.variant}" if cell.variant else ""
-        heading = _with_labels(f"cell {cell.ordinal}: {cell.workload} on {where}{variant};", cell.options)
+        options = catalogue.described(cell.workload, cell.options)
+        heading = f"cell {cell.ordinal}: {cell.workload} on {where}{variant}; {options}"
         console.print(heading, markup=False, highlight=False, soft_wrap=True)
         table = _table("  metric", "median", "lowest", "highest", "runs")
-        for result in sorted(cell.results, key=lambda result: (result.metric, sorted(map(str, result.labels.items())))):
+        for result in sorted(cell.results, key=partial(_place, catalogue, cell.workload)):
             labels = {name: value for name, value in result.labels.items() if cell.options.get(name) != value}
             values = [format_value(value, result.unit) for value in (result.median, result.low, result.high)]
-            doubts = ", ".join(cautions(result.flags))
-            mark = f" {marks.setdefault(doubts, '*' * (len(marks) + 1))}" if doubts else ""
-            table.add_row(f"  {_with_labels(result.metric, labels)}", f"{values[0]}{mark}", *values[1:], str(result.n))
+            name = catalogue.named(cell.workload, result.title or result.metric, labels)
+            table.add_row(f"  {name}", f"{values[0]}{marks.of(result.flags)}", *values[1:], str(result.n))
         console.print(table if cell.results else "  no results", highlight=False)
-    for doubts, mark in marks.items():
-        console.print(f"{mark} {doubts}", markup=False, highlight=False, soft_wrap=True)
+    _print_lines(console, marks.lines())
+
+
+def _place(catalogue: Catalogue, workload: str, number: Result | Sample) -> tuple[object, ...]:
+    return (*catalogue.place(workload, number.metric), sorted(map(str, number.labels.items())))
+
+
+def _print_lines(console: Console, lines: Iterable[str]) -> None:
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def run_table(runs: Iterable[Run], headlines: Mapping[int, Headline] | None = None) -> Table:
     """Make a row of each run, with the number that it is known by where `headlines` has it."""
     of_run = headlines or {}
     value = [] if headlines is None else ["value"]
-    columns = ("id", "campaign", "repeat", "node", "target", "workload", "state", *value, "progress", "flags", "reason")
+    columns = (
+        "id",
+        "campaign",
+        "repeat",
+        "node",
+        "target",
+        "workload",
+        "state",
+        *value,
+        "progress",
+        "cautions",
+        "reason",
+    )
     table = _table(*columns)
     for run in runs:
         state = run.state if run.validity == "valid" else f"{run.state}, rejected"
@@ -177,7 +200,7 @@ def run_table(runs: Iterable[Run], headlines: Mapping[int, Headline] | None = No
             state,
             *([headline_words(of_run[run.id]) if run.id in of_run else ""] if value else []),
             "" if run.progress is None else format_percent(run.progress),
-            ", ".join(sorted({flag.code for flag in run.flags})),
+            ", ".join(dict.fromkeys(flag_words(flag.code) for flag in run.flags)),
             run.reason or run.phase or "",
         )
     return table
@@ -208,7 +231,7 @@ def preview_lines(preview: Preview) -> list[str]:
     ]
 
 
-def show_run(console: Console, run: RunDetail) -> None:
+def show_run(console: Console, run: RunDetail, catalogue: Catalogue) -> None:
     """All that is known of a run: state, commands, samples and flags."""
     console.print(run_table([run]))
     for line in _waiting_lines(run):
@@ -218,11 +241,15 @@ def show_run(console: Console, run: RunDetail) -> None:
             _show_order(console, attempt, order)
     is_partial = run.state in {"failed", "cancelled"}
     table = _table("metric", "value of a part" if is_partial else "value")
-    for sample in run.samples:
-        mark = " (superseded)" if sample.superseded else ""
-        table.add_row(_with_labels(sample.metric, sample.labels), format_value(sample.value, sample.unit) + mark)
+    marks = Marks()
+    for sample in sorted(run.samples, key=partial(_place, catalogue, run.workload)):
+        codes = [flag.code for flag in run.flags if flag.concerns(sample.labels, sample.target_id)]
+        mark = " (superseded)" if sample.superseded else marks.of(codes)
+        name = catalogue.named(run.workload, sample.title or sample.metric, sample.labels)
+        table.add_row(name, format_value(sample.value, sample.unit) + mark)
     if run.samples:
         console.print(table)
+    _print_lines(console, marks.lines())
     for line in flag_lines(run.flags):
         console.print(line, markup=False)
     for line in not_judged_lines(run):
@@ -307,7 +334,7 @@ def show_reread(console: Console, reread: Reread) -> None:
     console.print(f"run {reread.run_id}: {revisions}, {numbers}{found}", markup=False, highlight=False, soft_wrap=True)
     table = _table("  metric", "before", "after", "change")
     for difference in reread.differences[:SHOWN_DIFFERENCES]:
-        name = f"  {_with_labels(difference.metric, difference.labels)}"
+        name = f"  {Catalogue().named('', difference.metric, difference.labels)}"
         table.add_row(
             name,
             *(_number(value, difference.unit) for value in (difference.before, difference.after)),
@@ -336,7 +363,7 @@ def _change(difference: Difference) -> str:
 
 def flag_lines(flags: Sequence[Flag]) -> list[str]:
     """What a sceptic must know, one flag a line."""
-    return [f"{flag.code} ({flag.effect}): {flag.measured}; limit {flag.limit}" for flag in flags]
+    return [f"{flag_words(flag.code)} ({flag.effect}): {flag.measured}; limit {flag.limit}" for flag in flags]
 
 
 def drain_table(drains: Iterable[Drain]) -> Table:
@@ -364,52 +391,8 @@ def death_lines(statement: DeathStatement) -> list[str]:
     return lines
 
 
-class LiveProgress:
-    """One bar for a campaign that is being watched; on a pipe, a line whenever something changed."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._last = ""
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[remaining]}"),
-        )
-        self._task = self._bar.add_task("", total=1.0, remaining="")
-        self.renderable = self._bar
-
-    def update(self, campaign: Campaign) -> None:
-        """Shows the campaign as it is now."""
-        counts = {state: count for state, count in campaign.counts if count}
-        text = f"{campaign.name}: {', '.join(f'{count} {state}' for state, count in counts.items())}"
-        if campaign.state == "paused":
-            text += f"; {stage_lines(campaign)[-1]}"
-        seconds = campaign.seconds_remaining_estimated
-        remaining = (
-            f"about {format_estimate(seconds)} left" if seconds is not None and campaign.state == "active" else ""
-        )
-        self._bar.update(self._task, completed=campaign.progress, description=text, remaining=remaining)
-        if not self._console.is_terminal and text != self._last:
-            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
-        self._last = text
-
-
 def _table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
-
-
-def _with_labels(name: str, labels: Mapping[str, object]) -> str:
-    shown = [f"{label}={_label_value(label, value)}" for label, value in sorted(labels.items())]
-    return " ".join([name, *shown])
-
-
-def _label_value(label: str, value: object) -> str:
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    if label.endswith("_bytes") and isinstance(value, int | float):
-        return format_bytes(value)
-    return str(value)

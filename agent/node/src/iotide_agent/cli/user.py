@@ -18,6 +18,8 @@ from iotide_agent.cli.answers import Artefact, Campaign, Cell, Event, Headline, 
 from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.clusters import cluster_app
 from iotide_agent.cli.compare import compare_campaigns
+from iotide_agent.cli.live_progress import LiveProgress
+from iotide_agent.cli.names import Catalogue, read_catalogue
 from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
@@ -126,6 +128,7 @@ def show_campaign(
             return
         answer = api.get(f"/campaigns/{campaign}")
         cells = list(api.items(f"/campaigns/{campaign}/cells", {}))
+        catalogue = Catalogue() if as_json else read_catalogue(api)
     if as_json:
         print_json(answer | {"cells": cells})
         return
@@ -133,7 +136,7 @@ def show_campaign(
     console().print(display.campaign_table([shown]))
     for line in display.stage_lines(shown):
         console().print(line, markup=False, highlight=False, soft_wrap=True)
-    display.show_results(console(), map(Cell.of, cells))
+    display.show_results(console(), map(Cell.of, cells), catalogue)
 
 
 @campaign_app.command("cancel")
@@ -210,10 +213,11 @@ def show_run(context: typer.Context, run: RunId, *, as_json: AsJson = False) -> 
     """Show a run: its commands, samples and flags, and why it waits."""
     with opened(context) as api:
         answer = api.get(f"/runs/{run}")
+        catalogue = Catalogue() if as_json else read_catalogue(api)
     if as_json:
         print_json(answer)
     else:
-        display.show_run(console(), RunDetail.of(answer))
+        display.show_run(console(), RunDetail.of(answer), catalogue)
 
 
 @run_app.command("log")
@@ -314,7 +318,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _follow(api: Api, campaign_id: int, *, as_json: bool) -> None:
     """Watches to the end, shows the outcome and leaves with status 1 where a run did not finish."""
     progress_console = PlainConsole(stderr=as_json)
-    progress = display.LiveProgress(progress_console)
+    progress = LiveProgress(progress_console)
     try:
         with Live(progress.renderable, console=progress_console, transient=True):
             campaign = watch(api, campaign_id, progress.update, time.sleep)
@@ -325,7 +329,7 @@ def _follow(api: Api, campaign_id: int, *, as_json: bool) -> None:
         print_json(api.get(f"/campaigns/{campaign_id}"))
     else:
         cells = ended_cells(api, campaign_id, time.sleep)
-        display.show_results(console(), cells)
+        display.show_results(console(), cells, read_catalogue(api))
         if not all(cell.is_computed for cell in cells):
             say(f"not all runs are in these numbers yet: iotide campaign show {campaign_id}", err=True)
         counts = campaign.counts

@@ -1,0 +1,39 @@
+"""A campaign that is being watched, as one bar or as lines on a pipe."""
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+from iotide_agent.cli.answers import Campaign
+from iotide_agent.cli.display import stage_lines
+from iotide_wire.units import format_estimate
+
+
+class LiveProgress:
+    """One bar for a campaign that is being watched; on a pipe, a line whenever something changed."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._last = ""
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[remaining]}"),
+        )
+        self._task = self._bar.add_task("", total=1.0, remaining="")
+        self.renderable = self._bar
+
+    def update(self, campaign: Campaign) -> None:
+        """Shows the campaign as it is now."""
+        counts = {state: count for state, count in campaign.counts if count}
+        text = f"{campaign.name}: {', '.join(f'{count} {state}' for state, count in counts.items())}"
+        if campaign.state == "paused":
+            text += f"; {stage_lines(campaign)[-1]}"
+        seconds = campaign.seconds_remaining_estimated
+        remaining = (
+            f"about {format_estimate(seconds)} left" if seconds is not None and campaign.state == "active" else ""
+        )
+        self._bar.update(self._task, completed=campaign.progress, description=text, remaining=remaining)
+        if not self._console.is_terminal and text != self._last:
+            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._last = text
