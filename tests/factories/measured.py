@@ -29,7 +29,7 @@ METRICS = (
         better="higher",
         labels=("operation", "writer", "file_size_bytes", "record_size_bytes", "direct"),
     ),
-    MetricSpec(name="wait", title="Wait", unit=Unit.SECONDS, better="lower", labels=("operation",)),
+    MetricSpec(name="wait", title="Wait", unit=Unit.SECONDS, better="lower", labels=("operation", "part")),
 )
 DEFAULTS = {"file_size_bytes": 1024, "direct": False}
 

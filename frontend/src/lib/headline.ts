@@ -1,5 +1,6 @@
 /** Which number of a run stands in a list; pure. */
 
+import { t } from "@lingui/core/macro";
 import { optionValue, plainTitle, type Values } from "./options";
 
 interface Named {
@@ -17,6 +18,7 @@ export function headlineWords({ metric, title, labels }: Named): string {
     ...(operation === undefined ? [] : [optionValue("operation", operation).replaceAll("_", " ")]),
     ...(writer === undefined ? [] : [`${plainTitle("writer").toLowerCase()} ${writer}`]),
     ...sizes.map((name) => optionValue(name, labels[name])),
+    ...(labels.nodes === "all" ? [t`all nodes`] : []),
   ];
   return words.join(", ") || title;
 }

@@ -168,6 +168,8 @@ def test_stream_is_striped_over_all_targets_of_the_run(tmp_path: Path) -> None:
     assert shares[7] > 0
     assert shares[8] > 0
     assert shares[None] == pytest.approx(shares[7] + shares[8])
+    metrics = {sample.metric: sample.target_id for sample in parsed.samples if sample.value in shares.values()}
+    assert (metrics["throughput"], metrics["target_throughput"]) == (None, 8), "whole and parts share no series"
     of_one_target = {sample.labels["operation"] for sample in parsed.samples if sample.target_id is not None}
     assert of_one_target == {"record"}, "both ends and the reader are of the whole stream"
 

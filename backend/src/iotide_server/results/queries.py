@@ -1,12 +1,13 @@
 """SQL that reads results for people and for other slices."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Result, Row, Select, select, text
 from sqlalchemy.orm import Session
 
+from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import any_of
 from iotide_server.kit.pagination import PageRequest, Slice
@@ -14,6 +15,7 @@ from iotide_server.results.curves import Stretch
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Point, Sample, Series
 from iotide_server.results.schemas import SeriesFilter
 from iotide_server.runs.models import Order, Run
+from iotide_server.workloads.models import Workload
 from iotide_wire.messages import OrderRole
 
 AnyRow = Row[Any]
@@ -239,6 +241,21 @@ def cell_points(session: Session, cell_ids: Sequence[int]) -> Result[Any]:
         .order_by(Point.cell_id, Series.id)
     )
     return session.execute(statement)
+
+
+def announced_metrics(session: Session, cell_ids: Iterable[int]) -> Mapping[int, Sequence[Mapping[str, Any]]]:
+    """By cell, the metrics that its workload announces."""
+    cells = dict(session.execute(select(Cell.id, Cell.workload_id).where(Cell.id == any_of(list(cell_ids)))).all())
+    metrics = select(Workload.id, Workload.metrics).where(Workload.id.in_(set(cells.values())))
+    by_workload: dict[int, Sequence[Mapping[str, Any]]] = dict(session.execute(metrics).all())
+    return {cell_id: by_workload[workload_id] for cell_id, workload_id in cells.items()}
+
+
+def metrics_of_run(session: Session, run_id: int) -> Sequence[Mapping[str, Any]]:
+    """The metrics that the run's workload announces."""
+    statement = select(Workload.metrics).join(Cell, Cell.workload_id == Workload.id).join(Run, Run.cell_id == Cell.id)
+    metrics: Sequence[Mapping[str, Any]] = session.scalars(statement.where(Run.id == run_id)).one()
+    return metrics
 
 
 def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> Slice[AnyRow]:

@@ -17,6 +17,7 @@ from iotide_server.results.curves import thin
 from iotide_server.results.errors import ArtefactNotFoundError, SeriesNotFoundError
 from iotide_server.results.models import Artefact
 from iotide_server.results.queries import AnyRow
+from iotide_server.results.resolution import is_below_clock
 from iotide_server.results.schemas import (
     Cell,
     CellResult,
@@ -35,6 +36,7 @@ from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.models import Run as RunRow
 from iotide_server.runs.schemas import Run
 from iotide_server.statistics.summary import tier, variation
+from iotide_server.workloads.primary import metric_places
 from iotide_wire.checks import CHECKS
 from iotide_wire.measured import FlagCode, NotJudged
 
@@ -73,8 +75,10 @@ def list_samples(
 
 
 def run_samples(session: Session, run_id: int) -> list[Sample]:
-    """All samples of a run, in the order in which its node gave them."""
-    return [Sample.model_validate(row) for row in queries.run_samples(session, run_id)]
+    """All samples of a run, primary metrics first, each metric in the order in which its node gave it."""
+    samples = [Sample.model_validate(row) for row in queries.run_samples(session, run_id)]
+    places = metric_places(queries.metrics_of_run(session, run_id))
+    return sorted(samples, key=lambda sample: places.get(sample.metric, len(places)))
 
 
 def environment(session: Session, sha256: str | None) -> Mapping[str, Any]:
@@ -161,16 +165,21 @@ def artefact_content(session: Session, principal: Principal, artefact_id: int) -
 
 
 def cell_results(session: Session, cell_ids: Sequence[int]) -> dict[int, list[CellResult]]:
-    """What the valid runs of each cell say, metric by metric, as far as their points are computed."""
+    """Return what the valid runs of each cell say, as far as their points are computed, primary metrics first."""
     results: dict[int, list[CellResult]] = defaultdict(list)
     flags = flags_by_cell(session, cell_ids)
     for point in queries.cell_points(session, cell_ids):
         results[point.cell_id].append(_cell_result(point, held_by_most(flags.get(point.cell_id, []), point.labels)))
+    announced = queries.announced_metrics(session, results)
+    for cell_id, own in results.items():
+        places = metric_places(announced[cell_id])
+        own.sort(key=lambda result: places.get(result.metric, len(places)))
     return results
 
 
 def _cell_result(point: AnyRow, flags: list[str]) -> CellResult:
-    ratio = point.variation_ratio
+    is_resolved = not is_below_clock(point.labels, point.median)
+    ratio = point.variation_ratio if is_resolved else None
     return CellResult(
         series_id=point.series_id,
         metric=point.metric,
@@ -184,7 +193,7 @@ def _cell_result(point: AnyRow, flags: list[str]) -> CellResult:
         high=point.high,
         tier=tier(point.run_count),
         variation_ratio=ratio,
-        robust_spread_ratio=point.robust_spread_ratio,
+        robust_spread_ratio=point.robust_spread_ratio if is_resolved else None,
         variation=None if ratio is None else variation(ratio),
         flags=flags,
     )

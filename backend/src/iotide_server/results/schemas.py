@@ -88,7 +88,8 @@ class Series(Output):
 class CellResult:
     """What the valid runs of a cell say about one metric.
 
-    `tier` is what so many runs allow to be shown; the spreads are null below four runs.
+    `tier` is what so many runs allow to be shown; the spreads are null below four runs, and
+    where the median is a processor time below the resolution of its clock.
     """
 
     series_id: int

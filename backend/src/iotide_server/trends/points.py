@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import median
 
+from iotide_server.results.resolution import is_below_clock
 from iotide_server.results.values import RunValue
 from iotide_server.statistics.summary import VARIATION_LIMIT, Summary, summarize
 from iotide_wire.measured import FlagCode
@@ -37,6 +38,8 @@ def cell_points(values: Iterable[RunValue]) -> list[CellPoint]:
 def _point(series_id: int, runs: list[list[RunValue]]) -> CellPoint:
     summary = summarize([median(value.value for value in run) for run in runs])
     flags = frozenset().union(*(run[0].flags for run in runs))
+    if is_below_clock(runs[0][0].labels, summary.median):
+        summary = replace(summary, variation_ratio=None, robust_spread_ratio=None)
     if (summary.variation_ratio or 0) > VARIATION_LIMIT:
         flags |= {FlagCode.CV}
     return CellPoint(series_id, min(run[0].started_at for run in runs), summary, tuple(sorted(flags)))

@@ -35,3 +35,11 @@ def of_whole_runs(
     """
     found = [(labels, one) for metric, labels, one in measured if metric in primary]
     return [one for labels, one in found if WRITER not in labels] or [one for _, one in found]
+
+
+def metric_places(announced: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return where each metric of a workload stands in a table: primary ones first, then as announced."""
+    metrics = list(announced)
+    primary = primary_metrics(metrics)
+    names = sorted((str(metric["name"]) for metric in metrics), key=lambda name: name not in primary)
+    return {name: place for place, name in enumerate(names)}

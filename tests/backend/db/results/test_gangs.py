@@ -9,7 +9,7 @@ from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.results.measurements import MeasureChoice, measured_cells
-from iotide_server.results.models import Environment, Point, Series
+from iotide_server.results.models import Environment, Point, RunHeadline, Series
 from iotide_server.runs.models import Run
 from iotide_server.trends.service import recompute_points
 from iotide_wire.measured import SampleMessage
@@ -121,3 +121,29 @@ def test_nodes_that_did_not_load_at_the_same_time_are_told(measured: Measured, g
     assert [(flag["code"], flag["measured"]) for flag in run.flags] == [
         ("STRAGGLER", "node2 took 200 s, the others 100 s")
     ]
+
+
+def test_a_run_over_several_nodes_is_known_by_the_sum_of_its_nodes(
+    session: Session, measured: Measured, gang: tuple[Cell, Node, Node]
+) -> None:
+    cell, one, two = gang
+    run = measured.deliver_together(
+        cell, {one.id: result(sample(100.0, operation="write")), two.id: result(sample(60.0, operation="write"))}
+    )
+    for _ in range(2):
+        recompute_points(session, cell.id)
+        labels, value = session.execute(
+            select(Series.labels, RunHeadline.value).join(Series, Series.id == RunHeadline.series_id)
+        ).one()
+        assert (labels, value) == ({"operation": "write", "nodes": "all"}, 160.0)
+    assert run.state == "finished"
+
+
+def test_a_run_whose_nodes_have_no_sum_is_known_by_their_median(
+    session: Session, measured: Measured, gang: tuple[Cell, Node, Node]
+) -> None:
+    cell, one, two = gang
+    own = {one.id: result(sample(3.0, metric="wait")), two.id: result(sample(5.0, metric="wait"))}
+    measured.deliver_together(cell, own)
+    recompute_points(session, cell.id)
+    assert session.scalars(select(RunHeadline.value)).one() == 4.0

@@ -7,6 +7,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import Database
+from iotide_server.results import reading
 from iotide_server.results import service as results
 from iotide_server.results.models import Point
 from iotide_server.runs.models import Run
@@ -234,3 +235,18 @@ def test_computing_at_once_makes_one_point(database: Database) -> None:
         list(pool.map(compute, range(16)))
     with database.transaction() as session:
         assert [(point.median, point.run_count) for point in points(session)] == [(2.0, 3)]
+
+
+def test_results_have_the_primary_metrics_first_and_no_spread_below_the_clock(
+    session: Session, measured: Measured
+) -> None:
+    cell = measured.cell()
+    for ticks in (0, 1, 0, 2):
+        wait = sample(ticks * 0.01, metric="wait", part="user")
+        measured.deliver(cell, finish(NOW, wait, sample(100e6 + ticks, operation="write")))
+    recompute_points(session, cell.id)
+    rate, user = reading.cell_results(session, [cell.id])[cell.id]
+    assert (rate.metric, user.metric) == ("write_rate", "wait")
+    assert rate.variation_ratio is not None
+    assert (user.n, user.median, user.variation_ratio, user.robust_spread_ratio) == (4, 0.005, None, None)
+    assert all("CV" not in point.flags for point in points(session))

@@ -1,6 +1,6 @@
 from typing import Literal
 
-from iotide_server.workloads.primary import of_whole_runs, primary_metrics
+from iotide_server.workloads.primary import metric_places, of_whole_runs, primary_metrics
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.units import Unit
 
@@ -25,3 +25,8 @@ def test_what_each_writer_did_stands_for_the_run_only_where_nothing_else_does() 
     parts = [("throughput", {"writer": 1}, "a"), ("throughput", {"writer": 2}, "b"), ("duration", {}, "c")]
     assert of_whole_runs(parts, {"throughput", "total_throughput"}) == ["a", "b"]
     assert of_whole_runs([*parts, ("total_throughput", {}, "d")], {"throughput", "total_throughput"}) == ["d"]
+
+
+def test_tables_have_the_primary_metrics_first_and_then_the_announced_order() -> None:
+    announced = [metric("wait", "lower"), metric("iops", primary=True), metric("size"), metric("rate", primary=True)]
+    assert list(metric_places(announced)) == ["iops", "rate", "wait", "size"]

@@ -214,6 +214,7 @@ def headline_words(headline: Headline) -> str:
         *(str(labels[name]).replace("_", " ") for name in ("operation",) if name in labels),
         *(f"writer {labels[name]}" for name in ("writer",) if name in labels),
         *(format_bytes(value) for name, value in labels.items() if name.endswith("_bytes")),
+        *(["all nodes"] if labels.get("nodes") == "all" else []),
     ]
     return f"{format_value(headline.value, headline.unit)} {', '.join(words) or headline.title}"
 

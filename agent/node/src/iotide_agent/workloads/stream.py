@@ -83,8 +83,9 @@ class StreamWorkload(Workload[StreamOptions]):
         "Records a UDP stream of constant rate in files, on one target or striped over several, and counts every "
         "datagram that is missing."
     )
-    revision: ClassVar[int] = 2
-    # By revision 1 some of several equal targets recorded nothing where few were fast enough for the stream.
+    revision: ClassVar[int] = 3
+    # By revision 1 some of several equal targets recorded nothing where few were fast enough for the stream. By
+    # revision 2 the throughput of several targets stood in one series with the share of each.
     breaks_series: ClassVar[bool] = True
     tool: ClassVar[str | None] = None
     step_roles: ClassVar[tuple[StepRole, ...]] = (StepRole.SENDER, StepRole.RECEIVER)
@@ -102,6 +103,14 @@ class StreamWorkload(Workload[StreamOptions]):
             name="throughput",
             title="Throughput",
             description="As sent, as recorded until all was on the disk, and as read back.",
+            unit=Unit.BYTES_PER_SECOND,
+            better="higher",
+            labels=("operation", *_LABELS),
+        ),
+        MetricSpec(
+            name="target_throughput",
+            title="Throughput of one target",
+            description="Share of one of several targets in the recording.",
             unit=Unit.BYTES_PER_SECOND,
             better="higher",
             labels=("operation", *_LABELS),

@@ -328,7 +328,7 @@ class Ends:
         """Each target's share of the recording."""
         labels, seconds = {"operation": "record"} | self.labels, self.received.record_seconds
         return [
-            Sample("throughput", written_bytes / seconds, labels, place.target_id)
+            Sample("target_throughput", written_bytes / seconds, labels, place.target_id)
             for place, written_bytes in zip(places, self.received.written_bytes, strict=True)
         ]
 

@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import type { Cell } from "@/api/types";
+import type { Cell, CellResult } from "@/api/types";
 import { cautionsOf } from "@/components/flagWords";
 import { useTitlesOf } from "@/components/optionTitles";
 import { PaperTable } from "@/components/PaperTable";
@@ -47,7 +47,7 @@ function GroupTable({ group }: { group: ResultGroup }) {
 }
 
 function Row({ row: { cell, result, what } }: { row: ResultRow }) {
-  const { n, unit, median, low, high, variation_ratio: variation } = result;
+  const { n, unit, median, low, high, tier, variation_ratio: variation } = result;
   const cautions = cautionsOf(result.flags);
   const variant = cell.variant ? t`, in ${cell.variant}` : "";
   return (
@@ -66,10 +66,14 @@ function Row({ row: { cell, result, what } }: { row: ResultRow }) {
       <td className="number">{n > 1 ? formatValue(low, unit) : t`one run`}</td>
       <td className="number">{n > 1 ? formatValue(high, unit) : t`one run`}</td>
       <td>{n}</td>
-      <td>{variation === null ? t`too few` : formatValue(variation, "ratio")}</td>
+      <td>{variation === null ? noSpread(tier) : formatValue(variation, "ratio")}</td>
       <td>
         <RunLinks ids={cell.counted_runs} />
       </td>
     </tr>
   );
+}
+
+function noSpread(tier: CellResult["tier"]): string {
+  return tier === "enough_runs" ? t`below the clock's resolution` : t`too few`;
 }
