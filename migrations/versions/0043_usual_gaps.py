@@ -3,7 +3,6 @@
 The previous release goes on: it neither reads nor writes the column.
 """
 
-import sqlalchemy as sa
 from alembic import op
 
 revision = "0043"
@@ -13,11 +12,15 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("series_course", sa.Column("usual_gap_seconds", sa.Double(), nullable=True))
+    # On its own, so that nobody waits for the lock while the gaps are computed; it may be tried again.
+    with op.get_context().autocommit_block():
+        op.execute("ALTER TABLE series_course ADD COLUMN IF NOT EXISTS usual_gap_seconds double precision")
     op.execute(
         """
         UPDATE series_course SET usual_gap_seconds = (
-            SELECT CASE WHEN count(gap) >= 3 THEN percentile_cont(0.5) WITHIN GROUP (ORDER BY gap) END
+            SELECT CASE WHEN count(gap) >= 3 THEN percentile_cont(0.5) WITHIN GROUP (ORDER BY gap)
+                        WHEN (SELECT count(*) FROM (SELECT FROM point WHERE series_id = series_course.series_id
+                                                    LIMIT 500) AS many) = 500 THEN 86400 END
             FROM (
                 SELECT extract(epoch FROM day - lag(day) OVER (ORDER BY day)) AS gap
                 FROM (

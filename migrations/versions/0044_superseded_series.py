@@ -48,45 +48,12 @@ _MARK = sa.text(
     sa.bindparam("reasons", type_=postgresql.ARRAY(sa.Text())),
     sa.bindparam("keys", type_=postgresql.ARRAY(sa.Text())),
 )
-# Its points say which number each run is known by, and which lie far from the others, by the rules of this release.
-_AFTERWARDS = (
-    """
-    INSERT INTO work (kind, key, due_at)
-    SELECT 'points', cell_id, now() FROM (
-        SELECT run.cell_id FROM run_headline JOIN run ON run.id = run_headline.run_id
-        WHERE series_id IN (SELECT id FROM series WHERE superseded <> '')
-        UNION
-        SELECT run.cell_id FROM run JOIN cluster ON cluster.id = run.cluster_id AND cluster.origin <> 'published'
-        WHERE run.flags @> '[{"code": "OUTLIER"}]'
-    ) AS touched
-    ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0, due_at = excluded.due_at
-    """,
-    """
-    INSERT INTO work (kind, key, due_at)
-    SELECT DISTINCT 'peers', run.campaign_id, now()
-    FROM sample JOIN run ON run.id = sample.run_id
-    WHERE series_id IN (SELECT id FROM series WHERE superseded <> '') AND run.flags @> '[{"code": "PEER_ODD"}]'
-    ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0, due_at = excluded.due_at
-    """,
-    """
-    INSERT INTO work (kind, key, due_at)
-    SELECT DISTINCT 'alerts', series_id, now() FROM alert
-    WHERE series_id IN (SELECT id FROM series WHERE superseded <> '')
-    ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0, due_at = excluded.due_at
-    """,
-    """
-    UPDATE change_point SET gone_at = now()
-    WHERE gone_at IS NULL AND series_id IN (SELECT id FROM series WHERE superseded <> '')
-    """,
-    "DELETE FROM run_headline WHERE series_id IN (SELECT id FROM series WHERE superseded <> '')",
-    "DELETE FROM point WHERE series_id IN (SELECT id FROM series WHERE superseded <> '')",
-    "DELETE FROM series_course WHERE series_id IN (SELECT id FROM series WHERE superseded <> '')",
-    "DELETE FROM event_effect WHERE series_id IN (SELECT id FROM series WHERE superseded <> '')",
-)
 
 
 def upgrade() -> None:
-    op.add_column("series", sa.Column("superseded", sa.String(), server_default=sa.text("''"), nullable=False))
+    # On its own, so that nobody waits for the lock while the series are searched; it may be tried again.
+    with op.get_context().autocommit_block():
+        op.execute("ALTER TABLE series ADD COLUMN IF NOT EXISTS superseded varchar NOT NULL DEFAULT ''")
     connection = op.get_bind()
     found = connection.execute(_FOUND).all()
     marked = {
@@ -95,8 +62,9 @@ def upgrade() -> None:
         "keys": [_key(row) for row in found],
     }
     connection.execute(_MARK, marked)
-    for statement in _AFTERWARDS:
-        op.execute(statement)
+    # The worker of this release takes their points away. That of the release before does not know this work: it would
+    # compute the points again by its own rules.
+    op.execute("INSERT INTO work (kind, key, due_at) VALUES ('superseded', 0, now()) ON CONFLICT DO NOTHING")
 
 
 def downgrade() -> None:

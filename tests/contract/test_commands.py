@@ -37,7 +37,7 @@ def test_submit_and_watch_ends_with_0_when_every_run_finished(rig: Rig, tmp_path
     assert done.returncode == 0, done.stderr
     assert "3 runs finished, 0 failed" in done.stdout
     # What is computed some seconds after the last run is waited for: no number is of fewer runs.
-    numbers = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith("  throughput")]
+    numbers = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith("  Throughput")]
     assert numbers == ["3", "3"]
     assert "not all runs" not in done.stderr
 

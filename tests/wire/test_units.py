@@ -10,6 +10,7 @@ from iotide_wire.units import (
     Unit,
     UnitError,
     format_bytes,
+    format_distance,
     format_duration,
     format_estimate,
     format_factor,
@@ -141,3 +142,10 @@ def test_formatted_size_can_be_typed_again(size_bytes: float) -> None:
 )
 def test_an_estimate_has_two_digits(seconds: float, shown: str) -> None:
     assert format_estimate(seconds) == shown
+
+
+@pytest.mark.parametrize("value", [1e28, 1e300, -1e300])
+@pytest.mark.parametrize("unit", list(Unit))
+def test_a_value_beyond_every_unit_is_written_and_no_error(value: float, unit: Unit) -> None:
+    assert format_value(value, unit)
+    assert format_distance(value)

@@ -33,11 +33,13 @@ from iotide_server.targets.agents import OVERSIGHT
 from iotide_server.trends.analysis import analyse_series, analyse_young
 from iotide_server.trends.peer_marks import judge_peers, judge_together
 from iotide_server.trends.service import ALERTS, ANALYSIS, PEERS, recompute_points
+from iotide_server.trends.superseding import SUPERSEDED, settle_superseded
 
 HANDLERS: Final[Mapping[str, Handler]] = {
     POINTS: recompute_points,
     ANALYSIS: analyse_series,
     PEERS: judge_peers,
+    SUPERSEDED: settle_superseded,
     ALERTS: raise_alerts,
     ALERT_GROUP: tell_group,
     OVERSIGHT: watch_cluster,

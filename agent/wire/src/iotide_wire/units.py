@@ -51,6 +51,8 @@ _RATE: Final = re.compile(rf"^\s*{_NUMBER}\s*(?:(?P<unit>[A-Za-z]+)/s)?\s*$")
 _FOUR_DIGITS: Final = 999.5
 _TWO_DIGITS_AND_TENTH: Final = 99.95
 _THREE_DIGITS: Final = Context(prec=3, rounding=ROUND_HALF_UP)
+_ALL_DIGITS: Final = Context(prec=400, rounding=ROUND_HALF_UP)
+"""Any finite float has fewer before its point."""
 _WHOLE: Final = Decimal(1)
 _TENTH: Final = Decimal("0.1")
 _FOUR_PLACES: Final = Decimal("0.0001")
@@ -159,9 +161,14 @@ def format_value(value: float, unit: Unit) -> str:
 def format_number(value: float) -> str:
     """Three significant digits, or all digits before the point where there are more: `0.0125`, `1,250`."""
     if abs(value) >= _FOUR_DIGITS:
-        return f"{Decimal(value).quantize(_WHOLE, ROUND_HALF_UP):,}"
+        return f"{_rounded(value, _WHOLE):,}"
     rounded = _THREE_DIGITS.create_decimal_from_float(float(value))
     return f"{rounded.normalize():f}" if rounded else "0"
+
+
+def _rounded(value: float, step: Decimal) -> Decimal:
+    number = Decimal(value)
+    return number.quantize(step, context=_ALL_DIGITS) if number.is_finite() else number
 
 
 def format_percent(ratio: float) -> str:
@@ -181,7 +188,7 @@ def format_distance(ratio: float) -> str:
     """The distance of a ratio from 1 without its side, for `12.0 % lower`."""
     percent = abs(ratio - 1) * 100
     step = _WHOLE if percent >= _TWO_DIGITS_AND_TENTH else _TENTH
-    return f"{Decimal(percent).quantize(step, ROUND_HALF_UP):,} %"
+    return f"{_rounded(percent, step):,} %"
 
 
 def format_factor(factor: float) -> str:
@@ -196,14 +203,14 @@ def format_factor(factor: float) -> str:
 
 def format_p(p_value: float) -> str:
     """A probability of a test: `0.0123`, `< 0.0001`."""
-    return "< 0.0001" if p_value < _LEAST_P else f"{Decimal(p_value).quantize(_FOUR_PLACES, ROUND_HALF_UP)}"
+    return "< 0.0001" if p_value < _LEAST_P else f"{_rounded(p_value, _FOUR_PLACES)}"
 
 
 def format_duration(seconds: float) -> str:
     """A duration for a person: `4.2 s`, `3 min 20 s`, `8 h 36 min`, `2 d 3 h`."""
     if seconds < _MINUTE:
         return format_value(seconds, Unit.SECONDS)
-    whole = int(Decimal(seconds).quantize(_WHOLE, ROUND_HALF_UP))
+    whole = int(_rounded(seconds, _WHOLE))
     for factor, name, part, part_name in _DURATIONS:
         if whole >= factor:
             rest = whole % factor // part

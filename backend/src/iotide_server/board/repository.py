@@ -62,7 +62,8 @@ _SERIES: Final = text(
         SELECT series.id, series.cluster_id, series.workload, series.better, newest.at AS last_at, newest.campaign_id,
                course.course, course.point_count, course.missing_points, course.drift, course.noise,
                course.suspect IS NOT NULL AS is_suspect, course.usual_gap_seconds, series.id = ANY(:late) AS is_late,
-               series.id = ANY(:late) OR series.id <> ALL(:on_time) AND course.usual_gap_seconds IS NOT NULL
+               series.id = ANY(:late)
+               OR series.id NOT IN (SELECT unnest(:on_time)) AND course.usual_gap_seconds IS NOT NULL
                AND newest.at + :gaps * course.usual_gap_seconds * interval '1 second' < own.ends_at AS is_stale
         FROM series
         JOIN own ON own.id = series.cluster_id
@@ -71,7 +72,7 @@ _SERIES: Final = text(
         JOIN LATERAL (
             SELECT at, campaign_id FROM point WHERE series_id = series.id ORDER BY at DESC LIMIT 1
         ) AS newest ON true
-        WHERE series.better <> 'neither'
+        WHERE series.better <> 'neither' AND series.superseded = ''
           AND NOT series.node_ids && retired.node_ids AND NOT series.target_ids && retired.target_ids
     ), measured AS (
         SELECT known.*, schedule.id AS schedule_id, schedule.name AS schedule_name, schedule.state AS schedule_state,

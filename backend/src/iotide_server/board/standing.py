@@ -106,6 +106,10 @@ def judge(gone: Gone, since: datetime | None = None) -> Judged:
             Course.TOO_SHORT, gone.point_count, missing_points=gone.missing_points, changes=0, drift=None
         )
         return Judged(Standing.NO_BASELINE, None, None, None, "not analysed yet" if gone.course is None else words)
+    if gone.course is Course.DRIFT and gone.drift is None:
+        # A former release measured it relative to the median; nothing is known until it is analysed again.
+        words = course_words(gone.course, gone.point_count, missing_points=0, changes=0, drift=None)
+        return Judged(Standing.NO_BASELINE, None, None, None, words)
     path = _Path(gone.better)
     for step in gone.steps:
         path.take(step)

@@ -34,6 +34,8 @@ _SEEN: Final = {
     (False, True): "none found during the run; not measured before it",
     (False, False): _NOT_MEASURED,
 }
+_SHARE_LIMIT: Final = 0.10
+"""As the agent's judgement of other load has it."""
 _READ_WORDS: Final = ("read", "looking up", "stat", "verif")
 """In the names and phases of steps that read, where nothing was to be emptied before them."""
 
@@ -145,11 +147,20 @@ def load_words(run: MeasuredRun) -> str:
     if not run.foreign or None in run.foreign:
         return _NOT_MEASURED if FlagCode.LOAD_NOT_MEASURED in run.flags else "not recorded"
     told = [one for one in run.foreign if one is not None]
-    if any((one.get("before") or {}).get("excess") for one in told):
+    if any((one.get("before") or {}).get("excess") or _is_shared(one.get("during") or {}) for one in told):
         return "other load found and ignored, as the plan says"
-    before = all(((one.get("before") or {}).get("seconds") or 0.0) >= IDLE_SECONDS for one in told)
+    before = all(_was_sampled(one.get("before") or {}) for one in told)
     during = all((one.get("during") or {}).get("cpu_ratio") is not None for one in told)
     return _SEEN[before, during]
+
+
+def _is_shared(during: Mapping[str, Any]) -> bool:
+    """Return true where others used more of the node during a run than the agent lets pass without a mark."""
+    return any((during.get(name) or 0.0) > _SHARE_LIMIT for name in ("cpu_ratio", "storage_ratio"))
+
+
+def _was_sampled(before: Mapping[str, Any]) -> bool:
+    return (before.get("seconds") or 0.0) >= IDLE_SECONDS and before.get("cpu_ratio") is not None
 
 
 def _unjudged_titles(run: MeasuredRun) -> Iterable[str]:

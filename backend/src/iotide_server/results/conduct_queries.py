@@ -10,7 +10,20 @@ from iotide_server.results.conduct import MeasuredRun
 from iotide_server.results.unjudged import Known
 
 _MEASURED_RUNS = text(
+    # Leases are kept for ever: those of the campaign's own time are picked once, not for each of its runs.
     """
+    WITH span AS (
+        SELECT min(started_at) AS since, max(ended_at) AS until FROM run
+        WHERE campaign_id = :campaign_id AND state = 'finished'
+    ), held AS MATERIALIZED (
+        SELECT lease.resource_kind, lease.resource_id, node_order.run_id, node_order.started_at,
+               coalesce(node_order.ended_at, now()) AS ended_at
+        FROM span
+        JOIN run ON run.cluster_id = (SELECT cluster_id FROM campaign WHERE id = :campaign_id)
+             AND run.started_at < span.until AND coalesce(run.ended_at, now()) > span.since
+        JOIN node_order ON node_order.run_id = run.id
+        JOIN lease ON lease.order_id = node_order.id AND lease.resource_kind <> 'cluster'
+    )
     SELECT run.id, run.not_judged, ARRAY(SELECT flag ->> 'code' FROM jsonb_array_elements(run.flags) AS flag) AS flags,
            ARRAY(SELECT DISTINCT fact.value FROM environment, jsonb_each_text(environment.facts) AS fact
                  WHERE environment.sha256 = run.environment_sha256 AND fact.key LIKE '%mount.fstype') AS fstypes,
@@ -22,17 +35,17 @@ _MEASURED_RUNS = text(
                  WHERE node_order.attempt_id = ended.attempt_id AND node_order.role = 'observe'
                  ORDER BY node.name) AS observers,
            (SELECT count(DISTINCT other.run_id)
-            FROM lease AS own JOIN node_order ON node_order.id = own.order_id
-            JOIN lease AS others ON others.resource_kind = own.resource_kind AND others.resource_id = own.resource_id
-                 AND others.resource_kind <> 'cluster'
-            JOIN node_order AS other ON other.id = others.order_id AND other.run_id <> run.id
-            WHERE node_order.attempt_id = ended.attempt_id
-              AND other.started_at < run.ended_at AND coalesce(other.ended_at, now()) > run.started_at) AS overlapping
+            FROM held AS own JOIN held AS other USING (resource_kind, resource_id)
+            WHERE own.run_id = run.id AND other.run_id <> run.id
+              AND other.started_at < run.ended_at AND other.ended_at > run.started_at) AS overlapping
     FROM run
     JOIN LATERAL (
         SELECT node_order.attempt_id,
                jsonb_agg(node_order.foreign_load ORDER BY node_order.id) AS foreign_loads,
-               jsonb_agg(node_order.steps ORDER BY node_order.id) AS steps
+               jsonb_agg((SELECT coalesce(jsonb_agg(jsonb_build_object(
+                              'name', step -> 'name', 'phase', step -> 'phase', 'before_done', step -> 'before_done'
+                          )), '[]') FROM jsonb_array_elements(node_order.steps) AS step)
+                         ORDER BY node_order.id) AS steps
         FROM node_order JOIN attempt ON attempt.id = node_order.attempt_id AND attempt.state = 'finished'
         WHERE node_order.run_id = run.id AND node_order.role = 'load'
         GROUP BY node_order.attempt_id ORDER BY node_order.attempt_id DESC LIMIT 1
@@ -48,7 +61,9 @@ _KNOWN = text(
            EXISTS (
                SELECT FROM sample AS own JOIN sample AS before ON before.series_id = own.series_id
                JOIN run AS earlier ON earlier.id = before.run_id
-               WHERE own.run_id = run.id AND earlier.state = 'finished' AND earlier.validity = 'valid'
+               WHERE own.run_id = run.id
+                 AND own.series_id = (SELECT min(series_id) FROM sample WHERE run_id = run.id)
+                 AND earlier.state = 'finished' AND earlier.validity = 'valid'
                  AND (earlier.started_at, earlier.id) < (run.started_at, run.id)
            ) AS has_earlier,
            ARRAY(SELECT node.name FROM node_order JOIN attempt ON attempt.id = node_order.attempt_id

@@ -39,6 +39,7 @@ _WORDS: Final = {
     Superseded.ONE_WRITER: "A total of one writer repeats its throughput, and is no longer measured.",
 }
 _TOTAL: Final = "total_"
+_OF_ONE_WRITER: Final = frozenset({"total_throughput", "total_operation_rate"})
 _OF_WRITERS: Final = frozenset({"total_throughput", "first_done", "last_done", "fairness"})
 _RIGHT_FROM: Final = {"dd": 2, "fill": 2, "fio": 3}
 """The first revision of each workload that times several writers by their tool's own clock."""
@@ -65,7 +66,7 @@ def superseded(
 
 def _twice(sample: SampleMessage, plain: Counter[_Key]) -> Superseded | None:
     """Say of a total that it repeats the one number that it is the total of."""
-    if not sample.metric.startswith(_TOTAL):
+    if sample.metric not in _OF_ONE_WRITER:
         return None
     of_one = (sample.metric.removeprefix(_TOTAL), frozenset(sample.labels.items()), sample.target_id)
     return Superseded.ONE_WRITER if plain[of_one] == 1 else None

@@ -18,7 +18,9 @@ _PUT: Final = text(
     # Points of one day are one measurement: an afternoon of tries says nothing of the days after it.
     """
     UPDATE series_course SET usual_gap_seconds = (
-        SELECT CASE WHEN count(gap) >= :fewest THEN percentile_cont(0.5) WITHIN GROUP (ORDER BY gap) END
+        SELECT CASE WHEN count(gap) >= :fewest THEN percentile_cont(0.5) WITHIN GROUP (ORDER BY gap)
+                    WHEN (SELECT count(*) FROM (SELECT FROM point WHERE series_id = series_course.series_id
+                                                LIMIT :points) AS many) = :points THEN 86400 END
         FROM (
             SELECT extract(epoch FROM day - lag(day) OVER (ORDER BY day)) AS gap
             FROM (
@@ -35,6 +37,9 @@ _PUT: Final = text(
 
 
 def put_usual_gaps(session: Session, series_ids: Collection[int]) -> None:
-    """Store the median gap between the newest days with points; none where there are fewer than three gaps."""
+    """Store the median gap between the newest days with points; none where there are fewer than three gaps.
+
+    A series with 500 points in fewer days is measured every day.
+    """
     values = {"series_ids": list(series_ids), "fewest": FEWEST_GAPS, "points": _MOST_POINTS, "days": MOST_DAYS}
     session.execute(_PUT, values)

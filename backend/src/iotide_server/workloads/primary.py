@@ -15,14 +15,19 @@ Measured = TypeVar("Measured")
 def primary_metrics(announced: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     """Return the primary metrics of a workload, by what the catalogue keeps of its announcement.
 
-    Agents below wire version 3 name none. Then these are the total and the first metric of which more is better.
+    Agents below wire version 3 name none. Then these are the total and the first metric of which more is better, else
+    the first.
     """
     metrics = [MetricSpec.model_validate(metric) for metric in announced]
     named = frozenset(metric.name for metric in metrics if metric.primary)
     if named:
         return named
-    first = next((metric.name for metric in metrics if metric.better == "higher"), None)
+    first = next((metric.name for metric in [*_higher(metrics), *metrics]), None)
     return frozenset(metric.name for metric in metrics if metric.name in {TOTAL, first})
+
+
+def _higher(metrics: Iterable[MetricSpec]) -> list[MetricSpec]:
+    return [metric for metric in metrics if metric.better == "higher"]
 
 
 def of_whole_runs(

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, cast, delete, exists, func, or_, select, text
+from sqlalchemy import ColumnElement, SQLColumnExpression, cast, delete, exists, func, or_, select, text
 from sqlalchemy.dialects.postgresql import JSONPATH, aggregate_order_by, insert
 from sqlalchemy.orm import Session
 
@@ -52,14 +52,13 @@ class NodesAlike:
 def upsert_workload(session: Session, row: Json) -> int:
     """The id of the workload with this name, revision and schema, made when it is new.
 
-    Which metrics are primary is no part of the schema. It is kept once an agent names them, whoever names none later.
+    Which metrics are primary is no part of the schema. The first agent that names them decides.
     """
     statement = insert(Workload).values(row)
     statement = statement.on_conflict_do_update(
         index_elements=[Workload.name, Workload.revision, Workload.schema_sha256],
         set_={"metrics": statement.excluded.metrics},
-        where=(statement.excluded.metrics != Workload.metrics)
-        & func.jsonb_path_exists(statement.excluded.metrics, cast("$[*] ? (@.primary == true)", JSONPATH)),
+        where=_names_primary(statement.excluded.metrics) & ~_names_primary(Workload.metrics),
     )
     inserted: int | None = session.scalar(statement.returning(Workload.id))
     if inserted is not None:
@@ -70,6 +69,10 @@ def upsert_workload(session: Session, row: Json) -> int:
         Workload.schema_sha256 == row["schema_sha256"],
     )
     return session.scalars(known).one()
+
+
+def _names_primary(metrics: SQLColumnExpression[Any]) -> ColumnElement[bool]:
+    return func.jsonb_path_exists(metrics, cast("$[*] ? (@.primary == true)", JSONPATH))
 
 
 def freeze_baseline(session: Session, name: str, option_defaults: Json) -> None:

@@ -151,3 +151,10 @@ def test_many_series_are_together_what_the_gravest_is_and_none_is_lost(
     assert summed.judged.state is summed.state
     beside = [abs(one.shift_ratio or 0) for _, one, _ in judged if one.state is summed.state]
     assert abs(summed.judged.shift_ratio or 0) == max(beside)
+
+
+def test_a_drift_that_a_former_release_stored_has_no_state_until_it_is_analysed_again() -> None:
+    gone = Gone(course=Course.DRIFT, better="higher", point_count=100, missing_points=0, last_at=NOW)
+    judged = judge(gone)
+    assert judged.state is Standing.NO_BASELINE
+    assert "not measured again yet" in judged.words

@@ -15,7 +15,7 @@ from iotide_server.results.conduct import (
 
 WRITE: dict[str, str | None] = {"name": "write", "phase": "writing", "before_done": "sync"}
 ALONE = frozenset({("node", "exclusive"), ("target", "exclusive")})
-QUIET = {"before": {"seconds": 5.1, "excess": ""}, "during": {"cpu_ratio": 0.01}}
+QUIET = {"before": {"seconds": 5.1, "cpu_ratio": 0.02, "excess": ""}, "during": {"cpu_ratio": 0.01}}
 
 BUSY = {"seconds": 5.0, "excess": "processors busy 50%"}
 

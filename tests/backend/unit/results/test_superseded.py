@@ -62,3 +62,7 @@ def test_totals_over_targets_that_stood_among_those_of_each_count_no_more(
 
 def test_each_reason_is_a_sentence() -> None:
     assert all(reason.words.endswith(".") for reason in Superseded)
+
+
+def test_a_total_that_a_plug_in_measures_for_itself_counts() -> None:
+    assert superseded("command", 1, 1, [sample("time"), sample("total_time")]) == [None, None]

@@ -18,7 +18,7 @@ def test_primary_metrics_are_those_that_the_workload_names() -> None:
 def test_of_older_agents_the_total_and_the_first_of_which_more_is_better_are_primary() -> None:
     announced = [metric("duration", "lower"), metric("throughput"), metric("iops"), metric("total_throughput")]
     assert primary_metrics(announced) == {"throughput", "total_throughput"}
-    assert primary_metrics([metric("duration", "lower")]) == set()
+    assert primary_metrics([metric("duration", "lower"), metric("wait", "lower")]) == {"duration"}
 
 
 def test_what_each_writer_did_stands_for_the_run_only_where_nothing_else_does() -> None:

@@ -96,8 +96,6 @@ class CreateWorkload(Workload[CreateOptions]):
         "each part is timed on its own."
     )
     revision: ClassVar[int] = 3
-    # Totals of revision 1 left out that its processes began one after another.
-    breaks_series: ClassVar[bool] = True
     tool: ClassVar[str | None] = None
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         MetricSpec(
