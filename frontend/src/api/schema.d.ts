@@ -4245,7 +4245,7 @@ export interface components {
             variation: components["schemas"]["Variation"] | null;
             /**
              * Flags
-             * @description Codes that more than half of its runs carry
+             * @description Codes that any of its runs carries, and CV where they scatter
              * @example [
              *       "DURATION"
              *     ]
@@ -4557,8 +4557,15 @@ export interface components {
             median_a: number;
             /** Median B */
             median_b: number;
-            /** Flags */
+            /**
+             * Flags
+             * @description Codes of either side
+             */
             flags: string[];
+            /** Flags A */
+            flags_a: string[];
+            /** Flags B */
+            flags_b: string[];
             /** @description Where that side has two; then there is no one ratio */
             modes_a: components["schemas"]["TwoModes"] | null;
             modes_b: components["schemas"]["TwoModes"] | null;
@@ -5625,6 +5632,14 @@ export interface components {
             };
             /** Value */
             value: number;
+            /**
+             * Flags
+             * @description Codes that concern this number
+             * @example [
+             *       "CACHE_SIZE"
+             *     ]
+             */
+            flags: string[];
         };
         /**
          * Health
@@ -8058,6 +8073,11 @@ export interface components {
             series_id: number;
             /** Target Id */
             target_id: number | null;
+            /**
+             * Target Name
+             * @description Of the one target that it is about; null: of all together
+             */
+            target_name: string | null;
             /**
              * Metric
              * @example write_rate
@@ -34562,6 +34582,7 @@ export interface operations {
                      *           "order_id": 1,
                      *           "series_id": 1,
                      *           "target_id": 1,
+                     *           "target_name": "text",
                      *           "metric": "write_rate",
                      *           "title": "text",
                      *           "unit": "bytes_per_second",
@@ -34842,6 +34863,7 @@ export interface operations {
                      *           "order_id": 1,
                      *           "series_id": 1,
                      *           "target_id": 1,
+                     *           "target_name": "text",
                      *           "metric": "write_rate",
                      *           "title": "text",
                      *           "unit": "bytes_per_second",
@@ -35528,6 +35550,7 @@ export interface operations {
                      *           "order_id": 1,
                      *           "series_id": 1,
                      *           "target_id": 1,
+                     *           "target_name": "text",
                      *           "metric": "write_rate",
                      *           "title": "text",
                      *           "unit": "bytes_per_second",
@@ -38351,6 +38374,12 @@ export interface operations {
                      *               "median_a": 1,
                      *               "median_b": 1,
                      *               "flags": [
+                     *                 "text"
+                     *               ],
+                     *               "flags_a": [
+                     *                 "text"
+                     *               ],
+                     *               "flags_b": [
                      *                 "text"
                      *               ],
                      *               "modes_a": {
@@ -41816,7 +41845,10 @@ export interface operations {
                      *             "labels": {
                      *               "operation": "write"
                      *             },
-                     *             "value": 1
+                     *             "value": 1,
+                     *             "flags": [
+                     *               "CACHE_SIZE"
+                     *             ]
                      *           },
                      *           "likeness": "text"
                      *         }

@@ -6,16 +6,21 @@ import { type ExportRecord, spread } from "@/lib/exported";
 import { headlineWords } from "@/lib/headline";
 import { MeasuredValue } from "./MeasuredValue";
 
+type Headline = NonNullable<ExplorerRun["headline"]>;
+
 interface HeadlineValueProps {
-  readonly headline: ExplorerRun["headline"];
-  /** Codes of the run's flags. */
-  readonly flags: readonly string[];
+  readonly headline: (Omit<Headline, "flags"> & Partial<Pick<Headline, "flags">>) | null;
+  /** Codes of the run's flags; they stand for those of a headline that has none of its own. */
+  readonly flags?: readonly string[];
   /** Cautions that stand elsewhere in the row. */
   readonly said?: readonly string[];
 }
 
-export function HeadlineValue({ headline, flags, said }: HeadlineValueProps) {
+const NONE: readonly string[] = [];
+
+export function HeadlineValue({ headline, flags: ofRun = NONE, said }: HeadlineValueProps) {
   if (!headline) return null;
+  const flags = headline.flags ?? ofRun;
   return (
     <span data-export={JSON.stringify(headlineColumns(headline, flags))}>
       <MeasuredValue flags={flags} unit={headline.unit} value={headline.value} {...(said && { said })} />{" "}

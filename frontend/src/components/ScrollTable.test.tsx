@@ -64,6 +64,18 @@ it.each<[string, ReactNode, ExportTable]>([
     },
   ],
   [
+    "a headline with flags of its own rather than those of its run",
+    <HeadlineValue
+      flags={FLAGS}
+      headline={{
+        ...{ series_id: 1, title: "Throughput", better: "higher", metric: "throughput", unit: RATE },
+        ...{ labels: {}, value: 7, flags: ["DURATION"] },
+      }}
+      key=""
+    />,
+    { columns: ["X metric", `X [${RATE}]`, "X flags"], rows: [["throughput", 7, "DURATION"]] },
+  ],
+  [
     "a ratio with its interval",
     <IntervalMark key="" of={{ ratio: 1.08, low: 1.05, high: 1.12 }} reach={2} />,
     { columns: ["X ratio", "X ci_low", "X ci_high"], rows: [[1.08, 1.05, 1.12]] },

@@ -23,8 +23,22 @@ it("finds the flags of a number by its labels", () => {
     { ...usual, code: "ZEROES", labels: {} },
     { ...usual, code: "CACHE_DROP", labels: { operation: "read" } },
   ] as const;
-  expect(flagsConcerning(flags, { operation: "write" })).toEqual(["ZEROES"]);
-  expect(flagsConcerning(flags, { operation: "read" })).toEqual(["ZEROES", "CACHE_DROP"]);
+  const of = (operation: string) => flagsConcerning(flags, { labels: { operation }, target_id: 3 });
+  expect(of("write")).toEqual(["ZEROES"]);
+  expect(of("read")).toEqual(["ZEROES", "CACHE_DROP"]);
+});
+
+it("puts the flags of one target on no number of another", () => {
+  const flag = {
+    code: "ZEROES",
+    effect: "marked",
+    measured: "",
+    limit: "",
+    labels: {},
+    target_id: 3,
+  } as const;
+  const of = (target_id: number | null) => flagsConcerning([flag], { labels: {}, target_id });
+  expect([of(3), of(4), of(null)]).toEqual([["ZEROES"], [], []]);
 });
 
 it("says once what all numbers share", () => {

@@ -1,7 +1,7 @@
 /** What each quality flag means, in plain words, and what to do about it. */
 
 import { t } from "@lingui/core/macro";
-import type { Flag } from "@/api/types";
+import type { Flag, Sample } from "@/api/types";
 
 export interface FlagWords {
   readonly title: string;
@@ -187,10 +187,15 @@ export function cautionsOf(codes: readonly string[]): string[] {
   });
 }
 
-/** Codes of the flags that concern a number with these labels. */
-export function flagsConcerning(flags: readonly Flag[], labels: Readonly<Record<string, unknown>>): string[] {
-  const concerning = flags.filter((flag) =>
-    Object.entries(flag.labels ?? {}).every(([name, value]) => labels[name] === value),
+/** Codes of the flags that concern a number, as `Flag.concerns` of the server decides it. */
+export function flagsConcerning(
+  flags: readonly Flag[],
+  { labels, target_id }: Pick<Sample, "labels" | "target_id">,
+): string[] {
+  const concerning = flags.filter(
+    (flag) =>
+      (flag.target_id ?? target_id) === target_id &&
+      Object.entries(flag.labels ?? {}).every(([name, value]) => labels[name] === value),
   );
   return [...new Set(concerning.map(({ code }) => code))];
 }

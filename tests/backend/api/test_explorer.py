@@ -78,6 +78,30 @@ def test_a_row_says_what_a_run_is_known_by_and_what_it_may_be_compared_with(
     assert finished[2]["flags"] == ["DURATION"]
 
 
+def test_a_headline_has_the_flags_that_concern_it_and_no_others(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    of_reads = SHORT.model_copy(update={"code": FlagCode.CACHE_DROP, "labels": {"operation": "read"}})
+    of_writes = SHORT.model_copy(update={"code": FlagCode.FSYNC, "labels": {"operation": "write"}})
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        of_target, elsewhere = (
+            SHORT.model_copy(update={"code": code, "target_id": target_id})
+            for code, target_id in ((FlagCode.STEADY, measured.target.id), (FlagCode.CLOCK, measured.target.id + 1))
+        )
+        cell = measured.cell()
+        numbers = (
+            sample(100.0, operation="write").model_copy(update={"target_id": measured.target.id}),
+            sample(200.0, operation="read"),
+        )
+        measured.deliver(cell, finish(NOW, *numbers, flags=(SHORT, of_reads, of_writes, of_target, elsewhere)))
+        recompute_points(session, cell.id)
+    [row] = found(client, admin)["items"]
+    assert row["headline"]["labels"] == {"operation": "write"}
+    assert row["headline"]["flags"] == ["DURATION", "FSYNC", "STEADY"]
+    assert row["flags"] == ["CACHE_DROP", "CLOCK", "DURATION", "FSYNC", "STEADY"]
+
+
 def test_the_partial_figure_of_a_run_that_was_cut_is_neither_its_headline_nor_a_point(
     client: TestClient, admin: Person, database: Database
 ) -> None:

@@ -74,6 +74,16 @@ _DESCRIBED: Final = text(
            ARRAY(SELECT DISTINCT flag ->> 'code' FROM jsonb_array_elements(run.flags) AS flag ORDER BY 1) AS flags,
            {_MOMENT} AS at, extract(epoch FROM run.ended_at - run.started_at)::float8 AS duration_seconds,
            headline.series_id, headline.value, series.metric, series.title, series.unit, series.better, series.labels,
+           ARRAY(
+               SELECT DISTINCT flag ->> 'code' FROM jsonb_array_elements(run.flags) AS flag
+               WHERE series.labels @> coalesce(flag -> 'labels', '{{}}') AND (
+                   flag ->> 'target_id' IS NULL OR EXISTS (
+                       SELECT FROM sample JOIN series AS own ON own.id = sample.series_id
+                       WHERE sample.run_id = run.id AND sample.target_id = (flag ->> 'target_id')::bigint
+                         AND own.metric = series.metric AND own.labels IN (series.labels, series.labels - 'nodes')
+                   )
+               ) ORDER BY 1
+           ) AS headline_flags,
            md5(jsonb_build_array(
                series.workload, series.series_revision, series.options_sha256, series.metric, series.labels,
                cardinality(series.node_ids), cardinality(series.target_ids)

@@ -100,6 +100,7 @@ class Headline(Output):
     better: Better
     labels: Labels
     value: float
+    flags: Annotated[list[str], Field(description="Codes that concern this number", examples=[["CACHE_SIZE"]])]
 
 
 class ExplorerRun(Output):

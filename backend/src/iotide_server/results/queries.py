@@ -15,6 +15,7 @@ from iotide_server.results.curves import Stretch
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Point, Sample, Series
 from iotide_server.results.schemas import SeriesFilter
 from iotide_server.runs.models import Order, Run
+from iotide_server.targets.models import Target
 from iotide_server.workloads.models import Workload
 from iotide_wire.messages import OrderRole
 
@@ -23,7 +24,7 @@ AnyRow = Row[Any]
 # Columns: a row of the mapper is four times as large, and a campaign has thousands.
 _POINT = (
     *(Point.cell_id, Point.series_id, Point.run_count, Point.median, Point.low, Point.high),
-    *(Point.variation_ratio, Point.robust_spread_ratio),
+    *(Point.variation_ratio, Point.robust_spread_ratio, Point.flags),
     *(Series.metric, Series.title, Series.unit, Series.better, Series.labels),
 )
 
@@ -142,9 +143,9 @@ def series_page(
 
 def _samples() -> Select[*tuple[Any, ...]]:
     described = (Series.metric, Series.title, Series.unit, Series.better, Series.labels, Series.superseded)
-    return select(
-        Sample.id, Sample.run_id, Sample.order_id, Sample.series_id, Sample.target_id, Sample.value, *described
-    ).join(Series, Series.id == Sample.series_id)
+    own = (Sample.id, Sample.run_id, Sample.order_id, Sample.series_id, Sample.target_id, Sample.value)
+    statement = select(*own, Target.name.label("target_name"), *described).join(Series, Series.id == Sample.series_id)
+    return statement.outerjoin(Target, Target.id == Sample.target_id)
 
 
 def samples_page(

@@ -30,7 +30,6 @@ from iotide_server.results.schemas import (
     SeriesFilter,
     UnansweredCheck,
 )
-from iotide_server.results.values import flags_by_cell, held_by_most
 from iotide_server.runs import reading as runs
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.models import Run as RunRow
@@ -167,9 +166,8 @@ def artefact_content(session: Session, principal: Principal, artefact_id: int) -
 def cell_results(session: Session, cell_ids: Sequence[int]) -> dict[int, list[CellResult]]:
     """Return what the valid runs of each cell say, as far as their points are computed, primary metrics first."""
     results: dict[int, list[CellResult]] = defaultdict(list)
-    flags = flags_by_cell(session, cell_ids)
     for point in queries.cell_points(session, cell_ids):
-        results[point.cell_id].append(_cell_result(point, held_by_most(flags.get(point.cell_id, []), point.labels)))
+        results[point.cell_id].append(_cell_result(point))
     announced = queries.announced_metrics(session, results)
     for cell_id, own in results.items():
         places = metric_places(announced[cell_id])
@@ -177,7 +175,7 @@ def cell_results(session: Session, cell_ids: Sequence[int]) -> dict[int, list[Ce
     return results
 
 
-def _cell_result(point: AnyRow, flags: list[str]) -> CellResult:
+def _cell_result(point: AnyRow) -> CellResult:
     is_resolved = not is_below_clock(point.labels, point.median)
     ratio = point.variation_ratio if is_resolved else None
     return CellResult(
@@ -195,7 +193,7 @@ def _cell_result(point: AnyRow, flags: list[str]) -> CellResult:
         variation_ratio=ratio,
         robust_spread_ratio=point.robust_spread_ratio if is_resolved else None,
         variation=None if ratio is None else variation(ratio),
-        flags=flags,
+        flags=point.flags,
     )
 
 

@@ -54,6 +54,7 @@ class Sample(Output):
     order_id: int
     series_id: int
     target_id: int | None
+    target_name: Annotated[str | None, Field(description="Of the one target that it is about; null: of all together")]
     metric: Metric
     title: str
     unit: Unit
@@ -107,7 +108,8 @@ class CellResult:
     robust_spread_ratio: float | None
     variation: Variation | None
     flags: Annotated[
-        list[str], Field(description="Codes that more than half of its runs carry", examples=[["DURATION"]])
+        list[str],
+        Field(description="Codes that any of its runs carries, and CV where they scatter", examples=[["DURATION"]]),
     ]
 
 

@@ -1,6 +1,5 @@
 """The numbers that count: those of valid finished runs, without what a flag rejects on its own."""
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -129,20 +128,3 @@ def flags_of(session: Session, run_ids: Collection[int]) -> dict[int, list[Flag]
         return {}
     runs = session.execute(select(Run.id, Run.flags).where(Run.id == any_of(run_ids)))
     return {run_id: [Flag.model_validate(flag) for flag in flags] for run_id, flags in runs}
-
-
-def flags_by_cell(session: Session, cell_ids: Collection[int]) -> dict[int, list[list[Flag]]]:
-    """By cell, the flags of each of its valid finished runs."""
-    found: dict[int, list[list[Flag]]] = {}
-    counted = (Run.cell_id == any_of(cell_ids), Run.state == "finished", Run.validity == "valid")
-    for cell_id, flags in session.execute(select(Run.cell_id, Run.flags).where(*counted).order_by(Run.id)):
-        found.setdefault(cell_id, []).append([Flag.model_validate(flag) for flag in flags])
-    return found
-
-
-def held_by_most(runs: Sequence[Sequence[Flag]], labels: Mapping[str, Label]) -> list[str]:
-    """Codes that more than half of the runs carry on numbers with these labels, sorted; of any of their targets."""
-    counts = Counter(
-        code for flags in runs for code in {flag.code for flag in flags if flag.concerns(labels, flag.target_id)}
-    )
-    return sorted(code for code, count in counts.items() if 2 * count > len(runs))

@@ -144,6 +144,8 @@ def compared_metric(metric: CampaignMetric, of_a: Measurement, of_b: Measurement
         median_a=of_a.median,
         median_b=of_b.median,
         flags=sorted({*of_a.flags, *of_b.flags}),
+        flags_a=of_a.flags,
+        flags_b=of_b.flags,
         is_primary=metric.is_primary,
         **judgement(found),
         modes_a=None if found.modes_a is None else TwoModes.model_validate(found.modes_a),

@@ -85,7 +85,9 @@ class ComparedMetric(Judged):
     values_b: list[float]
     median_a: float
     median_b: float
-    flags: list[str]
+    flags: Annotated[list[str], Field(description="Codes of either side")]
+    flags_a: list[str]
+    flags_b: list[str]
     words: Annotated[str, Field(examples=["B 8.0 to 15.2 % higher"])]
     modes_a: Annotated[TwoModes | None, Field(description="Where that side has two; then there is no one ratio")]
     modes_b: TwoModes | None

@@ -36,6 +36,8 @@ const SURE = {
   median_a: 100e6,
   median_b: 80e6,
   flags: [],
+  flags_a: [],
+  flags_b: [],
   verdict: "lower",
   words: "B 18.0 to 22.0 % lower",
   median_ratio: 0.8,

@@ -60,6 +60,19 @@ it("shows of two campaigns what each number of runs allows, and no percentage wi
   }
 });
 
+it("puts the caution of one side on no number of the other", async () => {
+  const [pair] = verdicts.comparison.pairs;
+  const metrics = pair?.metrics.map((metric) => ({ ...metric, flags: ["FSYNC"], flags_b: ["FSYNC"] }));
+  const answer = { ...verdicts.comparison, pairs: [{ ...pair, metrics }] };
+  server.use(http.get("*/api/v1/comparison", () => HttpResponse.json(answer)));
+  openDashboard("/compare?a=1&b=2");
+  const table = await screen.findByLabelText(/^Numbers of/, { selector: "table" });
+  const [, first] = table.querySelectorAll("tr");
+  const [, a, b] = first?.querySelectorAll("td") ?? [];
+  expect(a).not.toHaveTextContent("not flushed");
+  expect(b).toHaveTextContent("not flushed");
+});
+
 it("judges no pair that did not run the same", async () => {
   openDashboard("/compare?a=1&b=2");
   const tables = await screen.findAllByLabelText(/^Numbers of.*unlike/, { selector: "table" });

@@ -136,15 +136,16 @@ interface MetricRowProps {
 }
 
 function MetricRow({ metric, isAlike, reach, titleOf }: MetricRowProps) {
-  const { values_a, values_b, median_a, median_b, modes_a, modes_b, p_value, unit } = metric;
+  const { values_a, values_b, median_a, median_b, flags_a, flags_b, modes_a, modes_b, p_value, unit } =
+    metric;
   return (
     <tr>
       <td className="iotide-name">{titleOfMetric(metric, titleOf)}</td>
       <td>
-        <RunNumbers median={median_a} flags={metric.flags} modes={modes_a} unit={unit} values={values_a} />
+        <RunNumbers flags={flags_a} median={median_a} modes={modes_a} unit={unit} values={values_a} />
       </td>
       <td>
-        <RunNumbers flags={metric.flags} median={median_b} modes={modes_b} unit={unit} values={values_b} />
+        <RunNumbers flags={flags_b} median={median_b} modes={modes_b} unit={unit} values={values_b} />
       </td>
       <td>
         <Ratio isAlike={isAlike} metric={metric} reach={reach} />

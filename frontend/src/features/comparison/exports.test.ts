@@ -5,6 +5,7 @@ import { type ExportTable, toCsv } from "@/lib/exported";
 import { toParquet } from "@/lib/parquet";
 import verdicts from "@/testing/verdicts.json";
 import { pairsTable, sidesTable } from "./exports";
+import { runsFigure } from "./figures";
 
 const NUMBERS = ["value", "low", "high", "n", "ratio", "ci_low", "ci_high", "median_ratio", "p"];
 const COLUMNS = [
@@ -63,6 +64,19 @@ it("writes of a pair what its answer holds, digit by digit", () => {
     p: String(metric?.p_value ?? ""),
     verdict: metric?.verdict,
   });
+});
+
+it("gives each side the flags of its own runs", () => {
+  const [pair] = pairs;
+  const [metric] = pair?.metrics ?? [];
+  if (!pair || !metric) throw new Error("no pair");
+  const flagged = { ...metric, flags: ["CV", "FSYNC"], flags_a: ["CV"], flags_b: ["FSYNC"] };
+  const table = pairsTable([{ ...pair, metrics: [flagged] }]);
+  expect(parseCsv(toCsv(table)).map(({ flags }) => flags)).toEqual(["CV", "FSYNC"]);
+  const { data } = runsFigure([{ name: "", isAlike: true, metric: flagged }], "light");
+  const hovers = data.map((trace) => JSON.stringify(trace));
+  expect(hovers.filter((hover) => hover.includes("Scatters")).length).toBe(1);
+  expect(hovers.filter((hover) => hover.includes("Not flushed")).length).toBe(1);
 });
 
 it("gives an option that sides differ in the value of each side", () => {

@@ -19,10 +19,10 @@ export function pairsTable(pairs: readonly ComparedPair[], key?: string): Export
             row: place + 1,
             ...sideColumns("A", null, a),
             ...numberColumns(metric, {
-              ...metric,
               n: metric.n_a,
               values: metric.values_a,
               value: metric.median_a,
+              flags: metric.flags_a,
             }),
             ...verdictColumns(null),
             is_alike: null,
@@ -31,10 +31,10 @@ export function pairsTable(pairs: readonly ComparedPair[], key?: string): Export
             row: place + 1,
             ...sideColumns("B", "A", b),
             ...numberColumns(metric, {
-              ...metric,
               n: metric.n_b,
               values: metric.values_b,
               value: metric.median_b,
+              flags: metric.flags_b,
             }),
             ...verdictColumns(metric),
             is_alike,

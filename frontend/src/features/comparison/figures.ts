@@ -67,12 +67,26 @@ export function shortened(name: string): string {
 
 export function runsFigure(drawn: readonly Drawn[], scheme: Scheme): Figure {
   const values = drawn.flatMap(({ metric }) => [...metric.values_a, ...metric.values_b]);
-  const side = (of: (metric: ComparedMetric) => { median: number; values: readonly number[] }) =>
-    drawn.map(({ metric }, at): ComparedRuns => ({ at, flags: metric.flags, ...of(metric) }));
+  const side = (of: (metric: ComparedMetric) => Omit<ComparedRuns, "at">) =>
+    drawn.map(({ metric }, at): ComparedRuns => ({ at, ...of(metric) }));
   return comparisonFigure(
     [
-      { name: "A", runs: side(({ median_a, values_a }) => ({ median: median_a, values: values_a })) },
-      { name: "B", runs: side(({ median_b, values_b }) => ({ median: median_b, values: values_b })) },
+      {
+        name: "A",
+        runs: side(({ median_a, values_a, flags_a }) => ({
+          median: median_a,
+          values: values_a,
+          flags: flags_a,
+        })),
+      },
+      {
+        name: "B",
+        runs: side(({ median_b, values_b, flags_b }) => ({
+          median: median_b,
+          values: values_b,
+          flags: flags_b,
+        })),
+      },
     ],
     {
       // Labels would not fit beside the axis; they stand in the choice above.

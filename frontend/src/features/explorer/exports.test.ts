@@ -32,6 +32,7 @@ const FINISHED: ExplorerRun = {
     better: "higher",
     labels: { operation: "write", block_size_bytes: 4096 },
     value: 118234112.5,
+    flags: ["CACHE_SIZE"],
   },
   likeness: "x",
 };

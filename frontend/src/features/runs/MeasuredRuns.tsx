@@ -15,9 +15,7 @@ interface MeasuredRunsProps {
 export function MeasuredRuns({ runs, label }: MeasuredRunsProps) {
   const finished = runs.filter(({ state }) => state === "finished").map(({ id }) => id);
   const { data: headlines } = useQuery(headlinesQuery(finished));
-  const of = ({ id, flags }: Run) => (
-    <HeadlineValue flags={flags.map(({ code }) => code)} headline={headlines?.get(id) ?? null} />
-  );
+  const of = ({ id }: Run) => <HeadlineValue headline={headlines?.get(id) ?? null} />;
   return (
     <RunsTable label={label} runs={runs} {...(finished.length > 0 && { value: { title: t`Value`, of } })} />
   );

@@ -2,8 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Badge, Text } from "@mantine/core";
-import type { RunDetail } from "@/api/types";
-import { flagsConcerning } from "@/components/flagWords";
+import type { RunDetail, Sample } from "@/api/types";
 import { TextLink } from "@/components/links";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { useTitlesOf } from "@/components/optionTitles";
@@ -11,14 +10,14 @@ import { ScrollTable } from "@/components/ScrollTable";
 import { type ExportRecord, spread } from "@/lib/exported";
 import { describeValues } from "@/lib/options";
 import { nodeOf } from "./nodeOf";
+import { flagsOfNumber, isPartial } from "./numberFlags";
 
 export function MetricsTable({ run }: { run: RunDetail }) {
   const titleOf = useTitlesOf()(run.workload);
   if (run.samples.length === 0) return <NoSample run={run} />;
-  const isPartial = run.state === "failed" || run.state === "cancelled";
   return (
     <>
-      {isPartial && (
+      {isPartial(run) && (
         <Text size="sm">{t`The run did not end its work. These numbers are of the part before that and count nowhere.`}</Text>
       )}
       <ScrollTable head={[t`Metric`, t`Value`, t`Better`, ""]} label={t`Metrics`}>
@@ -27,18 +26,12 @@ export function MetricsTable({ run }: { run: RunDetail }) {
             <td className="iotide-name">
               {sample.title}
               <Text c="dimmed" data-export={JSON.stringify(labelColumns(run, sample))} size="xs">
-                {[nodeOf(run, sample.order_id), describeValues(sample.labels, titleOf)]
-                  .filter(Boolean)
-                  .join(": ")}
+                {[placeOf(run, sample), describeValues(sample.labels, titleOf)].filter(Boolean).join(": ")}
               </Text>
               {sample.superseded !== null && <Superseded because={sample.superseded} />}
             </td>
             <td className={sample.superseded === null ? undefined : "iotide-superseded"}>
-              <MeasuredValue
-                flags={flagsConcerning(run.flags, sample.labels)}
-                unit={sample.unit}
-                value={sample.value}
-              />
+              <MeasuredValue flags={flagsOfNumber(run, sample)} unit={sample.unit} value={sample.value} />
             </td>
             <td>{sample.better}</td>
             <td>
@@ -60,12 +53,24 @@ export function MetricsTable({ run }: { run: RunDetail }) {
   );
 }
 
+/** `node1, scratch`: where the number was measured, as far as the run was in several places. */
+function placeOf(run: RunDetail, sample: Sample): string {
+  return [nodeOf(run, sample.order_id), targetOf(run, sample)].filter(Boolean).join(", ");
+}
+
+/** The target's name; null where the run has only one, or the number is of all of them. */
+function targetOf({ target_names }: RunDetail, { target_name }: Sample): string | null {
+  return target_names.length > 1 ? target_name : null;
+}
+
 /** Labels by name, and the metric by its code. */
-function labelColumns(
-  run: RunDetail,
-  { metric, labels, order_id }: RunDetail["samples"][number],
-): ExportRecord {
-  return { code: metric, node: nodeOf(run, order_id) || null, ...spread("label_", labels) };
+function labelColumns(run: RunDetail, sample: Sample): ExportRecord {
+  return {
+    code: sample.metric,
+    node: nodeOf(run, sample.order_id) || null,
+    target: targetOf(run, sample),
+    ...spread("label_", sample.labels),
+  };
 }
 
 /** Says why a number counts no more. */

@@ -7,7 +7,6 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { STATES, type State } from "@/api/states";
 import type { Run, Sample } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
-import { flagsConcerning } from "@/components/flagWords";
 import { Loaded } from "@/components/Loaded";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { Section } from "@/components/Page";
@@ -15,6 +14,7 @@ import { ShowMore } from "@/components/ShowMore";
 import { StateFilter } from "@/components/StateFilter";
 import { LiveThroughput } from "./LiveThroughput";
 import { MeasuredRuns } from "./MeasuredRuns";
+import { flagsOfNumber } from "./numberFlags";
 import { runsQuery, valuesQuery } from "./queries";
 import { RunsTable } from "./RunsTable";
 
@@ -113,9 +113,9 @@ export function PointRuns({ seriesId, campaignId, cellId }: PointRunsProps) {
 function Values({ run, samples }: { run: Run; samples: readonly Sample[] }) {
   return samples
     .filter(({ run_id }) => run_id === run.id)
-    .map(({ id, unit, value, labels }) => (
-      <div key={id}>
-        <MeasuredValue flags={flagsConcerning(run.flags, labels)} unit={unit} value={value} />
+    .map((sample) => (
+      <div key={sample.id}>
+        <MeasuredValue flags={flagsOfNumber(run, sample)} unit={sample.unit} value={sample.value} />
       </div>
     ));
 }

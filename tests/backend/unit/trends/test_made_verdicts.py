@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Final
@@ -65,6 +66,12 @@ def test_no_more_is_said_than_so_many_runs_allow(count: int, shape: str) -> None
     assert (found.median_ratio is not None) == (has_interval or found.verdict is FEW)
     assert (found.modes_b is not None) == (found.verdict is MODES)
     assert not found.is_discovery or found.verdict in {BELOW, HIGHER, LOWER}
+
+
+def test_each_side_keeps_its_own_flags() -> None:
+    of_a, of_b = (replace(made_measurement([1.0]), flags=flags) for flags in (["CACHE_SIZE"], ["DURATION"]))
+    found = compared_metric(made_metric("throughput"), of_a, of_b)
+    assert (found.flags_a, found.flags_b, found.flags) == (["CACHE_SIZE"], ["DURATION"], ["CACHE_SIZE", "DURATION"])
 
 
 def test_what_many_comparisons_give_by_chance_is_no_discovery() -> None:

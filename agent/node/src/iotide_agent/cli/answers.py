@@ -135,7 +135,7 @@ class Result(Answer):
     """What the runs of a cell say about one metric, in its base unit.
 
     Attributes:
-        flags: codes that most of its runs carry; a server before them does not tell.
+        flags: codes that any of its runs carries; a server before them does not tell.
     """
 
     flags: list[str] = []
