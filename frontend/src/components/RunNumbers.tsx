@@ -6,6 +6,7 @@ import { Badge, Text } from "@mantine/core";
 import { Fragment } from "react";
 import type { SidesMetric, TwoModes } from "@/api/types";
 import { percentile } from "@/lib/percentile";
+import { cautionsOf } from "./flagWords";
 import { MeasuredValue } from "./MeasuredValue";
 import { Quantity } from "./Quantity";
 
@@ -38,9 +39,10 @@ function ShownNumbers({ values, median, modes, unit, flags }: RunNumbersProps) {
   if (modes)
     return (
       <Trans>
-        <Quantity unit={unit} value={modes.low} /> ({modes.low_runs} runs)
+        <MeasuredValue flags={flags} unit={unit} value={modes.low} /> ({modes.low_runs} runs)
         <br />
-        <Quantity unit={unit} value={modes.high} /> ({modes.high_runs} runs)
+        <MeasuredValue flags={flags} said={cautionsOf(flags)} unit={unit} value={modes.high} /> (
+        {modes.high_runs} runs)
       </Trans>
     );
   return (

@@ -49,6 +49,21 @@ it.each<[string, ReactNode, ExportTable]>([
     { columns: [`X [${RATE}]`, `X low [${RATE}]`, `X high [${RATE}]`, "X n"], rows: [[3, 2, 5, 4]] },
   ],
   [
+    "runs in two modes",
+    <RunNumbers
+      flags={FLAGS}
+      key=""
+      median={3}
+      modes={{ low: 1, low_runs: 4, high: 5, high_runs: 4 }}
+      unit={RATE}
+      values={[1, 5]}
+    />,
+    {
+      columns: [`X [${RATE}]`, `X low [${RATE}]`, `X high [${RATE}]`, "X n", "X flags"],
+      rows: [[3, 1, 5, 2, "CACHE_SIZE DURATION"]],
+    },
+  ],
+  [
     "a headline",
     <HeadlineValue
       flags={[]}

@@ -2,7 +2,7 @@
 
 import type { ExportTable } from "./exported";
 
-const NUMBER = "[~<≥≤≈+−-]?\\s?[\\d,]*\\.?\\d+";
+const NUMBER = "(about )?[~<≥≤≈+−-]?\\s?[\\d,]*\\.?\\d+";
 const UNIT =
   "(%|([kMGTP]i?)?B|([kMGT]i?)?B/s|[kMGT]?bit/s|([kMG] )?op/s|us|ms|s|min|h|d|times|runs?|bytes|seconds)";
 const DISPLAYED = [

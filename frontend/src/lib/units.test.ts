@@ -115,6 +115,7 @@ it("shows durations, shifts, factors and probabilities as the server does", () =
 it("keeps the exact value for the hover", () => {
   expect(exactValue(118_234_112, "bytes_per_second")).toBe("118,234,112 bytes per second");
   expect(exactValue(1_388_428_613.9892085, "bytes_per_second")).toBe("1,388,428,614 bytes per second");
+  expect(exactValue(1_099_511_627_777, "bytes")).toBe("1,099,511,627,777 bytes");
 });
 
 it("scales an axis by its largest value, rates by 1000 and sizes by 1024", () => {

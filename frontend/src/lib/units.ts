@@ -182,9 +182,10 @@ export function formatValue(value: number, unit: Unit): string {
   return scale.name ? `${number} ${scale.name}` : number;
 }
 
-/** A stored value as the hover over its short form: as many digits as it means anything to, and no noise of sums. */
+/** A stored value as the hover over its short form: all digits of a whole number, else no noise of sums. */
 export function exactValue(value: number, unit: Unit): string {
-  const number = value.toLocaleString("en-US", { maximumSignificantDigits: 10 });
+  const digits = Number.isInteger(value) ? {} : { maximumSignificantDigits: 10 };
+  const number = value.toLocaleString("en-US", digits);
   return unit === "count" || unit === "ratio" ? number : `${number} ${unit.replaceAll("_", " ")}`;
 }
 

@@ -30,7 +30,7 @@ it("hatches a field that has no number for a reason, says why, and names the hat
   const { data, layout } = surfaceFigure(MAP, OPTIONS);
   expect(data[0]).toMatchObject({
     customdata: [
-      ["2 MB/s, 1 run", "no such field"],
+      ["2 MB/s, 1 run", "impossible: record larger than file"],
       ["not measured: too fast to measure", "1 MB/s, 1 run"],
     ],
   });

@@ -149,7 +149,7 @@ export function mapFigure(
 function hovers({ values, runs, gaps }: SizeMap, text: string[][], unit: string): string[][] {
   return values.map((row, line) =>
     row.map((value, column) => {
-      if (value === null) return gaps[line]?.[column] || t`no such field`;
+      if (value === null) return gaps[line]?.[column] || t`impossible: record larger than file`;
       return `${text[line]?.[column] ?? ""}${unit}, ${runs[line]?.[column] ?? ""}`;
     }),
   );

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { localTime } from "@/lib/time";
-import { commonGaps, gapShapes, gapWords, timeRange } from "./timeAxis";
+import { commonGaps, endDay, gapShapes, gapWords, timeRange } from "./timeAxis";
 
 const NOW = Date.parse("2026-11-27T10:00:00Z");
 const DEAD = { since: "2026-10-25T02:30:00Z", until: null };
@@ -10,6 +10,13 @@ it("ends now, whatever the last point, with room on both sides", () => {
   const [from, to] = timeRange(times, NOW).range ?? ["", ""];
   expect(from < localTime(times[0] ?? "")).toBe(true);
   expect(to >= localTime(NOW)).toBe(true);
+});
+
+it("names the end of its span, and never a day to come", () => {
+  const since = "2026-10-01T00:00:00Z";
+  expect(endDay({ end: NOW })).toBe("27 Nov 2026");
+  expect(endDay({ span: [since, "2026-11-02T02:30:00Z"], end: NOW })).toBe("2 Nov 2026");
+  expect(endDay({ span: [since, "2026-12-05T02:30:00Z"], end: NOW })).toBe("27 Nov 2026");
 });
 
 it("leaves out no point whose node's clock is ahead", () => {

@@ -36,9 +36,9 @@ export function shownRange(
   );
 }
 
-/** The last day of the axis. */
+/** The last day of the axis; a span that reaches beyond now ends now. */
 export function endDay({ span, end }: TimeSpan): string {
-  return formatDay(span?.[1] ?? new Date(end).toISOString());
+  return formatDay(new Date(span ? Math.min(Date.parse(span[1]), end) : end).toISOString());
 }
 
 /** From the first of these times to `end`, with room; none without times. */

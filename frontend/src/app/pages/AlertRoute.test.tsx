@@ -54,7 +54,10 @@ const ALERT = {
 };
 const RAISED = { id: 1, at: ALERT.raised_at, who: null, action: "confirmed", comment: "" };
 const ACTIONS = [{ ...RAISED, before: { state: "suspect" }, after: { state: "untriaged" } }];
-const POINTS = { at: [], median: [], low: [], high: [], n: [], cell_id: [], campaign_id: [], flags: [] };
+const POINTS = {
+  ...{ at: [], median: [], low: [], high: [], n: [], cell_id: [], campaign_id: [], flags: [] },
+  ...{ variation_ratio: [], robust_spread_ratio: [], gaps: [], failures: [], left_out: 0 },
+};
 
 beforeEach(() => {
   server.use(...USUAL_ANSWERS);

@@ -113,13 +113,16 @@ it("lists what needs attention, each with its link, since when and what to do; w
     words: "weekly failed 4 times in a row",
     schedule_id: 3,
   };
-  const attention = [item, failing, stale];
+  const silent = { ...item, kind: "silent_nodes", words: "3 nodes are silent" };
+  const attention = [item, { ...item, target_id: 6 }, failing, stale, silent];
   server.use(
     http.get("*/api/v1/board", () => HttpResponse.json({ ...NO_BOARD, attention, attention_left_out: 2 })),
   );
   openDashboard("/");
   const list = within(await screen.findByRole("table", { name: "Needs attention" }));
-  expect(list.getByRole("link", { name: "Lost mount" })).toHaveAttribute("href", "/targets/5");
+  const lost = list.getAllByRole("link", { name: "Lost mount" });
+  expect(lost.map((link) => link.getAttribute("href"))).toEqual(["/targets/5", "/targets/6"]);
+  expect(list.getByRole("link", { name: "Silent nodes" })).toHaveAttribute("href", "/clusters/1");
   expect(list.getByRole("link", { name: "Schedule" })).toHaveAttribute("href", "/schedules");
   const trend = list.getByRole("link", { name: "dd: Throughput" });
   expect(trend.getAttribute("href")).toContain("/clusters/1/trend");

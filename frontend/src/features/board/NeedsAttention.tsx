@@ -10,39 +10,57 @@ import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
 
-export function NeedsAttention({ board }: { board: Board }) {
+interface NeedsAttentionProps {
+  readonly board: Board;
+  /** Its items are chosen from a list that was cut over all clusters: some of its own may be missing. */
+  readonly isOfOneCluster: boolean;
+}
+
+export function NeedsAttention({ board, isOfOneCluster }: NeedsAttentionProps) {
   const { attention, attention_left_out: leftOut } = board;
-  if (attention.length === 0) return null;
-  const names = new Map(board.clusters.map(({ id, name }) => [id, name]));
+  if (attention.length === 0 && leftOut === 0) return null;
   return (
     <Section title={t`Needs attention`}>
-      <ScrollTable
-        head={[t`Cluster`, t`Subject`, t`Problem`, t`Since`, t`Remedy`]}
-        label={t`Needs attention`}
-      >
-        {attention.map((item) => (
-          <tr key={`${item.kind} ${item.cluster_id} ${item.words}`}>
-            <td>
-              <TextLink params={{ clusterId: item.cluster_id }} to="/clusters/$clusterId">
-                {names.get(item.cluster_id)}
-              </TextLink>
-            </td>
-            <td className="iotide-name">
-              <Subject item={item} />
-            </td>
-            <td className="iotide-wrap">{item.words}</td>
-            <td>{item.since ? <Day at={item.since} /> : t`unknown`}</td>
-            <td className="iotide-wrap">{item.remedy}</td>
-          </tr>
-        ))}
-      </ScrollTable>
+      {attention.length > 0 && <Items board={board} />}
       {leftOut > 0 && (
         <Text size="sm">
-          <Trans>{leftOut} more items are not shown.</Trans>
+          {isOfOneCluster ? (
+            <Trans>{leftOut} more items of all clusters are not shown.</Trans>
+          ) : (
+            <Trans>{leftOut} more items are not shown.</Trans>
+          )}
         </Text>
       )}
     </Section>
   );
+}
+
+function Items({ board: { attention, clusters } }: { board: Board }) {
+  const names = new Map(clusters.map(({ id, name }) => [id, name]));
+  return (
+    <ScrollTable head={[t`Cluster`, t`Subject`, t`Problem`, t`Since`, t`Remedy`]} label={t`Needs attention`}>
+      {attention.map((item) => (
+        <tr key={keyOf(item)}>
+          <td>
+            <TextLink params={{ clusterId: item.cluster_id }} to="/clusters/$clusterId">
+              {names.get(item.cluster_id)}
+            </TextLink>
+          </td>
+          <td className="iotide-name">
+            <Subject item={item} />
+          </td>
+          <td className="iotide-wrap">{item.words}</td>
+          <td>{item.since ? <Day at={item.since} /> : t`unknown`}</td>
+          <td className="iotide-wrap">{item.remedy}</td>
+        </tr>
+      ))}
+    </ScrollTable>
+  );
+}
+
+/** Items of one kind may have the same words: their subjects tell them apart. */
+function keyOf({ kind, cluster_id, words, series, schedule_id, target_id, node_id }: AttentionItem): string {
+  return [kind, cluster_id, words, series?.id ?? schedule_id ?? target_id ?? node_id].join(" ");
 }
 
 /** What it is about, as a link to where it is fixed. */
@@ -60,7 +78,10 @@ function Subject({ item }: { item: AttentionItem }) {
       );
     case "silent_nodes":
       return (
-        <TextLink params={{ nodeId: item.node_id ?? 0 }} to="/nodes/$nodeId">{t`Silent nodes`}</TextLink>
+        <TextLink
+          params={{ clusterId: item.cluster_id }}
+          to="/clusters/$clusterId"
+        >{t`Silent nodes`}</TextLink>
       );
     case "stale_series":
       return <Stale item={item} />;

@@ -34,7 +34,9 @@ export default function StatusBoard({ clusterId, days = USUAL_DAYS, onDays, acti
   const board = useQuery(boardQuery(days));
   return (
     <>
-      {board.data && <NeedsAttention board={ofCluster(board.data, clusterId)} />}
+      {board.data && (
+        <NeedsAttention board={ofCluster(board.data, clusterId)} isOfOneCluster={clusterId !== undefined} />
+      )}
       <Section
         actions={<PeriodChoice days={days} onDays={onDays} />}
         description={t`Each workload's level now, compared with its last healthy level.`}

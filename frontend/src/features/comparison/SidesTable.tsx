@@ -5,6 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { SideNumbers, SideOfRow, SidesMetric, SideVerdict } from "@/api/types";
 import { DirectionBadge } from "@/components/DirectionBadge";
+import { cautionsOf } from "@/components/flagWords";
 import { MedianRatio } from "@/components/MedianRatio";
 import { RunNumbers } from "@/components/RunNumbers";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -36,6 +37,7 @@ export function SidesTable({ rows, names, against, exported, renderRepeats }: Si
                 <SideCell
                   cell={cell}
                   isBaseline={place === against}
+                  isCautioned={isCautioned(metric.numbers[place], metric.numbers[against])}
                   metric={metric}
                   numbers={metric.numbers[place] ?? null}
                   renderRepeats={renderRepeats}
@@ -50,9 +52,15 @@ export function SidesTable({ rows, names, against, exported, renderRepeats }: Si
   );
 }
 
+/** Something speaks against trusting one of these numbers. */
+function isCautioned(...numbers: readonly (SideNumbers | null | undefined)[]): boolean {
+  return numbers.some((one) => one && cautionsOf(one.flags).length > 0);
+}
+
 interface SideCellProps {
   readonly cell: SideOfRow;
   readonly isBaseline: boolean;
+  readonly isCautioned: boolean;
   readonly metric: SidesMetric;
   readonly numbers: SideNumbers | null;
   readonly verdict: SideVerdict | null;
@@ -61,13 +69,16 @@ interface SideCellProps {
 
 const GREY = { c: "dimmed" } as const;
 
-function SideCell({ cell, isBaseline, metric, numbers, verdict, renderRepeats }: SideCellProps) {
+function SideCell(props: SideCellProps) {
+  const { cell, isBaseline, isCautioned, metric, numbers, verdict, renderRepeats } = props;
   if (!numbers) return <Text c="dimmed">{t`not measured`}</Text>;
   const missing = ENOUGH_RUNS - numbers.n;
   return (
     <>
       <Numbers numbers={numbers} unit={metric.unit} />
-      {!isBaseline && verdict && <Verdict isAlike={cell.is_alike} metric={metric} verdict={verdict} />}
+      {!isBaseline && verdict && (
+        <Verdict isAlike={cell.is_alike} isCautioned={isCautioned} metric={metric} verdict={verdict} />
+      )}
       {missing > 0 && renderRepeats(cell, missing)}
     </>
   );
@@ -87,17 +98,22 @@ interface VerdictProps {
   readonly verdict: SideVerdict;
   readonly metric: SidesMetric;
   readonly isAlike: boolean;
+  readonly isCautioned: boolean;
 }
 
-/** Grey where there are too few runs for more, or where the two did not run the same. */
-function Verdict({ verdict, metric: { better }, isAlike }: VerdictProps) {
+/** Bold where it is judged and nothing speaks against it; grey with too few runs, or where the two did not run the same. */
+function Verdict({ verdict, metric: { better }, isAlike, isCautioned }: VerdictProps) {
   const { ratio, low, high, median_ratio, words, p_value, is_discovery } = verdict;
   const isShown = verdict.verdict === "higher" || verdict.verdict === "lower";
   const isJudged = isShown && isAlike && is_discovery === true && ratio !== null;
   const direction = better === "neither" ? null : better === verdict.verdict ? "better" : "worse";
   return (
     <Text {...(!(isAlike && ratio !== null) && GREY)} component="div" size="sm">
-      {ratio !== null && <span className="iotide-number iotide-strong">{formatShift(ratio)} </span>}
+      {ratio !== null && (
+        <span className={isJudged && !isCautioned ? "iotide-number iotide-strong" : "iotide-number"}>
+          {formatShift(ratio)}{" "}
+        </span>
+      )}
       {ratio === null && median_ratio !== null && <MedianRatio ratio={median_ratio} />}
       {low !== null && high !== null && (
         <span className="iotide-number">

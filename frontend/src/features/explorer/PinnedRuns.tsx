@@ -63,7 +63,7 @@ interface PinnedTableProps extends Omit<PinnedRunsProps, "pinned"> {
 
 function PinnedTable({ runs, view, columns, courses, onView }: PinnedTableProps) {
   const baseline = runs.find(({ id }) => id === view.baseline);
-  const context = useCellContext(baseline, courses);
+  const context = useCellContext(baseline, courses, columns);
   const titles = columns.map((id) => COLUMNS.find((column) => column.id === id)?.title ?? id);
   return (
     <>
@@ -84,7 +84,7 @@ function PinnedTable({ runs, view, columns, courses, onView }: PinnedTableProps)
                 size="xs"
               />
             </td>
-            <RunCells columns={columns} context={context} run={run} />
+            <RunCells context={context} run={run} />
           </tr>
         ))}
       </ScrollTable>

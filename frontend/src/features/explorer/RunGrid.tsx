@@ -37,7 +37,7 @@ export function RunGrid({
   onEnd,
 }: RunGridProps) {
   const { boxRef, onScroll, first, last } = inSight;
-  const context = useCellContext(baseline, courses);
+  const context = useCellContext(baseline, courses, columns);
   useEffect(() => {
     if (last >= runs.length) onEnd();
   }, [last, runs.length, onEnd]);
@@ -66,7 +66,7 @@ export function RunGrid({
                   onPin={(runId) => onView(togglePin(view, runId))}
                   runId={run.id}
                 />
-                <RunCells columns={columns} context={context} run={run} />
+                <RunCells context={context} run={run} />
               </tr>
             ))}
           </tbody>

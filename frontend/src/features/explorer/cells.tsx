@@ -21,8 +21,11 @@ import { type ColumnId, ratioOf } from "./view";
 export interface CellContext {
   readonly baseline: ExplorerRun | undefined;
   readonly courses: ReadonlyMap<number, Course>;
+  readonly columns: readonly ColumnId[];
   readonly titlesOf: (workload: string) => TitleOf;
 }
+
+const NONE: readonly string[] = [];
 
 type Show = (run: ExplorerRun, context: CellContext) => ReactNode;
 
@@ -30,9 +33,13 @@ const CELLS: Readonly<Record<ColumnId, Show>> = {
   state: ({ state, validity }) => (
     <StateBadge state={state === "finished" && validity === "rejected" ? "rejected" : state} />
   ),
-  // The column of flags has the cautions in words: a chip here would leave no room to name the number.
-  value: ({ headline, flags }) => (
-    <HeadlineValue flags={flags} headline={headline} said={cautionsOf(flags)} />
+  // The column of flags has the cautions in words: where it is shown, a chip here leaves no room to name the number.
+  value: ({ headline, flags }, { columns }) => (
+    <HeadlineValue
+      flags={flags}
+      headline={headline}
+      said={columns.includes("flags") ? cautionsOf(flags) : NONE}
+    />
   ),
   metric: (run, { titlesOf }) => <Measured run={run} titleOf={titlesOf(run.workload)} />,
   ratio: (run, { baseline }) => <Ratio baseline={baseline} run={run} />,
@@ -66,19 +73,19 @@ const CELLS: Readonly<Record<ColumnId, Show>> = {
 export function useCellContext(
   baseline: ExplorerRun | undefined,
   courses: CellContext["courses"],
+  columns: readonly ColumnId[],
 ): CellContext {
-  return { baseline, courses, titlesOf: useTitlesOf() };
+  return { baseline, courses, columns, titlesOf: useTitlesOf() };
 }
 
 interface RunCellsProps {
   readonly run: ExplorerRun;
-  readonly columns: readonly ColumnId[];
   readonly context: CellContext;
 }
 
 /** The cells of a row behind those that every row has. */
-export function RunCells({ run, columns, context }: RunCellsProps) {
-  return columns.map((id) => {
+export function RunCells({ run, context }: RunCellsProps) {
+  return context.columns.map((id) => {
     const shown = CELLS[id](run, context);
     return (
       <td data-column={id} key={id} title={typeof shown === "string" ? shown : undefined}>

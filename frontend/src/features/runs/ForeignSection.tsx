@@ -65,6 +65,9 @@ function BeforeRow({ before, node }: { before: ForeignBefore; node: string }) {
     before.jobs !== null && before.jobs.length > 0 && t`batch jobs ${before.jobs.join(", ")}`,
     before.waited_seconds >= 1 && t`held back for ${formatDuration(before.waited_seconds)}`,
   ];
+  const others = besides.filter(Boolean).join("; ");
+  if (before.seconds < JUDGED_SECONDS)
+    return <UnmeasuredRow besides={others} node={node} when={sampleWords(before)} />;
   return (
     <tr>
       <td>{node}</td>
@@ -74,17 +77,17 @@ function BeforeRow({ before, node }: { before: ForeignBefore; node: string }) {
       <td>{rate(before.network_bytes_per_second)}</td>
       <td>{share(before.psi_cpu_ratio)}</td>
       <td>{share(before.psi_io_ratio)}</td>
-      <td className="iotide-wrap">{besides.filter(Boolean).join("; ")}</td>
+      <td className="iotide-wrap">{others}</td>
     </tr>
   );
 }
 
-/** A sample below five seconds is judged by nobody, so its shares must not look like those of a quiet node. */
+/** A shorter sample is judged by nobody, so its numbers are not shown: they would look like those of a quiet node. */
 const JUDGED_SECONDS = 5;
 
 function sampleWords({ seconds, within_seconds }: ForeignBefore): string {
   if (seconds < JUDGED_SECONDS)
-    return t`before: not measured, ${formatNumber(seconds)} s of ${JUDGED_SECONDS} s`;
+    return t`before: not measured, ${formatNumber(Math.floor(seconds * 10) / 10)} s of ${JUDGED_SECONDS} s`;
   const sampled = formatDuration(Math.round(seconds));
   const within = within_seconds ?? seconds;
   const isScattered = within > seconds + 2;
@@ -93,7 +96,13 @@ function sampleWords({ seconds, within_seconds }: ForeignBefore): string {
     : t`${sampled} before`;
 }
 
-function UnmeasuredRow({ node, when }: { node: string; when: string }) {
+interface UnmeasuredRowProps {
+  readonly node: string;
+  readonly when: string;
+  readonly besides?: string;
+}
+
+function UnmeasuredRow({ node, when, besides }: UnmeasuredRowProps) {
   return (
     <tr>
       <td>{node}</td>
@@ -101,7 +110,7 @@ function UnmeasuredRow({ node, when }: { node: string; when: string }) {
       {["processors", "storage", "network", "cpu waits", "storage waits"].map((column) => (
         <td key={column}>{t`not measured`}</td>
       ))}
-      <td />
+      <td className="iotide-wrap">{besides}</td>
     </tr>
   );
 }

@@ -30,9 +30,10 @@ it("is left out of a run that waits, and where every check had an answer", () =>
   expect(screen.queryByText("Not judged")).not.toBeInTheDocument();
 });
 
-it("calls a marked run kept with cautions, and only one without a mark valid", () => {
+it("calls a run with a caution kept with cautions, and one without any valid, also where a flag is none", () => {
   const marked = [{ code: "DURATION", effect: "marked" }];
   expect(validityWords(runWith([]))).toBe("valid");
+  expect(validityWords(runWith([], { flags: [{ code: "OUTLIER", effect: "marked" }] }))).toBe("valid");
   expect(validityWords(runWith([], { flags: marked }))).toBe("kept, with cautions");
   expect(validityWords(runWith([], { flags: marked, validity: "rejected" }))).toBe("rejected");
 });

@@ -134,7 +134,7 @@ function Remarks({ run }: { run: Run }) {
   const codes = [...new Set(run.flags.map(({ code }) => code))];
   return (
     <Group gap={4}>
-      <span data-export={JSON.stringify({ flags: codes.join(" ") })}>
+      <span data-export={JSON.stringify({ flags: codes.join(" ") })} style={{ display: "contents" }}>
         {codes.map((code) => (
           <FlagBadge code={code} key={code} run={run} />
         ))}

@@ -60,10 +60,10 @@ export function runsQuery({
 /** As many runs as the table of all runs is asked for by their ids. */
 const MOST_BY_ID = 50;
 
-/** By id, the number that each of these runs is known by. */
+/** By id, the number that each of these runs is known by: it comes with the points of its cell, after the run ended. */
 export function headlinesQuery(runIds: readonly number[]) {
   return queryOptions({
-    queryKey: ["run", "list", "headlines", runIds],
+    queryKey: ["cell", "headlines", runIds],
     queryFn: async ({ signal }) => {
       const pieces = Array.from({ length: Math.ceil(runIds.length / MOST_BY_ID) }, (_, piece) =>
         runIds.slice(piece * MOST_BY_ID, (piece + 1) * MOST_BY_ID),

@@ -4,14 +4,10 @@ import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import type { Points } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
-import type { NamedPoints } from "./drawn";
+import { around, type NamedPoints } from "./drawn";
 import { analysisQuery, pointsQuery } from "./queries";
 import { TrendChart } from "./TrendChart";
-
-/** On each side of the moment. */
-const POINTS_BESIDE = 60;
 
 interface SeriesTrendProps {
   readonly seriesId: number;
@@ -56,22 +52,4 @@ export function SeriesTrend({ seriesId, at, chosenCellId, onChoose }: SeriesTren
 function endOf(lines: readonly NamedPoints[], newest: string | undefined): number | undefined {
   const last = lines[0]?.points.at.at(-1);
   return last === undefined || last === newest ? undefined : Date.parse(last);
-}
-
-function around(points: Points, at: string): Points {
-  const place = points.at.findIndex((time) => Date.parse(time) >= Date.parse(at));
-  const middle = place === -1 ? points.at.length : place;
-  const cut = <Value,>(column: readonly Value[]) =>
-    column.slice(Math.max(0, middle - POINTS_BESIDE), middle + POINTS_BESIDE);
-  return {
-    ...points,
-    at: cut(points.at),
-    median: cut(points.median),
-    low: cut(points.low),
-    high: cut(points.high),
-    n: cut(points.n),
-    cell_id: cut(points.cell_id),
-    campaign_id: cut(points.campaign_id),
-    flags: cut(points.flags),
-  };
 }

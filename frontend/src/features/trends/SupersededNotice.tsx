@@ -4,6 +4,8 @@ import { t } from "@lingui/core/macro";
 import { Alert } from "@mantine/core";
 import { useQueries } from "@tanstack/react-query";
 import type { Series } from "@/api/types";
+import { useTitlesOf } from "@/components/optionTitles";
+import { describeValues } from "@/lib/options";
 import { MAX_TRACES } from "@/plots/figure";
 import { pointsQuery, type Span } from "./queries";
 
@@ -16,12 +18,15 @@ interface SupersededNoticeProps {
 export function SupersededNotice({ listed, wanted = [], span }: SupersededNoticeProps) {
   const unlisted = wanted.filter((id) => !listed.some((series) => series.id === id)).slice(0, MAX_TRACES);
   const found = useQueries({ queries: unlisted.map((id) => pointsQuery(id, span)) });
-  return found.map(
-    ({ data }) =>
-      data?.series.superseded != null && (
-        <Alert color="orange" key={data.series.id} title={t`${data.series.title}: superseded`}>
-          {data.series.superseded}
-        </Alert>
-      ),
-  );
+  const titlesOf = useTitlesOf();
+  return found.map(({ data }) => {
+    if (data?.series.superseded == null) return null;
+    const { id, title, labels, workload, superseded } = data.series;
+    const name = [title, describeValues(labels, titlesOf(workload))].filter(Boolean).join(", ");
+    return (
+      <Alert color="orange" key={id} title={t`${name}: superseded`}>
+        {superseded}
+      </Alert>
+    );
+  });
 }

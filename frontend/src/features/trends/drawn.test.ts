@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { SeriesChange } from "@/api/types";
-import { listedChanges } from "./drawn";
+import type { Points, SeriesChange } from "@/api/types";
+import { around, listedChanges } from "./drawn";
 
 const drop: SeriesChange = {
   id: 1,
@@ -40,4 +40,29 @@ it("lists a rise that ended nothing, and one that went beyond the healthy level"
   expect(listedChanges([open, rise])).toEqual([open, rise]);
   const beyond = { ...rise, direction: "better" as const };
   expect(listedChanges([drop, beyond])).toEqual([drop, beyond]);
+});
+
+it("keeps of the gaps and failures those among the points around a moment, and after the newest of all what follows", () => {
+  const day = (count: number) => new Date(Date.UTC(2026, 0, 1 + count)).toISOString();
+  const at = Array.from({ length: 300 }, (_, count) => day(count));
+  const numbers = at.map((_, count) => count);
+  const gaps = [
+    { since: day(10), until: day(11) },
+    { since: day(150), until: day(151) },
+    { since: day(209), until: day(210) },
+    { since: day(299), until: null },
+  ];
+  const failures = [20, 150, 250, 299.5].map((count) => ({ at: day(count) }));
+  const columns = Object.fromEntries(
+    ["median", "low", "high", "n", "variation_ratio", "robust_spread_ratio", "cell_id", "campaign_id"].map(
+      (name) => [name, numbers],
+    ),
+  );
+  const points = { at, ...columns, flags: at.map(() => []), gaps, failures } as unknown as Points;
+  const within = around(points, day(150));
+  expect([within.at[0], within.at.at(-1)]).toEqual([day(90), day(209)]);
+  expect([within.gaps, within.failures]).toEqual([[gaps[1]], [failures[1]]]);
+  expect(within.variation_ratio).toEqual(within.median);
+  const newest = around(points, day(299));
+  expect([newest.gaps, newest.failures]).toEqual([[gaps[3]], [failures[2], failures[3]]]);
 });

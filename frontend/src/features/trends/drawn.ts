@@ -123,3 +123,38 @@ export function happenings(
   }
   return [...found.values()].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
+
+/** On each side of the moment. */
+const POINTS_BESIDE = 60;
+
+/** The points around a moment, with the gaps and the failures among them. */
+export function around(points: Points, moment: string): Points {
+  const place = points.at.findIndex((time) => Date.parse(time) >= Date.parse(moment));
+  const middle = place === -1 ? points.at.length : place;
+  const cut = <Value>(column: readonly Value[]) =>
+    column.slice(Math.max(0, middle - POINTS_BESIDE), middle + POINTS_BESIDE);
+  const at = cut(points.at);
+  const [first, last] = [Date.parse(at[0] ?? moment), Date.parse(at.at(-1) ?? moment)];
+  // What follows the newest point of all is shown: the axis ends now.
+  const end = at.at(-1) === points.at.at(-1) ? Number.POSITIVE_INFINITY : last;
+  return {
+    ...points,
+    at,
+    median: cut(points.median),
+    low: cut(points.low),
+    high: cut(points.high),
+    n: cut(points.n),
+    variation_ratio: cut(points.variation_ratio),
+    robust_spread_ratio: cut(points.robust_spread_ratio),
+    cell_id: cut(points.cell_id),
+    campaign_id: cut(points.campaign_id),
+    flags: cut(points.flags),
+    gaps: points.gaps.filter(
+      ({ since, until }) => Date.parse(since) < end && (until === null || Date.parse(until) > first),
+    ),
+    failures: points.failures.filter((failure) => {
+      const failed = Date.parse(failure.at);
+      return first <= failed && failed <= end;
+    }),
+  };
+}

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, DataList, Stack, Text } from "@mantine/core";
 import type { Preview } from "@/api/types";
+import { Datum } from "@/components/Datum";
 import { Definition } from "@/components/Definition";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { useDescriber } from "@/components/optionTitles";
@@ -126,9 +127,11 @@ function Matrix({ preview }: { preview: Preview }) {
               <Quantity unit="bytes" value={cell.bytes_needed} />
             </td>
             <td>
-              {cell.run_seconds_estimated === null
-                ? t`unknown`
-                : t`about ${formatEstimate(cell.run_seconds_estimated)}`}
+              <Datum unit="seconds" value={cell.run_seconds_estimated}>
+                {cell.run_seconds_estimated === null
+                  ? t`unknown`
+                  : t`about ${formatEstimate(cell.run_seconds_estimated)}`}
+              </Datum>
             </td>
           </tr>
         ))}

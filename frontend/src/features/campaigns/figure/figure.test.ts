@@ -169,6 +169,25 @@ it("draws a map over two sizes, a panel for each operation, all on one scale", (
   });
 });
 
+it("calls an empty field of a map impossible only where a record would be larger than its file", () => {
+  const without = surface({}).toSpliced(2, 1);
+  const measured = expect.stringContaining("2 runs");
+  const impossible = "impossible: record larger than file";
+  expect(draw(without).panels[0]?.figure.data[0]).toMatchObject({
+    customdata: [
+      [measured, impossible, impossible],
+      [measured, "not measured", impossible],
+      [measured, measured, measured],
+    ],
+  });
+  const others = SIZES.flatMap((jobs) =>
+    SIZES.filter((depth) => depth <= jobs).map((depth) => cell({ options: { jobs, depth } })),
+  );
+  const { data } = draw(others, { kind: "map" }).panels[0]?.figure ?? { data: [] };
+  expect(data[0]).toMatchObject({ type: "heatmap" });
+  expect(JSON.stringify(data)).not.toContain("impossible");
+});
+
 it("divides one map by another, field by field", () => {
   const cells = [...surface({ operation: "write" }), ...surface({ operation: "read" }, 2)];
   const { panels } = draw(cells, { kind: "ratio", against: "write" });

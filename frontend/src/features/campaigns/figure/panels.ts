@@ -1,7 +1,7 @@
 /** The figures of a campaign: rows and the choice of what stands where become what plotly draws. */
 
 import { t } from "@lingui/core/macro";
-import { optionValue, type TitleOf } from "@/lib/options";
+import { optionValue, type TitleOf, type Values } from "@/lib/options";
 import { type ComparedAxis, type ComparedGroup, comparisonFigure } from "@/plots/comparison";
 import { axisScale, type Figure, MAX_TRACES, type Scheme } from "@/plots/figure";
 import { ratioFigure, ratioSpan, type SizeMap, surfaceFigure } from "@/plots/map";
@@ -129,14 +129,16 @@ function mapOf(rows: readonly FigureRow[], { axes: [x = "", y = ""], rows: all }
     yNames: lines.map((value) => optionValue(y, value)),
     values: fields.map((row) => row.map((measured) => measured?.median ?? null)),
     runs: fields.map((row) => row.map((measured) => countRuns(measured?.n ?? 0))),
-    gaps: lines.map((line, at) => columns.map((column, place) => gapOf(fields[at]?.[place], line, column))),
+    gaps: lines.map((line, at) =>
+      columns.map((column, place) => gapOf(fields[at]?.[place], { [x]: column, [y]: line })),
+    ),
   };
 }
 
 /** No file has a record larger than itself; every other empty field of a map was not measured. */
-function gapOf(measured: unknown, line: unknown, column: unknown): string {
+function gapOf(measured: unknown, { record_size_bytes: record, file_size_bytes: file }: Values): string {
   if (measured) return "";
-  const isImpossible = typeof line === "number" && typeof column === "number" && column > line;
+  const isImpossible = typeof record === "number" && typeof file === "number" && record > file;
   return isImpossible ? "" : t`not measured`;
 }
 

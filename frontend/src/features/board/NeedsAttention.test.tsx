@@ -1,0 +1,18 @@
+import { screen } from "@testing-library/react";
+import { expect, it } from "vitest";
+import type { Board } from "@/api/types";
+import { renderWithApp } from "@/testing/render";
+import { NeedsAttention } from "./NeedsAttention";
+
+const EMPTY = { clusters: [], attention: [], attention_left_out: 0 } as unknown as Board;
+
+it("says of a cluster without an item that the list of all clusters was cut", () => {
+  renderWithApp(<NeedsAttention board={{ ...EMPTY, attention_left_out: 3 }} isOfOneCluster />);
+  expect(screen.getByText("3 more items of all clusters are not shown.")).toBeVisible();
+  expect(screen.queryByRole("table")).not.toBeInTheDocument();
+});
+
+it("is left out where nothing needs attention", () => {
+  renderWithApp(<NeedsAttention board={EMPTY} isOfOneCluster />);
+  expect(screen.queryByText("Needs attention")).not.toBeInTheDocument();
+});
