@@ -64,7 +64,10 @@ def upgrade() -> None:
     connection.execute(_MARK, marked)
     # The worker of this release takes their points away. That of the release before does not know this work: it would
     # compute the points again by its own rules.
-    op.execute("INSERT INTO work (kind, key, due_at) VALUES ('superseded', 0, now()) ON CONFLICT DO NOTHING")
+    op.execute(
+        "INSERT INTO work (kind, key, due_at) SELECT 'superseded', 0, now() WHERE EXISTS (SELECT FROM series)"
+        " ON CONFLICT DO NOTHING"
+    )
 
 
 def downgrade() -> None:

@@ -185,7 +185,7 @@ def test_a_killed_part_is_started_again_and_that_is_said(services: Up) -> None:
         killed = services.children()[name]
         os.kill(killed, signal.SIGKILL)
         wait_until(partial(services.runs_anew, name, killed))
-        assert f"{name} ended with status -9; starting it again in 0.5 s" in services.said
+        assert f"{name} ended with status -9; starting it again in 500 ms" in services.said
     wait_until(lambda: is_well(f"http://127.0.0.1:{services.port}"), seconds=START_SECONDS)
 
 
