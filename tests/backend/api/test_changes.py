@@ -144,7 +144,7 @@ def test_a_drift_is_a_line_from_its_start_to_its_end(client: TestClient, admin: 
     assert (drift["start"], drift["end"]) == pytest.approx((13_127, 9_101), rel=0.01)
     assert drift["shift_ratio"] == pytest.approx(drift["end"] / drift["start"] - 1)
     assert drift["low"] < -0.3067 < drift["high"]
-    assert answer["words"] == "gradual decline, \u221231 % since 21 Nov 2026 (179 points), no single start date"
+    assert answer["words"] == "gradual decline, \u221230.7 % since 21 Nov 2026 (179 points), no single start date"
     assert (drift["start_at"], drift["end_at"]) == ("2026-11-21T10:00:00Z", "2027-05-18T10:00:00Z")
 
 

@@ -111,7 +111,7 @@ def test_the_run_that_stands_back_says_so(site: Site, owners: tuple[int, int]) -
         because = reading.why_waiting(session, reading.run(session, ADMIN, second), site.clock())
     assert because == (
         f"node n1 is taken by run {first} and it wants to be alone there; 1 run stands before it;"
-        " it stands back by 3 min behind runs of others, for what its owner's runs used lately"
+        " it stands back by 3 min 16 s behind runs of others, for what its owner's runs used lately"
     )
 
 
