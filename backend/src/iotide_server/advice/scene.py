@@ -95,7 +95,7 @@ class Cell:
 
     @property
     def in_memory(self) -> bool:
-        """Whether what it loads is a file system in memory, by the facts that its newest run saw."""
+        """Check that it loads a file system in memory, by the facts that its newest run saw."""
         return any(facts.get("mount.fstype") in IN_MEMORY for facts in self.facts.values())
 
     @property

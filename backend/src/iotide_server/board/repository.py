@@ -115,7 +115,7 @@ class Wanted:
     Attributes:
         since: with a point since then; what is stale is wanted whatever its newest point, unless its end was meant.
         late, on_time: by their schedules.
-        most: of the newest series, so many.
+        most: number of series, the newest ones.
     """
 
     since: datetime

@@ -141,17 +141,17 @@ class PlannedCell:
 
     @property
     def is_past_cache(self) -> bool:
-        """Whether its options go around the page cache; those of a job file are not known."""
+        """Check that its options go around the page cache; those of a job file are not known."""
         options = self.option_set.options
         return (options.get("direct") is True or options.get("flush") == "direct") and not options.get("job_file")
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether all its targets are memory, so that no size takes its numbers out of it."""
+        """Check that all its targets are memory, where no size avoids it."""
         return all(place.fstype in IN_MEMORY for place in self.places)
 
     def size_fits(self, node: Node) -> bool:
-        """Whether twice the node's memory has room on each of its targets there."""
+        """Check that each of its targets there has room for twice the node's memory."""
         needed = MEMORY_FACTOR * float(node.facts.get(MEMORY) or 0) * SPACE_MARGIN
         places = [place for place in self.places if place.node is node]
         return all(place.free_bytes is None or place.free_bytes * len(places) >= needed for place in places)

@@ -45,7 +45,7 @@ _DAYS_AT_ONCE: Final = _WEEK_DAYS
 _ONCE_BEFORE_END_DAYS: Final = 4
 """What does not recur takes more than two days, and begins after the last weekly campaign that leaves so much time."""
 _CURVE_DAYS: Final = 14
-"""Runs of so many days before the end have per-second values, which are most of what a run is on disk."""
+"""Runs of this number of days before the end have per-second values, which take most of a run's space."""
 _TOLD_EVERY_SECONDS: Final = 0.5
 
 

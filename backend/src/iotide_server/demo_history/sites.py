@@ -48,7 +48,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """A campaign that is submitted every so many days; None: once, by hand, in the last week but one."""
+    """A campaign that is submitted at an interval of days; None: once, by hand, two weeks before the end."""
 
     name: str
     every_days: int | None

@@ -102,7 +102,7 @@ def conduct(runs: Sequence[MeasuredRun]) -> Conduct:
 
 
 def cache_words(run: MeasuredRun) -> str:
-    """What was done to caches before the reads of a run."""
+    """Describe how caches were emptied before the reads of a run."""
     done = {step.get("before_done") for step in run.steps}
     before_reads = {step.get("before_done") for step in run.steps if _reads(step)}
     if not before_reads:
@@ -123,7 +123,7 @@ def _reads(step: Mapping[str, Any]) -> bool:
 
 
 def exclusivity_words(run: MeasuredRun) -> str:
-    """What a run had to itself, by the leases that it held, and who was there with it."""
+    """Describe which resources a run had reserved, by its leases, and which runs shared them."""
     exclusive = {kind for kind, mode in run.leases if mode == "exclusive"}
     if not run.leases:
         words = "not recorded"
@@ -141,7 +141,7 @@ def exclusivity_words(run: MeasuredRun) -> str:
 
 
 def load_words(run: MeasuredRun) -> str:
-    """What was seen of other load on the nodes of a run."""
+    """Describe the other load that was seen on the nodes of a run."""
     if FlagCode.FOREIGN_LOAD in run.flags:
         return "other load found"
     if not run.foreign or None in run.foreign:

@@ -97,7 +97,7 @@ def _measured(row: Row[Any]) -> MeasuredRun:
 
 
 def known(session: Session, run_id: int) -> Known | None:
-    """What the checks of the server had to go by for a run; None where it has not finished."""
+    """Return the facts that the server's checks use for a run; None where it has not finished."""
     row = session.execute(_KNOWN, {"run_id": run_id}).one_or_none()
     if row is None:
         return None

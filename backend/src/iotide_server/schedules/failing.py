@@ -15,7 +15,7 @@ from iotide_server.schedules.failing_repository import FailedRun, Outcome
 FAILING_FIRINGS: Final = 2
 """One firing may fail for reasons of its own."""
 MOST_FIRINGS: Final = 20
-"""Looked at of a schedule; a longer streak is reported as so many."""
+"""Firings of a schedule that are read; a longer streak is reported as this number."""
 _NOT_MOUNTED: Final = frozenset({"wrong_mount", "target_missing", "target_not_mounted"})
 """Reasons of runs whose target was not there."""
 _MOST_NAMES: Final = 3

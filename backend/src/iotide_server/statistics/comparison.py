@@ -117,7 +117,7 @@ def hodges_lehmann(a: Sequence[float], b: Sequence[float]) -> tuple[float, Inter
 
 
 def smallest_p(runs: int) -> float | None:
-    """Return the p of so many runs a side that do not overlap, below which no p can be; None below four runs."""
+    """Return the smallest possible p for this number of runs a side; None below four runs."""
     return None if runs < ENOUGH_RUNS else 2 / comb(2 * runs, runs)
 
 

@@ -280,7 +280,7 @@ def not_judged_lines(run: RunDetail) -> list[str]:
 
 
 def foreign_lines(foreign: ForeignLoad | None) -> list[str]:
-    """What others used of a node, before and during the load; what was not measured says so."""
+    """Return the use of a node by others, before and during the load, or that it was not measured."""
     if foreign is None:
         return []
     lines = []

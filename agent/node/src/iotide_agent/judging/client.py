@@ -34,7 +34,7 @@ def judge_client(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
 
 
 def _unseen(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
-    """What of the node, the threads and the link was not seen while nothing else was found."""
+    """Return which counters of node, threads and link were missing; called where nothing was found."""
     missing = [phase.too_short] if phase.too_short else _uncounted(phase, places)
     steps = [outcome for outcome in phase.outcomes if outcome.step.threads is not None]
     if steps and not isinstance(_processors(places), int):

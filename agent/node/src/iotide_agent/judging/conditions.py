@@ -42,7 +42,7 @@ def _judge_errors(before: Condition | None, after: Condition | None) -> list[Ans
 
 
 def _unread(before: Condition | None, after: Condition | None) -> str:
-    """What was not read of the storage's condition, in words; empty where all was."""
+    """Return in words which parts of the storage's condition were not read; empty where all were."""
     missing = [when for condition, when in ((before, "before"), (after, "after")) if condition is None]
     if missing:
         return f"it was not read {' and '.join(missing)} the run"

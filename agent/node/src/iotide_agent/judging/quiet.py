@@ -180,7 +180,7 @@ class Seen:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether enough is known to judge the node."""
+        """Check that enough is known to judge the node."""
         return self.idle is not None and self.idle.is_complete and self.is_asked
 
 

@@ -23,8 +23,8 @@ def judge_steady(phase: Phase) -> list[Answer]:
     The limits are those of SNIA's Solid State Storage Performance Test Specification, which measures on until five
     rounds in a row are so alike and reports their mean. A tool's figure is of its whole phase, so the windows here
     divide all of it; of steps side by side, the seconds in which all of them ran, since that one is done before another
-    is told by first_done, last_done and STRAGGLER. Below 25 whole seconds there are no five windows, so that nothing
-    is judged; nor is a load that is uneven by its nature.
+    is told by first_done, last_done and STRAGGLER. Below 25 whole seconds there are no five windows, so nothing is
+    judged; nor is a load that is uneven by its nature.
 
     What is compared is the rate at the disk or server where its bytes are about those of the phase, since a page cache
     takes them in bursts and a final fsync moves none that the load could see; else the load's own calls.

@@ -98,7 +98,7 @@ def _condition(mount: Mount, texts: Texts) -> Condition:
 
 
 def _unread(mount: Mount, texts: Texts) -> Iterator[str]:
-    """What its tools would not say or cannot be understood, and file systems whose devices this node does not see."""
+    """Yield which tools gave no usable answer, and file systems whose devices this node does not see."""
     commands = (text for want, text in texts.items() if isinstance(want, CommandWant))
     refused = [text.because for text in commands if isinstance(text, Unavailable)]
     yield from refused

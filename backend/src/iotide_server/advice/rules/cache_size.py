@@ -42,7 +42,7 @@ def cached_sizes(scene: Scene) -> Iterator[Finding]:
 
 
 def moved_bytes(point: Point) -> int | None:
-    """Return what one node moved in one phase, on all targets that it loads at once; None where no size is told."""
+    """Return what one node moved in one phase, on all targets that it loads at once; None where no size is known."""
     size = FILE_SIZE.at(point)
     return size and size * point.cell.writers * len(point.cell.targets)
 
