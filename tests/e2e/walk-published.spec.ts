@@ -60,6 +60,8 @@ async function seeSource(page: Page): Promise<void> {
   await expect(page.getByRole("button", { name: "Add repeats" })).toHaveCount(0);
   await page.getByRole("tab", { name: "Runs" }).click();
   await page.getByRole("tabpanel").getByRole("link", { name: /^\d+$/ }).first().click();
+  // Each row of the list that is left shows this caution, too.
+  await expect(page.getByRole("heading", { name: /^Run \d+$/ })).toBeVisible();
   await expect(page.getByRole("cell", { name: "Published, not measured here" })).toBeVisible();
   await expect(page.getByText(/Infiniband Interconnects, table of dd times/).first()).toBeVisible();
 }
