@@ -44,7 +44,6 @@ from iotide_server.kit.web import install_error_handlers
 from iotide_server.live.feed import Feed
 from iotide_server.live.health import router as health
 from iotide_server.live.routes import router as live
-from iotide_server.notifications.addresses import Reach
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.routes import router as notifications
 from iotide_server.notifications.sending import Courier
@@ -136,7 +135,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.provider = _provider(settings)
     app.state.ends_with_user = pause_all_of
     app.state.vault = settings.vault
-    app.state.reach = Reach(loopback=settings.notify_loopback)
+    app.state.reach = settings.reach
     app.state.office = Office(settings.vault, Courier(app.state.reach), settings.public_url, clock)
     measure(app)
     install_error_handlers(app)

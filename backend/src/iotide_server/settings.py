@@ -15,6 +15,7 @@ from iotide_server.kit.listening import Address, check_listen, parse_listen
 from iotide_server.kit.logs import LogFormat
 from iotide_server.kit.proxies import check_proxies
 from iotide_server.kit.vault import Vault
+from iotide_server.notifications.addresses import Reach, hosts_of
 
 API_PORT: Final = 8470
 """Where the API listens unless it is told otherwise."""
@@ -56,7 +57,8 @@ class Settings(BaseSettings):
         fair_share_half_life_hours: what was used so long ago counts half.
         node_rotation_days: so old may a node's token and Redis password become before it gets new ones; 0: any age.
         vault_key: seals the secrets of notification channels, see `kit.vault`; None: none can be stored.
-        notify_loopback: notifications may go to services on the server's own machine, such as a mail relay.
+        notify_loopback: notifications may go to services on the server's own machine, by any of its addresses, such as
+            a mail relay.
         session_hours: so long after signing in a browser has to sign in again.
         session_idle_hours: it has to, also, when it was not used for so long.
         trusted_proxies: addresses and networks, separated by commas, whose X-Forwarded-For says where a request came
@@ -135,6 +137,12 @@ class Settings(BaseSettings):
     def redis_acl_url(self) -> str:
         """The access by which the nodes' users get into Redis."""
         return (self.redis_admin_url or self.redis_url).get_secret_value()
+
+    @property
+    def reach(self) -> Reach:
+        """Where notifications may go."""
+        redis_urls = (self.redis_url.get_secret_value(), self.redis_acl_url)
+        return Reach(self.notify_loopback, hosts_of(self.database_url.get_secret_value(), redis_urls))
 
     @property
     def vault(self) -> Vault | None:

@@ -20,7 +20,6 @@ from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.pulse import PULSE, pulse_handler
 from iotide_server.kit.queue import SERVER_QUEUE, WORK_TASK, celery_app
 from iotide_server.kit.work import Handler, ManyHandler, do_together, do_work, put_off, run_errand
-from iotide_server.notifications.addresses import Reach
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.digests import DIGEST
 from iotide_server.notifications.sending import Courier
@@ -71,8 +70,7 @@ def run(settings: Settings) -> None:
     registry = registry_of(ProcessMetrics("worker", database.engine))
     serve_metrics(registry, settings.metrics_address, WORKER_OFFSET)
     app = celery_app(settings.redis_url.get_secret_value())
-    courier = Courier(Reach(loopback=settings.notify_loopback))
-    office = Office(settings.vault, courier, settings.public_url, system_clock)
+    office = Office(settings.vault, Courier(settings.reach), settings.public_url, system_clock)
     may_go_out = BoundedSemaphore(_THREADS_OUT)
 
     def work(kind: str, *keys: int) -> None:

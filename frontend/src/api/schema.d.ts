@@ -2671,6 +2671,8 @@ export interface paths {
         /**
          * List what a channel was told
          * @description Newest first, of the last 90 days, with each attempt and what came of it.
+         *
+         *     Administrators of all clusters see the answer's text as well, the others its status alone.
          */
         get: operations["list_deliveries"];
         put?: never;
@@ -4290,7 +4292,7 @@ export interface components {
             failed_at: string | null;
             /**
              * Failure
-             * @example HTTP 503: down for maintenance
+             * @example HTTP 503 Service Unavailable
              */
             failure: string | null;
         };
@@ -9440,7 +9442,7 @@ export interface components {
             delivered: boolean;
             /**
              * Words
-             * @description The receiver's answer, or what was in the way
+             * @description The status, or what was in the way; for administrators of all clusters with the answer's text
              * @example HTTP 200
              */
             words: string;
@@ -10173,10 +10175,7 @@ export interface components {
              * Format: date-time
              */
             at: string;
-            /**
-             * Words
-             * @example HTTP 200
-             */
+            /** Words */
             words: string | null;
         };
         /**
@@ -43287,7 +43286,7 @@ export interface operations {
                      *           "created_at": "2026-11-21T10:00:00Z",
                      *           "delivered_at": "2026-11-21T10:00:00Z",
                      *           "failed_at": "2026-11-21T10:00:00Z",
-                     *           "failure": "HTTP 503: down for maintenance"
+                     *           "failure": "HTTP 503 Service Unavailable"
                      *         }
                      *       ],
                      *       "next_cursor": "text"
@@ -43482,7 +43481,7 @@ export interface operations {
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "delivered_at": "2026-11-21T10:00:00Z",
                      *       "failed_at": "2026-11-21T10:00:00Z",
-                     *       "failure": "HTTP 503: down for maintenance"
+                     *       "failure": "HTTP 503 Service Unavailable"
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -43728,7 +43727,7 @@ export interface operations {
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "delivered_at": "2026-11-21T10:00:00Z",
                      *       "failed_at": "2026-11-21T10:00:00Z",
-                     *       "failure": "HTTP 503: down for maintenance"
+                     *       "failure": "HTTP 503 Service Unavailable"
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];
@@ -43942,7 +43941,7 @@ export interface operations {
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "delivered_at": "2026-11-21T10:00:00Z",
                      *       "failed_at": "2026-11-21T10:00:00Z",
-                     *       "failure": "HTTP 503: down for maintenance"
+                     *       "failure": "HTTP 503 Service Unavailable"
                      *     }
                      */
                     "application/json": components["schemas"]["Channel"];

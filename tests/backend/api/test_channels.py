@@ -88,9 +88,9 @@ def test_a_test_that_does_not_arrive_says_why_and_is_not_tried_again(
 ) -> None:
     hook.answer(503, body="down for\nmaintenance")
     made = make(client, admin, {"kind": "webhook", "url": hook.url, "secret": SECRET})
-    words = "HTTP 503: down for maintenance"
+    words = "HTTP 503 Service Unavailable"
     answer = client.post(f"{URL}/{made['id']}/test", headers=admin.headers)
-    assert answer.json() == {"delivered": False, "words": words}
+    assert answer.json() == {"delivered": False, "words": f"{words}: down for maintenance"}
     shown = client.get(f"{URL}/{made['id']}", headers=admin.headers).json()
     assert (shown["failure"], shown["failed_at"], shown["delivered_at"]) == (words, "2026-11-21T10:00:00Z", None)
     (delivery,) = client.get(f"{URL}/{made['id']}/deliveries", headers=admin.headers).json()["items"]

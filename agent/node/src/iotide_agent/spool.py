@@ -11,9 +11,9 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 from pydantic import ValidationError
 
@@ -25,18 +25,48 @@ from iotide_wire.messages import FinishRequest, HeldOrder, Order
 _OFFER: Final = re.compile(r"^(?P<order>[0-9]{1,19})-(?P<fence>[0-9]{1,19})\.json$")
 _MAX_ID: Final = 2**63 - 1
 _FORGOTTEN: Final = ".forgotten"
+_AGENT_LOCK: Final = "agent.lock"
+_NODE_LOCK: Final = "node.lock"
+_ORIGIN: Final = "origin.json"
 _logger = logging.getLogger(__name__)
 
 
 class AgentRunsError(Exception):
-    """Another agent works on the same state directory."""
+    """Another agent works on the same state directory, or on the one of which this is a copy."""
 
-    def __init__(self, state_directory: Path, pids: list[int]) -> None:
+    def __init__(self, state_directory: Path, pids: list[int], copy: Path | None = None) -> None:
         named = f" (pid {', '.join(map(str, pids))})" if pids else ""
-        super().__init__(
-            f"another agent{named} runs on {state_directory}; stop it first, or give this one a state_directory and "
-            "an identity of its own"
+        found = (
+            f"another agent{named} runs on {state_directory}"
+            if copy is None
+            else f"{copy} is a copy of {state_directory}, which is in use{named}"
         )
+        super().__init__(f"{found}; stop it first, or give this one a state_directory and an identity of its own")
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """Where a state directory was when its agent was accepted; a copy of it is elsewhere."""
+
+    path: str
+    device: int
+    inode: int
+
+    @classmethod
+    def of(cls, directory: Path) -> Self:
+        found = directory.stat()
+        return cls(str(directory.resolve()), found.st_dev, found.st_ino)
+
+    def is_copied_to(self, directory: Path) -> bool:
+        """Tell whether the original is still there, as another directory."""
+        return not self.is_at(directory) and self.is_at(Path(self.path))
+
+    def is_at(self, directory: Path) -> bool:
+        try:
+            found = directory.stat()
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == (self.device, self.inode)
 
 
 class NodeBusyError(Exception):
@@ -134,19 +164,32 @@ class Spool:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def lock_agent(self) -> int:
-        """Takes the agent's lock until this process ends.
+        """Take the agent's lock until this process ends.
 
         Raises:
-            AgentRunsError: another process has it.
+            AgentRunsError: another process has it, or that of the state directory of which this one is a copy.
         """
-        file = self.state_directory / "agent.lock"
+        file = self.state_directory / _AGENT_LOCK
         descriptor = _open_lock(file)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             os.close(descriptor)
             raise AgentRunsError(self.state_directory, processes.holders(file)) from error
+        origin = self._origin()
+        # The orders of a copy, and what they left on targets, are the original's, of which an agent or a load may live.
+        if origin is not None and origin.is_copied_to(self.state_directory):
+            pids = sorted(
+                {pid for lock in (_AGENT_LOCK, _NODE_LOCK) for pid in processes.holders(Path(origin.path) / lock)}
+            )
+            if pids:
+                os.close(descriptor)
+                raise AgentRunsError(Path(origin.path), pids, self.state_directory)
         return descriptor
+
+    def _origin(self) -> _Origin | None:
+        found = read_json(self.state_directory / _ORIGIN)
+        return None if found is None else _Origin(found["path"], found["device"], found["inode"])
 
     def lock_node(self, mode: Literal["shared", "exclusive"]) -> int:
         """Takes the node's lock; whoever inherits the descriptor holds it too.
@@ -154,7 +197,7 @@ class Spool:
         Raises:
             NodeBusyError: names the processes that hold it.
         """
-        file = self.state_directory / "node.lock"
+        file = self.state_directory / _NODE_LOCK
         descriptor = _open_lock(file)
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if mode == "shared" else fcntl.LOCK_EX) | fcntl.LOCK_NB)
@@ -166,12 +209,22 @@ class Spool:
         return descriptor
 
     def last_instance(self) -> str | None:
-        """The agent process that the server accepted last."""
+        """Return the agent process of this very directory that the server accepted last.
+
+        A copy has none: the server then refuses it while the original's agent may be alive.
+        """
+        origin = self._origin()
+        if origin is not None and not origin.is_at(self.state_directory):
+            return None
         instance: str | None = read_json(self.state_directory / "instance")
         return instance
 
     def keep_instance(self, instance: str) -> None:
-        """Notes that the server accepted this agent process, so that the next one can succeed it."""
+        """Record that the server accepted this agent process, so that the next one can succeed it."""
+        origin = _Origin.of(self.state_directory)
+        if origin != self._origin():
+            # In a file of its own: agents of 0.2 read `instance` as a text.
+            replace_file(self.state_directory / _ORIGIN, json.dumps(asdict(origin)), durable=True)
         replace_file(self.state_directory / "instance", json.dumps(instance), durable=True)
 
     def write_offer(self, offer: Offer) -> None:

@@ -1,15 +1,21 @@
 """Where messages may go, and the connection that goes there: never to the server itself or a cloud's own services."""
 
+import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from pathlib import Path
 from threading import Timer
 from time import monotonic
 from typing import Final
+from urllib.parse import urlsplit
+
+from psycopg.conninfo import conninfo_to_dict
 
 Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
 
 ANSWER_SECONDS: Final = 10.0
 """So long may the other end be silent."""
@@ -22,12 +28,18 @@ _TRANSLATED: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48")
 # "This network", by which some systems reach themselves; https://datatracker.ietf.org/doc/html/rfc1122.
 _THIS_NETWORK: Final = IPv4Network("0.0.0.0/8")
 # Services that a cloud offers its machines, apart from those at link-local addresses: AWS, Alibaba, Azure and Oracle.
-_CLOUD_SERVICES: Final[tuple[IPv4Network | IPv6Network, ...]] = (
+_CLOUD_SERVICES: Final[tuple[Network, ...]] = (
     IPv6Network("fd00:ec2::/32"),
     IPv4Network("100.100.100.200/32"),
     IPv4Network("168.63.129.16/32"),
     IPv4Network("192.0.0.192/32"),
 )
+
+# The kernel's routes, without a netlink socket, which deploy/systemd does not allow. Local ones lead to this machine.
+_ROUTES_4: Final = Path("/proc/net/fib_trie")
+_ROUTES_6: Final = Path("/proc/net/ipv6_route")
+_LOCAL_4: Final = re.compile(r"/([0-9]+) \S+ LOCAL\b")
+_LOCAL_6: Final = 0x8000_0000
 
 
 class AddressForbiddenError(Exception):
@@ -40,23 +52,28 @@ class Reach:
 
     Attributes:
         loopback: also to the server's own machine, where a mail relay may be.
+        stores: hosts of the database and of Redis, to which nothing is sent wherever they are; see `hosts_of`.
     """
 
     loopback: bool = False
+    stores: Sequence[str] = ()
 
     def objection(self, host: str) -> str | None:
         """What speaks against the host as it is written, without looking it up; None: nothing does."""
         if host.lower().rstrip(".") == "localhost" or host.lower().endswith(".localhost"):
             return None if self.loopback else "the server itself"
         try:
-            return self._objection_to(ip_address(host))
+            address = ip_address(host)
         except ValueError:
             return None
+        return self._objection_to(address, _own_networks(), ())
 
-    def _objection_to(self, address: Address) -> str | None:
+    def _objection_to(self, address: Address, own: Sequence[Network], stores: Sequence[Address]) -> str | None:
         inner = _inside(address)
-        if inner.is_loopback:
+        if inner.is_loopback or any(inner in network for network in own):
             return None if self.loopback else "the server itself"
+        if inner in stores:
+            return "where the server's database or Redis is"
         if inner in _THIS_NETWORK or inner.is_unspecified or inner.is_multicast or inner.is_reserved:
             return "no address of a machine"
         if inner.is_link_local or any(inner in network for network in _CLOUD_SERVICES):
@@ -88,18 +105,59 @@ class Reach:
         failure: OSError | None = None
         refused: str | None = None
         give_up_at = monotonic() + ANSWER_SECONDS
-        for *_, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-            objection = self._objection_to(ip_address(str(place[0]).partition("%")[0]))
+        own = _own_networks()
+        stores = [_inside(address) for store in self.stores for address in _looked_up(store, 0)]
+        for address in _looked_up(host, port):
+            objection = self._objection_to(address, own, stores)
             if objection is not None:
                 refused = objection
                 continue
             try:
-                return socket.create_connection((str(place[0]), port), timeout=max(0.1, give_up_at - monotonic()))
+                return socket.create_connection((str(address), port), timeout=max(0.1, give_up_at - monotonic()))
             except OSError as error:
                 failure = error
         if failure is None:
             raise AddressForbiddenError(f"{host} is {refused}")
         raise failure
+
+
+def hosts_of(database_url: str, redis_urls: Iterable[str]) -> tuple[str, ...]:
+    """Return the hosts of a PostgreSQL and of some Redis, without those that are reached by a socket file."""
+    named = conninfo_to_dict(database_url)
+    given = (*str(named.get("host") or "").split(","), *str(named.get("hostaddr") or "").split(","))
+    hosts = (*given, *(urlsplit(url).hostname or "" for url in redis_urls))
+    return tuple(dict.fromkeys(host for host in hosts if host and not host.startswith(("/", "@"))))
+
+
+def _looked_up(host: str, port: int) -> list[Address]:
+    """Return the addresses of a host, in the order in which they are to be tried.
+
+    Raises:
+        OSError: it has none.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [ip_address(str(place[0]).partition("%")[0]) for *_, place in found]
+
+
+def _own_networks() -> list[Network]:
+    """Return the addresses that lead to this machine now, by any of its interfaces.
+
+    Raises:
+        OSError: the kernel does not say.
+    """
+    found: list[Network] = []
+    address = ""
+    for line in _ROUTES_4.read_text().splitlines():
+        if "|-- " in line:
+            address = line.split()[-1]
+        elif local := _LOCAL_4.search(line):
+            found.append(IPv4Network(f"{address}/{local[1]}"))
+    with suppress(FileNotFoundError):  # a kernel without IPv6
+        for line in _ROUTES_6.read_text().splitlines():
+            destination, length, *_, flags, _ = line.split()
+            if int(flags, 16) & _LOCAL_6:
+                found.append(IPv6Network((int(destination, 16), int(length, 16))))
+    return found
 
 
 def _inside(address: Address) -> Address:

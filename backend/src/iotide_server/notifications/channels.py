@@ -25,9 +25,9 @@ from iotide_server.notifications.errors import (
     ChannelNotFoundError,
     VaultLockedError,
 )
-from iotide_server.notifications.models import Delivery
 from iotide_server.notifications.receivers import SECRETS, receiver, shown
-from iotide_server.notifications.schemas import Channel, ChannelChange, ChannelInput
+from iotide_server.notifications.schemas import Attempt, Channel, ChannelChange, ChannelInput, Delivery
+from iotide_server.notifications.sending import words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,14 @@ def list_deliveries(session: Session, principal: Principal, channel_id: int, pag
         ChannelNotFoundError: there is none that the caller may see.
     """
     own_channel(session, principal, channel_id, Role.OPERATOR)
-    return repository.deliveries_page(session, channel_id, principal.clusters_with(Role.OPERATOR), paging)
+    rows = repository.deliveries_page(session, channel_id, principal.clusters_with(Role.OPERATOR), paging)
+    with_answers = may_read_answers(principal)
+    return Slice([_shown_delivery(row, with_answers=with_answers) for row in rows.rows], rows.next_cursor)
+
+
+def may_read_answers(principal: Principal) -> bool:
+    """Tell whether the caller may read answers of receivers, which any service that the server reaches can write."""
+    return principal.may(Role.ADMIN, None)
 
 
 def own_channel(session: Session, principal: Principal, channel_id: int, role: Role) -> models.Channel:
@@ -195,6 +202,18 @@ def _summary(row: models.Channel) -> Json:
         "quiet_hours": row.quiet_hours,
         "digest": row.digest,
     }
+
+
+def _shown_delivery(row: models.Delivery, *, with_answers: bool) -> Delivery:
+    attempts = [
+        Attempt(
+            at=attempt["at"],
+            words=attempt["words"] and words_of(attempt["words"], attempt.get("answer") if with_answers else None),
+        )
+        for attempt in row.attempts
+    ]
+    fields = set(Delivery.model_fields) - {"attempts"}
+    return Delivery(attempts=attempts, **{field: getattr(row, field) for field in fields})
 
 
 def _shown(session: Session, rows: Sequence[models.Channel]) -> list[Channel]:

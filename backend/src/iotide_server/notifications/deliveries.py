@@ -98,7 +98,8 @@ class Office:
             return None
         delivery, channel = found
         now = self._clock()
-        delivery.attempts = [*delivery.attempts[:-1], {**delivery.attempts[-1], "words": outcome.words}]
+        said = {"words": outcome.words, "answer": outcome.answer or None}
+        delivery.attempts = [*delivery.attempts[:-1], {**delivery.attempts[-1], **said}]
         delivery.due_at = None
         if outcome.result == Result.DELIVERED:
             channel.delivered_at = now

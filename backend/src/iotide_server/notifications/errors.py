@@ -73,6 +73,6 @@ class AddressRefusedError(InvalidInputError):
             f"{field}: {host} is {why}",
             field=field,
             value=host,
-            remedy="give an address that other machines can reach too; for a mail relay on the server itself, its"
-            " administrator sets IOTIDE_NOTIFY_LOOPBACK=true",
+            remedy="name a service on another machine; for a mail relay on the server itself, its administrator sets"
+            " IOTIDE_NOTIFY_LOOPBACK=true",
         )

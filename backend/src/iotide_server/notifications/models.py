@@ -58,7 +58,7 @@ class Delivery(Identified, Base):
         kind, cluster_id, subject, text, path, data: of the message.
         state: `waiting` for its next attempt, `delivered` or `failed` for good.
         due_at: of the next attempt; None: there is none.
-        attempts: each with `at` and with what came of it in `words`.
+        attempts: each with `at`, with what came of it in `words`, and with the receiver's own text as `answer`.
     """
 
     __tablename__ = "delivery"

@@ -61,8 +61,11 @@ def remove_channel(principal: Admin, session: Tx, channel_id: Id) -> None:
 
 @router.get("/channels/{channel_id}/deliveries", summary="List what a channel was told", responses=errors(404))
 def list_deliveries(principal: Operator, session: Tx, paging: Paging, channel_id: Id) -> Page[Delivery]:
-    """Newest first, of the last 90 days, with each attempt and what came of it."""
-    return channels.list_deliveries(session, principal, channel_id, paging).page(Delivery.model_validate)
+    """Newest first, of the last 90 days, with each attempt and what came of it.
+
+    Administrators of all clusters see the answer's text as well, the others its status alone.
+    """
+    return channels.list_deliveries(session, principal, channel_id, paging).page(lambda shown: shown)
 
 
 @router.post("/channels/{channel_id}/test", summary="Test a channel", responses=errors(404))
@@ -74,4 +77,5 @@ def test_channel(principal: Admin, session: Tx, request: Request, channel_id: Id
     outcome = office.send(parcel)
     with request.app.state.database.transaction() as ending:
         office.end(ending, delivery_id, outcome)
-    return TestOutcome(delivered=outcome.result == Result.DELIVERED, words=outcome.words)
+    words = outcome.told(with_answer=channels.may_read_answers(principal))
+    return TestOutcome(delivered=outcome.result == Result.DELIVERED, words=words)

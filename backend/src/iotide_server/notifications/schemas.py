@@ -23,6 +23,13 @@ MailAddress = Annotated[
     ),
 ]
 Url = Annotated[str, Field(pattern=r"^https?://[!-~]{1,1990}$", examples=["https://example.org/hooks/iotide"])]
+Words = Annotated[
+    str,
+    Field(
+        description="The status, or what was in the way; for administrators of all clusters with the answer's text",
+        examples=["HTTP 200"],
+    ),
+]
 ClusterId = Annotated[int, Field(ge=1, le=2**63 - 1, examples=[1])]
 
 _SIGNING_KEY: Final = r"^whsec_([A-Za-z0-9+/]{4}){7,21}([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$"
@@ -155,7 +162,7 @@ class Channel(Output):
     created_at: datetime
     delivered_at: datetime | None
     failed_at: datetime | None
-    failure: Annotated[str | None, Field(examples=["HTTP 503: down for maintenance"])]
+    failure: Annotated[str | None, Field(examples=["HTTP 503 Service Unavailable"])]
 
 
 class DeliveryState(StrEnum):
@@ -170,7 +177,7 @@ class Attempt(Output):
     """One try; `words` is null while it is under way, or where nobody came back to say."""
 
     at: datetime
-    words: Annotated[str | None, Field(examples=["HTTP 200"])]
+    words: Words | None
 
 
 class Delivery(Output):
@@ -193,4 +200,4 @@ class TestOutcome(Output):
     """What came of a test."""
 
     delivered: bool
-    words: Annotated[str, Field(description="The receiver's answer, or what was in the way", examples=["HTTP 200"])]
+    words: Words

@@ -5,10 +5,11 @@ import socket
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from smtplib import (
     SMTP,
@@ -54,13 +55,24 @@ class Outcome:
     """What came of an attempt.
 
     Attributes:
-        words: the HTTP status or the reply of SMTP, or what was in the way; never a secret.
+        words: the status of HTTP or SMTP and what it means, or what was in the way. None of it is the receiver's text.
+        answer: the receiver's own text, which may come from any service that the server reaches. Never a secret.
         pause: that the receiver asks for before the next attempt.
     """
 
     result: Result
     words: str
+    answer: str = ""
     pause: timedelta | None = None
+
+    def told(self, *, with_answer: bool) -> str:
+        """Return the words, with the receiver's own text for those who may read it."""
+        return words_of(self.words, self.answer if with_answer else None)
+
+
+def words_of(words: str, answer: str | None) -> str:
+    """Return the words of an attempt, followed by the receiver's own text where there is one."""
+    return f"{words}: {answer}" if answer else words
 
 
 class Courier:
@@ -91,9 +103,12 @@ class Courier:
             outcome = Outcome(Result.REFUSED, f"{error}, to which nothing is sent")
         except TimeoutError:
             outcome = Outcome(Result.TRY_AGAIN, f"no answer within {format_seconds(ANSWER_SECONDS)}")
-        except (OSError, HTTPException, UnicodeError) as error:
+        except HTTPException as error:  # its text repeats what came instead of HTTP
+            outcome = Outcome(Result.TRY_AGAIN, f"no answer by HTTP ({type(error).__name__})", str(error))
+        except (OSError, UnicodeError) as error:
             outcome = Outcome(Result.TRY_AGAIN, f"{type(error).__name__}: {error}")
-        return Outcome(outcome.result, _harmless(outcome.words, parcel.secrets), outcome.pause)
+        words, answer = (_harmless(text, parcel.secrets) for text in (outcome.words, outcome.answer))
+        return replace(outcome, words=words, answer=answer)
 
     def _post(self, parcel: Parcel) -> Outcome:
         secrets = parcel.secrets or {}
@@ -140,14 +155,15 @@ class Courier:
             finally:
                 if client is not None:
                     client.close()
-        but = "".join(f"; but not for {name}: {_reply(*reply)}" for name, reply in refused.items())
-        return Outcome(Result.DELIVERED, f"{client.last_reply}{but}")
+        but = "".join(f"; but not for {name}: {_status(code)}" for name, (code, _) in refused.items())
+        said = [_said(text) for _, text in (client.last_reply, *refused.values())]
+        return Outcome(Result.DELIVERED, f"{_status(client.last_reply[0])}{but}", "; ".join(said))
 
 
 class _Client(SMTP):
     """SMTP over a connection that is there already."""
 
-    last_reply = ""
+    last_reply: tuple[int, bytes] = (0, b"")
 
     def __init__(self, line: socket.socket, host: str, port: int) -> None:
         self._line = line
@@ -159,9 +175,8 @@ class _Client(SMTP):
 
     def data(self, msg: Any) -> tuple[int, bytes]:  # noqa: ANN401 - smtplib's own type
         """Keeps the reply, in which servers name the mail."""
-        reply = super().data(msg)
-        self.last_reply = _reply(*reply)
-        return reply
+        self.last_reply = super().data(msg)
+        return self.last_reply
 
 
 class _TlsClient(SMTP_SSL, _Client):
@@ -178,15 +193,15 @@ def _opened(line: socket.socket, host: str, port: int, context: ssl.SSLContext |
 
 def http_outcome(status: int, said: str, retry_after: str | None) -> Outcome:
     """What an HTTP answer means: of what is the sender's fault, all but a timeout or too many requests is final."""
-    words = f"HTTP {status}: {said}" if said.strip() and status not in _OK else f"HTTP {status}"
     if status in _OK:
-        return Outcome(Result.DELIVERED, words)
+        return Outcome(Result.DELIVERED, f"HTTP {status}")
     if status in _REDIRECTS:
         return Outcome(Result.REFUSED, f"HTTP {status}: a redirect, which is not followed; give the final address")
+    words = f"HTTP {status} {_phrase(status)}".rstrip()
     if status in _REFUSALS and status not in _TRY_AGAIN_STATUSES:
-        return Outcome(Result.REFUSED, words)
+        return Outcome(Result.REFUSED, words, said)
     asked = _SECONDS.fullmatch(retry_after or "")
-    return Outcome(Result.TRY_AGAIN, words, None if asked is None else timedelta(seconds=int(asked[0])))
+    return Outcome(Result.TRY_AGAIN, words, said, None if asked is None else timedelta(seconds=int(asked[0])))
 
 
 def smtp_outcome(error: SMTPRecipientsRefused | SMTPResponseException | SMTPNotSupportedError) -> Outcome:
@@ -195,17 +210,30 @@ def smtp_outcome(error: SMTPRecipientsRefused | SMTPResponseException | SMTPNotS
         case SMTPRecipientsRefused():
             replies = list(error.recipients.items())
             is_final = all(code >= _SMTP_PERMANENT for _, (code, _) in replies)
-            words = "; ".join(f"{name}: {_reply(*reply)}" for name, reply in replies)
+            words = "; ".join(f"{name}: {_status(code)}" for name, (code, _) in replies)
+            answer = "; ".join(_said(text) for _, (_, text) in replies)
         case SMTPResponseException():
             is_final = error.smtp_code >= _SMTP_PERMANENT
-            words = _reply(error.smtp_code, error.smtp_error)
+            words, answer = _status(error.smtp_code), _said(error.smtp_error)
         case _:
-            is_final, words = True, str(error)
-    return Outcome(Result.REFUSED if is_final else Result.TRY_AGAIN, words)
+            is_final, words, answer = True, str(error), ""
+    return Outcome(Result.REFUSED if is_final else Result.TRY_AGAIN, words, answer)
 
 
-def _reply(code: int, said: bytes | str) -> str:
-    return f"{code} {said.decode('utf-8', 'replace') if isinstance(said, bytes) else said}"
+def _phrase(status: int) -> str:
+    """Return what the standard calls the status; the receiver's own phrase may be anything."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _status(code: int) -> str:
+    return f"SMTP {code}" if code > 0 else "an answer that is not SMTP"
+
+
+def _said(text: bytes | str) -> str:
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
 
 
 def _harmless(words: str, secrets: Mapping[str, str]) -> str:

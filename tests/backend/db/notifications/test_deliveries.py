@@ -98,6 +98,10 @@ def words(delivery: Delivery) -> list[str]:
     return [attempt["words"] for attempt in delivery.attempts]
 
 
+def answers(delivery: Delivery) -> list[str | None]:
+    return [attempt["answer"] for attempt in delivery.attempts]
+
+
 def test_a_receiver_that_is_down_is_tried_again_with_the_same_id_until_it_answers(
     post: Post, hook: WebReceiver
 ) -> None:
@@ -105,13 +109,13 @@ def test_a_receiver_that_is_down_is_tried_again_with_the_same_id_until_it_answer
     post.tell_hook(hook.url)
     first = post.carry()
     assert (first.state, first.due_at) == ("waiting", post.clock() + timedelta(seconds=90))
-    assert post.channel().failure == "HTTP 503"
+    assert post.channel().failure == "HTTP 503 Service Unavailable"
     assert post.carry(89).attempts == first.attempts  # named too early, by a doubled message
     post.carry(1)
     last = post.carry(90)
     assert (last.state, words(last), last.due_at, last.ended_at) == (
         "delivered",
-        ["HTTP 503", "HTTP 429", "HTTP 200"],
+        ["HTTP 503 Service Unavailable", "HTTP 429 Too Many Requests", "HTTP 200"],
         None,
         post.clock(),
     )
@@ -128,8 +132,8 @@ def test_a_receiver_that_is_down_is_tried_again_with_the_same_id_until_it_answer
 @pytest.mark.parametrize(
     ("status", "headers", "said"),
     [
-        (404, {}, "HTTP 404"),
-        (410, {}, "HTTP 410"),
+        (404, {}, "HTTP 404 Not Found"),
+        (410, {}, "HTTP 410 Gone"),
         (
             302,
             {"Location": "http://169.254.169.254/"},
@@ -189,15 +193,16 @@ def test_an_attempt_that_falls_into_quiet_hours_waits_for_their_end(post: Post, 
 def test_what_a_receiver_repeats_is_kept_short_and_without_the_secret(post: Post, hook: WebReceiver) -> None:
     hook.answer(400, body=f"no {SECRET} here\0 " + "x" * 9000)
     post.tell_hook(hook.url)
-    (said,) = words(post.carry())
-    assert said.startswith("HTTP 400: no *** here x")
-    assert len(said) < 310
+    (attempt,) = post.carry().attempts
+    assert attempt["words"] == "HTTP 400 Bad Request"
+    assert attempt["answer"].startswith("no *** here x")
+    assert len(attempt["answer"]) < 310
 
 
 def test_the_address_of_a_chat_is_kept_from_its_answer(post: Post, hook: WebReceiver) -> None:
     hook.answer(404, body="no route POST /services/T0/sesame")
     post.tell("slack", {"host": "127.0.0.1"}, {"url": f"{hook.url}/services/T0/sesame"})
-    assert words(post.carry()) == ["HTTP 404: no route POST ***"]
+    assert answers(post.carry()) == ["no route POST ***"]
     assert b"write is slower" in hook.received[0].body
 
 
@@ -251,8 +256,8 @@ def test_mail_is_handed_over_by_tls_to_whom_the_server_knows(post: Post, server_
         receiver.refused["bob@example.org"] = "550 no such user"
         post.tell("email", mail_to(receiver, tls, "tide"), {"password": "right"})
         delivery = post.carry()
-    said = "250 ok queued as 4711; but not for bob@example.org: 550 no such user"
-    assert (delivery.state, words(delivery)) == ("delivered", [said])
+    assert (delivery.state, words(delivery)) == ("delivered", ["SMTP 250; but not for bob@example.org: SMTP 550"])
+    assert answers(delivery) == ["ok queued as 4711; no such user"]
     assert receiver.logins == [("tide", "right")]
     ((recipients, mail),) = receiver.mails
     assert recipients == ["ada@example.org", "bob@example.org"]
@@ -268,16 +273,18 @@ def refuse(reply: str) -> Callable[[MailReceiver], None]:
 
 
 @pytest.mark.parametrize(
-    ("reply", "state", "said"), [("550 unknown", "failed", "550 unknown"), ("451 later", "waiting", "451 later")]
+    ("reply", "state", "status", "said"),
+    [("550 unknown", "failed", "SMTP 550", "unknown"), ("451 later", "waiting", "SMTP 451", "later")],
 )
 def test_a_mail_that_nobody_takes_is_tried_again_if_the_server_says_so(
-    post: Post, reply: str, state: str, said: str
+    post: Post, reply: str, state: str, status: str, said: str
 ) -> None:
     with mail_receiver() as receiver:
         refuse(reply)(receiver)
         post.tell("email", mail_to(receiver, "none"), {})
         delivery = post.carry()
-    assert (delivery.state, words(delivery)) == (state, [f"ada@example.org: {said}; bob@example.org: {said}"])
+    assert (delivery.state, words(delivery)) == (state, [f"ada@example.org: {status}; bob@example.org: {status}"])
+    assert answers(delivery) == [f"{said}; {said}"]
 
 
 @pytest.mark.usefixtures("trusting")
@@ -285,7 +292,8 @@ def test_a_wrong_password_is_final_and_not_repeated(post: Post, server_tls: ssl.
     with mail_receiver(tls=server_tls) as receiver:
         post.tell("email", mail_to(receiver, "tls", "tide"), {"password": "sesame"})
         delivery = post.carry()
-    assert (delivery.state, words(delivery)) == ("failed", ["535 wrong password ***"])
+    assert (delivery.state, words(delivery)) == ("failed", ["SMTP 535"])
+    assert answers(delivery) == ["wrong password ***"]
 
 
 def test_no_mail_goes_in_the_open_where_tls_was_asked_for(post: Post) -> None:

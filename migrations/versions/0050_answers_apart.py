@@ -1,0 +1,40 @@
+"""what a receiver answered is stored apart from the words about an attempt: administrators of all clusters alone read it
+
+The previous release goes on: it shows the words.
+"""
+
+from alembic import op
+
+revision = "0050"
+down_revision = "0045"
+branch_labels = None
+depends_on = None
+
+_BY_HTTP = "WORDS ~ '^HTTP [0-9]{3}: ' AND WORDS NOT LIKE 'HTTP ___: a redirect, which is not followed%'"
+# A reply of SMTP, such replies by recipient, or the line that came instead of HTTP.
+_OTHERWISE = "WORDS ~ '^(-?[0-9]+ |[^ ]+@[^ ]+: |(BadStatusLine|UnknownProtocol): )'"
+_STORED = "an answer that an earlier release stored"
+_DELIVERIES = f"""
+    UPDATE delivery SET attempts = (
+        SELECT jsonb_agg(
+            CASE WHEN {_BY_HTTP} THEN attempt || jsonb_build_object('words', substr(WORDS, 1, 8), 'answer', substr(WORDS, 11))
+                 WHEN {_OTHERWISE} THEN attempt || jsonb_build_object('words', '{_STORED}', 'answer', WORDS)
+                 ELSE attempt END ORDER BY place)
+        FROM jsonb_array_elements(attempts) WITH ORDINALITY AS tried (attempt, place))
+    WHERE attempts <> '[]'
+"""  # noqa: S608 - made of the constants above
+_CHANNELS = f"""
+    UPDATE channel SET failure = CASE WHEN {_BY_HTTP} THEN substr(WORDS, 1, 8)
+                                      WHEN {_OTHERWISE} THEN '{_STORED}'
+                                      ELSE failure END
+    WHERE failure IS NOT NULL
+"""  # noqa: S608 - as above
+
+
+def upgrade() -> None:
+    op.execute(_DELIVERIES.replace("WORDS", "(attempt ->> 'words')"))
+    op.execute(_CHANNELS.replace("WORDS", "failure"))
+
+
+def downgrade() -> None:
+    """The words have the status there, too."""
