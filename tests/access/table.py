@@ -59,8 +59,9 @@ class TakenBack(Database):
 
     @contextmanager
     def taken_back(self) -> Iterator[None]:
-        """Whatever happens within is undone."""
-        outer = self._connection.begin()
+        """Whatever happens within is undone, and nothing of what happened before."""
+        begun = self._connection.in_transaction()
+        outer = self._connection.begin_nested() if begun else self._connection.begin()
         try:
             yield
         finally:

@@ -41,6 +41,11 @@ class Principal:
     published: Mapping[int, str] = field(default_factory=dict)
     session_id: int | None = None
 
+    @property
+    def actor(self) -> str | None:
+        """By what stored sentences refer to the caller: `user:7`, `token:3`; None for nobody (see `kit/people.py`)."""
+        return None if self.id is None else f"{self.kind}:{self.id}"
+
     def role_in(self, cluster_id: int | None) -> Role | None:
         """The strongest role in the cluster, or, for None, over all clusters; None without any."""
         if cluster_id in self.published:

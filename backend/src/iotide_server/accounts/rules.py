@@ -135,6 +135,8 @@ class SignedInOrReading(Rule):
 
     async def __call__(self, caller: _Caller) -> Principal:
         """Let pass who is known or may read unknown."""
+        if caller.kind is PrincipalKind.ANONYMOUS:
+            hide_people()
         return caller
 
 

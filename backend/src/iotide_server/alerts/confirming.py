@@ -92,7 +92,8 @@ def _submit(session: Session, series: Series, suspicion: Alert, newest: Point, n
         with session.begin_nested():
             submitted = campaigns.submit(session, owner, plan, f"confirms alert {suspicion.id}", now)
     except IotideError as error:
-        _refuse(session, suspicion, f"{error.message}; {error.remedy}" if error.remedy else error.message, now)
+        words = f"{error.message}; {error.remedy}" if error.remedy else error.message
+        _refuse(session, suspicion, words.replace(owner.name, f"the owner of campaign {campaign.id}"), now)
     except ValidationError as error:
         _refuse(session, suspicion, f"campaign {campaign.id} has a plan of another release: {error.errors()[0]}", now)
     else:

@@ -122,7 +122,7 @@ def _add_runs(
 ) -> None:
     plan = CampaignPlan.model_validate(campaign.plan)
     run_ids = runs.add_repeats(session, new_runs(campaign, plan, addition.repeats, now), addition.cell_ids)
-    runs.log_added(session, run_ids, f"added by {principal.name}", now)
+    runs.log_added(session, run_ids, principal.actor, now)
     runs.join_lines(session, runs.in_open_stages(session, run_ids))
     after = {"repeats": addition.repeats, "cells": len(addition.cell_ids), "runs": len(run_ids)}
     action = Action("campaign_repeats_added", "campaign", campaign.id, campaign.cluster_id, after=after)

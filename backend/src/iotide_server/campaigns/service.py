@@ -138,7 +138,7 @@ def cancel(session: Session, principal: Principal, campaign_id: int, now: dateti
         CampaignNotFoundError: there is none that the caller may see.
     """
     campaign = visible_campaign(session, principal, campaign_id, Role.OPERATOR)
-    run_count = runs.cancel_campaign(session, campaign_id, principal.name, now)
+    run_count = runs.cancel_campaign(session, principal, campaign_id, now)
     if campaign.cancelled_at is None or run_count:
         before: Json = {"name": campaign.name, "cancelled": campaign.cancelled_at is not None}
         after: Json = {"name": campaign.name, "cancelled": True, "runs_ended": run_count}

@@ -19,6 +19,7 @@ from iotide_server.clusters.errors import (
 )
 from iotide_server.clusters.models import Cluster, Node, NodeBeat
 from iotide_server.clusters.views import SILENT_AFTER, Launcher
+from iotide_server.kit.people import Sentence
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_wire.messages import HelloRequest, NodeRole
@@ -67,7 +68,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     node.approved_directories = list(request.approved_directories)
     if node.declared_dead_at is None or not request.holds:
         # On one that was called dead, a load that the server has given up may still have to be ended first.
-        node.problem = node.declared_dead_at = None
+        node.problem = node.problem_actor = node.declared_dead_at = None
     if not request.holds:
         # With orders on its hands an agent does not look around, and says what it knew before.
         node.told_at = now
@@ -146,7 +147,7 @@ def suspect(session: Session, node_id: int, problem: str) -> None:
     A beat is no answer: an agent that is cut off from Redis goes on beating.
     """
     node = session.get_one(Node, node_id)
-    node.problem = problem
+    node.problem, node.problem_actor = problem, None
     live.publish(session, "node", node_id, node.cluster_id)
 
 
@@ -154,7 +155,7 @@ def tell_problem(session: Session, node_id: int, problem: str | None) -> None:
     """Write down what is wrong with a node by its own word; None: nothing."""
     node = session.get_one(Node, node_id)
     if node.problem != problem and node.revoked_at is None:
-        node.problem = problem
+        node.problem, node.problem_actor = problem, None
         live.publish(session, "node", node_id, node.cluster_id)
 
 
@@ -166,7 +167,7 @@ def trust(session: Session, node_id: int, agent_instance: str) -> None:
     node = session.get_one(Node, node_id)
     is_put_aside = node.declared_dead_at is not None or node.revoked_at is not None
     if node.problem is not None and not is_put_aside and node.agent_instance == agent_instance:
-        node.problem = None
+        node.problem = node.problem_actor = None
         tell_heard_again(session, {node_id: node.cluster_id})
 
 
@@ -176,19 +177,19 @@ def lock_against_beats(session: Session, node_id: int) -> None:
     repository.lock_last_seen(session, node_id)
 
 
-def declare_dead(session: Session, node_id: int, problem: str, now: datetime) -> None:
+def declare_dead(session: Session, node_id: int, problem: Sentence, now: datetime) -> None:
     """Pass the node over until its agent says hello with no order in hand, which it is asked for once it is idle."""
     node = session.get_one(Node, node_id)
-    node.problem, node.declared_dead_at = problem, now
+    (node.problem, node.problem_actor), node.declared_dead_at = problem, now
     session.flush()
     repository.want_look(session, [node_id])
     live.publish(session, "node", node_id, node.cluster_id)
 
 
-def revoke(session: Session, node_id: int, problem: str, access: AgentAccess, now: datetime) -> None:
+def revoke(session: Session, node_id: int, problem: Sentence, access: AgentAccess, now: datetime) -> None:
     """Believe nobody who speaks for the node any more, until its host was enrolled anew."""
     node = session.get_one(Node, node_id)
-    node.problem, node.revoked_at = problem, now
+    (node.problem, node.problem_actor), node.revoked_at = problem, now
     void(session, node, access)
     tell_heard_again(session, {node_id: node.cluster_id})
 

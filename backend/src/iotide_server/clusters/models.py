@@ -64,6 +64,7 @@ class Node(Identified, Leasable, Base):
         told_at: when its agent, holding no order, last said what is mounted.
         look_asked, look_answered: number of the last request to look around, and of the last one that was answered.
         problem: why the scheduler passes the node over, in words; None when nothing is wrong.
+        problem_actor: whom the problem calls `an operator` (see `kit/people.py`).
         declared_dead_at: an operator called it dead then; None again once its agent says hello with no order in hand.
         retired_at: from then on its token and its Redis user are void.
         revoked_at: its token and its Redis user are void since; None again once its host was enrolled anew.
@@ -94,6 +95,7 @@ class Node(Identified, Leasable, Base):
     look_asked: Mapped[int] = mapped_column(server_default="0")
     look_answered: Mapped[int] = mapped_column(server_default="0")
     problem: Mapped[str | None]
+    problem_actor: Mapped[str | None]
     declared_dead_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     wire_version: Mapped[int | None]

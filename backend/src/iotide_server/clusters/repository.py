@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Row, delete, select, text, update
+from sqlalchemy import ColumnElement, Row, delete, func, select, text, update
 from sqlalchemy.orm import Session
+from sqlalchemy.types import String
 
 from iotide_server.clusters.models import Blackout, Cluster, JoinToken, Node, NodeBeat
 from iotide_server.clusters.views import (
@@ -18,7 +19,9 @@ from iotide_server.clusters.views import (
     NodeWorkload,
     Origin,
 )
+from iotide_server.kit.db import any_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+from iotide_server.kit.people import are_shown
 from iotide_wire.nodes import ClockReading
 
 
@@ -83,6 +86,13 @@ def nodes(
     return newest_first(session, statement, Node.id, paging)
 
 
+def problems(session: Session, node_ids: Collection[int]) -> dict[int, str]:
+    """Return, by node, why the scheduler passes it over, for the reader of this request's answer."""
+    words = func.worded(Node.problem, Node.problem_actor, are_shown(), type_=String)
+    statement = select(Node.id, words).where(Node.id == any_of(node_ids), Node.problem.is_not(None))
+    return dict(session.execute(statement).all())
+
+
 def is_in_state(state: NodeState, now: datetime) -> ColumnElement[bool]:
     """`views.node_state` as a condition."""
     living = Node.retired_at.is_(None)
@@ -105,7 +115,8 @@ def is_in_state(state: NodeState, now: datetime) -> ColumnElement[bool]:
 
 _LINES: Final = text(
     """
-    SELECT node.id, node.name, node.role, node.agent_version, node.wire_version, node.problem, node.revoked_at, seen_at,
+    SELECT node.id, node.name, node.role, node.agent_version, node.wire_version, node.revoked_at, seen_at,
+           worded(node.problem, node.problem_actor, :with_names) AS problem,
            abs(clock_offset_seconds) - clock_uncertainty_seconds > :clock_limit AS clock_is_off,
            jsonb_build_object('cpu.count', facts -> 'cpu.count', 'memory.total_bytes', facts -> 'memory.total_bytes',
                               'kernel.release', facts -> 'kernel.release') AS facts
@@ -120,7 +131,7 @@ _LINES: Final = text(
 def node_lines(session: Session, cluster_id: int, paging: PageRequest) -> Slice[Row[Any]]:
     """What a list shows of the cluster's living nodes, newest first."""
     values = {"cluster_id": cluster_id, "before_id": paging.before_id, "limit": paging.limit}
-    rows = session.execute(_LINES, {**values, "clock_limit": CLOCK_LIMIT_SECONDS}).all()
+    rows = session.execute(_LINES, {**values, "clock_limit": CLOCK_LIMIT_SECONDS, "with_names": are_shown()}).all()
     return paging.cut(rows, key=lambda row: int(row.id))
 
 

@@ -318,6 +318,6 @@ class Node(Output):
             approved_directories=node.approved_directories,
             workloads=[NodeWorkload.model_validate(workload) for workload in view.workloads],
             active_orders=[ActiveOrder.model_validate(order) for order in view.active_orders],
-            problem=node.problem,
+            problem=view.problem,
             drain=None if view.drain is None else Drain.model_validate(view.drain),
         )

@@ -317,6 +317,7 @@ def _views(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeV
     drains = drain_repository.drains_of(session, DrainKind.NODE, node_ids)
     seen = {node_id: beat.seen_at for node_id, beat in beats.items()}
     origins = repository.origins(session, {node.cluster_id for node in nodes})
+    problems = repository.problems(session, node_ids)
     return [
         NodeView(
             node=node,
@@ -324,6 +325,7 @@ def _views(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeV
             drain=drains.get(node.id),
             last_seen_at=seen.get(node.id),
             clock=node_clock(beats.get(node.id)),
+            problem=problems.get(node.id),
             workloads=workloads.get(node.id, []),
             active_orders=orders.get(node.id, []),
         )

@@ -134,6 +134,7 @@ class NodeView:
     Attributes:
         drain: its own; its cluster may have one too.
         clock: None where its agent does not say.
+        problem: as the reader may know it (see `kit/people.py`).
     """
 
     node: Node
@@ -141,6 +142,7 @@ class NodeView:
     drain: Drain | None
     last_seen_at: datetime | None
     clock: NodeClock | None
+    problem: str | None
     workloads: Sequence[NodeWorkload]
     active_orders: Sequence[ActiveOrder]
 

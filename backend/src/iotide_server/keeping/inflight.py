@@ -34,7 +34,8 @@ _NODES: Final = text(
     # Those of a batch system have no agent of their own while they are idle: what becomes of their orders is told by
     # the batch system itself, which lists its jobs.
     """
-    UPDATE node SET agent_instance = NULL, problem = :problem, declared_dead_at = :now, look_asked = look_asked + 1
+    UPDATE node SET agent_instance = NULL, problem = :problem, problem_actor = NULL, declared_dead_at = :now,
+        look_asked = look_asked + 1
     FROM cluster
     WHERE cluster.id = node.cluster_id AND cluster.launcher = 'direct' AND cluster.origin = 'own'
       AND node.retired_at IS NULL

@@ -10,6 +10,7 @@ from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.kit.db import Json
+from iotide_server.kit.people import OPERATOR
 from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
 from iotide_server.results import readings, repository
@@ -129,8 +130,8 @@ def _write_down(session: Session, principal: Principal, run: Run, change: tuple[
     before, after = change
     audit.record(session, principal, Action("run_read_again", "run", run.id, run.cluster_id, before, after))
     was, now_is = (f"revision {one['workload_revision']} of iotide {one['parser_version']}" for one in change)
-    words = f"read again by {principal.name}: by the parser of {now_is}, before by that of {was}"
-    session.add(RunEvent(run_id=run.id, at=now, kind="read_again", text=words))
+    words = f"read again by {OPERATOR}: by the parser of {now_is}, before by that of {was}"
+    session.add(RunEvent(run_id=run.id, at=now, kind="read_again", text=words, actor=principal.actor))
 
 
 def reading(session: Session, principal: Principal, reading_id: int) -> ReadingDetail:

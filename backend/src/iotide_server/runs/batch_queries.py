@@ -6,6 +6,7 @@ from typing import Final
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from iotide_server.kit.people import are_shown
 from iotide_server.runs.batch import STANDS_BY, Gateway, Submitted
 from iotide_server.runs.models import Attempt, BatchJob
 from iotide_wire.batch import BatchSystem
@@ -15,7 +16,7 @@ _SUBMITTED: Final = text(
     SELECT cluster.launcher, gateway.name, gateway.problem, gateway.seen_at, job.state, job.job_id, job.words
     FROM run JOIN cluster ON cluster.id = run.cluster_id AND cluster.launcher <> 'direct'
     LEFT JOIN LATERAL (
-        SELECT node.name, node.problem, node_beat.seen_at
+        SELECT node.name, worded(node.problem, node.problem_actor, :with_names) AS problem, node_beat.seen_at
         FROM node LEFT JOIN node_beat ON node_beat.node_id = node.id
         WHERE node.cluster_id = cluster.id AND node.role = 'gateway' AND node.retired_at IS NULL
         ORDER BY starts_with(coalesce(node.problem, ''), :stands_by), node_beat.seen_at DESC NULLS LAST, node.id
@@ -32,7 +33,8 @@ _SUBMITTED: Final = text(
 
 def submitted(session: Session, run_id: int) -> Submitted | None:
     """What the run's batch system does with its open attempt; None where its nodes' agents start it."""
-    row = session.execute(_SUBMITTED, {"run_id": run_id, "stands_by": STANDS_BY}).one_or_none()
+    values = {"run_id": run_id, "stands_by": STANDS_BY, "with_names": are_shown()}
+    row = session.execute(_SUBMITTED, values).one_or_none()
     if row is None:
         return None
     gateway = None if row.name is None else Gateway(row.name, row.seen_at, row.problem)

@@ -17,6 +17,7 @@ from iotide_server.clusters.views import SILENT_AFTER, NodeState, NodeView
 from iotide_server.kit.clock import written
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.runs import death_queries, service
 from iotide_server.runs.death import REASON_CODE, DoomedOrder, following, what_ends, what_may_still_load
 from iotide_server.runs.endings import Ending
@@ -96,12 +97,19 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
     stated = _statement(session, silent)
     if stated.sha256 != seen_sha256:
         raise DeathDiffersError(seen_sha256)
-    words = f"{principal.name} called {stated.node_name} dead, silent since {written(stated.last_seen_at)}"
+    words = f"{OPERATOR} called {stated.node_name} dead, silent since {written(stated.last_seen_at)}"
     ends = {order.order_id: order.end for run in stated.runs for order in run.orders}
     service.end_orders(
-        session, [(order, Ending(ends[order.id], now, REASON_CODE, words)) for order in found if order.id in ends], now
+        session,
+        [
+            (order, Ending(ends[order.id], now, REASON_CODE, words, actor=principal.actor))
+            for order in found
+            if order.id in ends
+        ],
+        now,
     )
-    agents.declare_dead(session, node_id, f"{words}; nothing starts on it until its agent is back and idle", now)
+    problem = Sentence(f"{words}; nothing starts on it until its agent is back and idle", principal.actor)
+    agents.declare_dead(session, node_id, problem, now)
     after: Json = {"runs": {run.run_id: run.ends for run in stated.runs}, "statement_sha256": stated.sha256}
     before: Json = {"name": stated.node_name, "state": silent.state}
     action = Action("node_declared_dead", "node", node_id, silent.node.cluster_id, before, after)

@@ -21,6 +21,7 @@ class Ending:
         at: by the server's clock.
         code, words: why, for programs and for people; None where there is nothing to explain.
         ended_at: by the clock of the node, which also says when the load started; None where it says nothing.
+        actor: whom the words call `an operator`; None where no person ended it.
         not_before: of a declined order, when its node could take it; None where it says nothing.
     """
 
@@ -30,6 +31,7 @@ class Ending:
     words: str | None = None
     ended_at: datetime | None = None
     not_before: datetime | None = None
+    actor: str | None = None
 
 
 def loads_of(orders: Sequence[Order]) -> list[Order]:
@@ -43,7 +45,9 @@ def close(session: Session, run: Run, order: Order, ending: Ending) -> None:
     order.next_offer_at = order.silent_since = order.endpoint = None
     where = repository.node_name(session, order.node_id)
     words = f"{where}: {ending.end}" + (f": {ending.words}" if ending.words else "")
-    session.add(RunEvent(run_id=run.id, order_id=order.id, at=ending.at, kind=ending.end, text=words))
+    session.add(
+        RunEvent(run_id=run.id, order_id=order.id, at=ending.at, kind=ending.end, text=words, actor=ending.actor)
+    )
     live.publish(session, "activity", order.node_id, run.cluster_id)
 
 

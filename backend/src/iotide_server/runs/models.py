@@ -20,6 +20,7 @@ class Run(Identified, Base):
         validity: `valid` or `rejected`; a column beside the state, decided by its flags.
         cool_down_seconds: its nodes stay idle for so long after it, and what it had to itself besides.
         overdue: its time limit passed in silence; nothing was freed for that.
+        reason_actor: whom the reason calls `an operator` (see `kit/people.py`).
         environment_sha256: of the facts it ran under, see `environment`.
         not_judged: checks without an answer, as its agents reported them (`NotJudged`); None where they did not.
     """
@@ -47,6 +48,7 @@ class Run(Identified, Base):
     ended_at: Mapped[datetime | None]
     reason_code: Mapped[str | None]
     reason: Mapped[str | None]
+    reason_actor: Mapped[str | None]
     environment_sha256: Mapped[str | None]
     not_judged: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
 
@@ -87,6 +89,7 @@ class Attempt(Identified, Base):
         go_at: when its loads start: of a gang, the moment that was last proposed to its nodes.
         go_agreed_at: when each of them had said that it heard of it; no load of a gang starts before.
         go_put_offs: moments that passed before all had.
+        reason_actor: as of the run.
     """
 
     __tablename__ = "attempt"
@@ -102,6 +105,7 @@ class Attempt(Identified, Base):
     ended_at: Mapped[datetime | None]
     reason_code: Mapped[str | None]
     reason: Mapped[str | None]
+    reason_actor: Mapped[str | None]
 
     __table_args__ = (
         UniqueConstraint("run_id", "ordinal"),
@@ -202,7 +206,11 @@ class BatchJob(Base):
 
 
 class RunEvent(Identified, Base):
-    """One line of a run's log."""
+    """One line of a run's log.
+
+    Attributes:
+        actor: whom the text calls `an operator` (see `kit/people.py`).
+    """
 
     __tablename__ = "run_event"
 
@@ -211,6 +219,7 @@ class RunEvent(Identified, Base):
     at: Mapped[datetime] = mapped_column(server_default=func.now())
     kind: Mapped[str]
     text: Mapped[str]
+    actor: Mapped[str | None]
 
     __table_args__ = (Index("ix_run_event_run_id_id", "run_id", "id"),)
 

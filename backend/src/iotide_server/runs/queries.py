@@ -5,21 +5,25 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, select, text
+from sqlalchemy import Row, func, select, text
 from sqlalchemy.orm import Session
+from sqlalchemy.types import String
 
 from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.models import Node
 from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.people import are_shown, named
 from iotide_server.runs.explanation import Drained, MountProblem
 from iotide_server.runs.models import Attempt, Order, RunEvent
 from iotide_server.runs.schemas import RunFilter
 
 AnyRow = Row[Any]
+EventRow = Row[int, datetime, str, str]
 
 _DESCRIBED_RUNS: Final = """
     SELECT run.id, run.campaign_id, run.cell_id, run.cluster_id, run.repeat, run.state, run.validity, run.flags,
-           run.overdue, run.exclusive, run.not_before, run.created_at, run.ended_at, run.reason_code, run.reason,
+           run.overdue, run.exclusive, run.not_before, run.created_at, run.ended_at, run.reason_code,
+           worded(run.reason, run.reason_actor, :with_names) AS reason,
            run.attempts_made, run.environment_sha256, run.not_judged,
            coalesce(run.started_at, slowest.started_at) AS started_at,
            campaign.name AS campaign_name, workload.name AS workload, cell.options, cell.variant,
@@ -58,8 +62,8 @@ _CONDITIONS: Final = {
 _WANTED = text(
     """
     WITH wanted AS (
-        SELECT 'node' AS kind, node.id, node.name, shared_leases, exclusive_leases, slots, cooling_until, problem,
-               seen_at, retired_at IS NOT NULL AS is_retired
+        SELECT 'node' AS kind, node.id, node.name, shared_leases, exclusive_leases, slots, cooling_until,
+               worded(problem, problem_actor, :with_names) AS problem, seen_at, retired_at IS NOT NULL AS is_retired
         FROM run JOIN cell_node USING (cell_id) JOIN node ON node.id = cell_node.node_id
         LEFT JOIN node_beat ON node_beat.node_id = node.id
         WHERE run.id = :run_id
@@ -109,7 +113,8 @@ _QUEUE = text(
     """
     SELECT run.id, run.state, run.campaign_id, campaign.name AS campaign_name, user_account.name AS owner,
            coalesce(CAST(campaign.plan ->> 'priority' AS bigint), 0) AS priority, run.repeat, workload.name AS workload,
-           run.cluster_id, run.exclusive, run.not_before, run.reason, run.created_at, cell.variant,
+           run.cluster_id, run.exclusive, run.not_before, worded(run.reason, run.reason_actor, :with_names) AS reason,
+           run.created_at, cell.variant,
            campaign_stage.ordinal AS stage, campaign_stage.state AS stage_state, campaign_stage.pause,
            ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name)
                AS node_names,
@@ -173,7 +178,8 @@ _CALENDAR = text(
 
 def described_run(session: Session, run_id: int) -> AnyRow | None:
     """A run with its names, its progress and what it does now."""
-    return session.execute(text(_DESCRIBED_RUNS + "WHERE run.id = :run_id"), {"run_id": run_id}).one_or_none()
+    values = {"run_id": run_id, "with_names": are_shown()}
+    return session.execute(text(_DESCRIBED_RUNS + "WHERE run.id = :run_id"), values).one_or_none()
 
 
 def runs_page(
@@ -186,13 +192,14 @@ def runs_page(
     given = {name: value for name, value in values.items() if value is not None}
     conditions = " AND ".join(_CONDITIONS[name] for name in given)
     statement = text(_DESCRIBED_RUNS + f"WHERE {conditions} ORDER BY run.id DESC LIMIT :limit")
-    rows = session.execute(statement, {**given, "limit": paging.limit + 1}).all()
+    rows = session.execute(statement, {**given, "with_names": are_shown(), "limit": paging.limit + 1}).all()
     return paging.cut(rows, key=lambda row: int(row.id))
 
 
-def attempts(session: Session, run_id: int) -> Sequence[Attempt]:
-    """The attempts of a run, the first one first."""
-    return session.scalars(select(Attempt).where(Attempt.run_id == run_id).order_by(Attempt.ordinal)).all()
+def attempts(session: Session, run_id: int) -> Sequence[Row[Attempt, str | None]]:
+    """Return the attempts of a run with the reason of each, the first one first."""
+    reason = func.worded(Attempt.reason, Attempt.reason_actor, are_shown(), type_=String)
+    return session.execute(select(Attempt, reason).where(Attempt.run_id == run_id).order_by(Attempt.ordinal)).all()
 
 
 def orders(session: Session, run_id: int) -> Sequence[Row[Order, str]]:
@@ -210,16 +217,18 @@ def step_roles(session: Session, run_id: int) -> dict[int, str]:
     return {row.node_id: row.step_role for row in session.execute(statement, {"run_id": run_id})}
 
 
-def events_page(session: Session, run_id: int, paging: PageRequest) -> Slice[RunEvent]:
-    """The log of a run, the oldest line first."""
-    statement = select(RunEvent).where(RunEvent.run_id == run_id, RunEvent.id > paging.after_id)
-    rows = session.scalars(statement.order_by(RunEvent.id).limit(paging.limit + 1)).all()
+def events_page(session: Session, run_id: int, paging: PageRequest) -> Slice[EventRow]:
+    """Return the log of a run, the oldest line first: id, at, kind and text of each."""
+    words = func.worded(RunEvent.text, RunEvent.actor, are_shown(), type_=String).label("text")
+    statement = select(RunEvent.id, RunEvent.at, RunEvent.kind, words)
+    statement = statement.where(RunEvent.run_id == run_id, RunEvent.id > paging.after_id)
+    rows = session.execute(statement.order_by(RunEvent.id).limit(paging.limit + 1)).all()
     return paging.cut(rows, key=lambda row: row.id)
 
 
 def wanted_resources(session: Session, run_id: int) -> Sequence[AnyRow]:
     """Everything that the run needs, with who holds it now; nodes first, then shared targets, then the cluster."""
-    return session.execute(_WANTED, {"run_id": run_id}).all()
+    return session.execute(_WANTED, {"run_id": run_id, "with_names": are_shown()}).all()
 
 
 def mount_problems(session: Session, run_id: int) -> list[MountProblem]:
@@ -240,12 +249,13 @@ def runs_ahead(session: Session, run_id: int) -> int:
 
 def drains(session: Session, run_id: int) -> list[Drained]:
     """What is drained of all that the run names; everything first."""
-    return [Drained(row.what, row.by, row.reason, row.until) for row in session.execute(_DRAINS, {"run_id": run_id})]
+    rows = session.execute(_DRAINS, {"run_id": run_id})
+    return [Drained(row.what, named(row.by), row.reason, row.until) for row in rows]
 
 
 def queue(session: Session, cluster_id: int, campaign_id: int | None, limit: int) -> Sequence[AnyRow]:
     """The first waiting runs of a cluster, or of one campaign of it, in the order in which they are served."""
-    values = {"cluster_id": cluster_id, "campaign_id": campaign_id, "limit": limit}
+    values = {"cluster_id": cluster_id, "campaign_id": campaign_id, "limit": limit, "with_names": are_shown()}
     return session.execute(_QUEUE, values).all()
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.people import are_shown
 from iotide_server.runs.forecast import MOST_AHEAD, Held, Holding, Queued
 from iotide_server.runs.resources import Mode, Resource, ResourceKind, needs
 from iotide_wire.plan import Exclusivity
@@ -62,7 +63,8 @@ _HOLDINGS: Final = text(
     """
     SELECT 'node' AS kind, id, name, slots, cooling_until,
            CASE WHEN retired_at IS NOT NULL THEN 'was retired' WHEN seen_at IS NULL THEN 'has never been heard of'
-                WHEN seen_at < :heard_after THEN 'is silent' ELSE problem END AS problem
+                WHEN seen_at < :heard_after THEN 'is silent'
+                ELSE worded(problem, problem_actor, :with_names) END AS problem
     FROM node LEFT JOIN node_beat ON node_beat.node_id = node.id WHERE id = ANY(:node_ids)
     UNION ALL
     SELECT 'target', id, name, NULL, cooling_until, NULL FROM target WHERE id = ANY(:target_ids)
@@ -157,6 +159,7 @@ def holdings(session: Session, wanted: Collection[Resource], now: datetime) -> d
         _HOLDINGS,
         {
             "heard_after": now - SILENT_AFTER,
+            "with_names": are_shown(),
             "node_ids": ids[ResourceKind.NODE],
             "target_ids": ids[ResourceKind.TARGET],
             "cluster_ids": ids[ResourceKind.CLUSTER],

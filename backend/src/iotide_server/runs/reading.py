@@ -24,8 +24,8 @@ from iotide_server.runs.explanation import (
 )
 from iotide_server.runs.forecast import MOST_AHEAD, Expectation
 from iotide_server.runs.lifecycle import RunState
-from iotide_server.runs.models import Order, RunEvent
-from iotide_server.runs.queries import AnyRow
+from iotide_server.runs.models import Order
+from iotide_server.runs.queries import AnyRow, EventRow
 from iotide_server.runs.resources import Need, Occupancy, Resource, ResourceKind, needs
 from iotide_server.runs.schemas import Attempt, BatchJob, Queue, QueueChoice, QueuedRun, RunFilter, RunOrder
 from iotide_wire.messages import OrderRole
@@ -51,7 +51,7 @@ def list_runs(session: Session, principal: Principal, wanted: RunFilter, paging:
     return queries.runs_page(session, principal.visible_clusters(), wanted, paging)
 
 
-def events(session: Session, principal: Principal, run_id: int, paging: PageRequest) -> Slice[RunEvent]:
+def events(session: Session, principal: Principal, run_id: int, paging: PageRequest) -> Slice[EventRow]:
     """The run's log, the oldest line first.
 
     Raises:
@@ -76,11 +76,11 @@ def attempts(session: Session, run_id: int) -> list[Attempt]:
             go_at=attempt.go_at if attempt.go_agreed_at is not None else None,
             start_skew_seconds=_start_skew(by_attempt[attempt.id]),
             ended_at=attempt.ended_at,
-            reason=attempt.reason,
+            reason=reason,
             batch_job=BatchJob.model_validate(jobs[attempt.id]) if attempt.id in jobs else None,
             orders=by_attempt[attempt.id],
         )
-        for attempt in queries.attempts(session, run_id)
+        for attempt, reason in queries.attempts(session, run_id)
     ]
 
 

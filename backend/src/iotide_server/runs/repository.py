@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
+from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.runs.lifecycle import AttemptState, RunState
 from iotide_server.runs.models import Attempt, Order, Run
 from iotide_wire.messages import OrderRole, OrderState
@@ -75,11 +76,14 @@ def add_repeats(session: Session, new: NewRuns, cell_ids: Sequence[int]) -> Sequ
     ).all()
 
 
-def log_added(session: Session, run_ids: Sequence[int], words: str, now: datetime) -> None:
-    """Write into the logs of runs that they were not in the plan."""
+def log_added(session: Session, run_ids: Sequence[int], actor: str | None, now: datetime) -> None:
+    """Write into the logs of runs that an operator added them to the plan."""
     session.execute(
-        text("INSERT INTO run_event (run_id, at, kind, text) SELECT unnest(:run_ids), :now, 'added', :words"),
-        {"run_ids": list(run_ids), "words": words, "now": now},
+        text(
+            "INSERT INTO run_event (run_id, at, kind, text, actor)"
+            " SELECT unnest(:run_ids), :now, 'added', :words, :actor"
+        ),
+        {"run_ids": list(run_ids), "words": f"added by {OPERATOR}", "actor": actor, "now": now},
     )
 
 
@@ -271,18 +275,20 @@ def lock_active_runs(session: Session, run_ids: Sequence[int]) -> Sequence[Run]:
     return session.scalars(_locked(statement)).all()
 
 
-def cancel_waiting(session: Session, run_ids: Sequence[int], reason: tuple[str, str], now: datetime) -> None:
+def cancel_waiting(session: Session, run_ids: Sequence[int], code: str, why: Sentence, now: datetime) -> None:
     """Cancel those of the locked runs that wait, and take them out of their lines."""
     session.execute(
         text(
             "WITH cancelled AS ("
-            "  UPDATE run SET state = 'cancelled', reason_code = :code, reason = :words, ended_at = :now"
+            "  UPDATE run SET state = 'cancelled', reason_code = :code, reason = :words, reason_actor = :actor,"
+            "  ended_at = :now"
             "  WHERE id = ANY(:run_ids) AND state = 'waiting' RETURNING id"
             "), left_lines AS ("
             "  DELETE FROM line_place USING cancelled WHERE line_place.run_id = cancelled.id"
-            ") INSERT INTO run_event (run_id, at, kind, text) SELECT id, :now, 'cancelled', :words FROM cancelled"
+            ") INSERT INTO run_event (run_id, at, kind, text, actor)"
+            " SELECT id, :now, 'cancelled', :words, :actor FROM cancelled"
         ),
-        {"run_ids": list(run_ids), "code": reason[0], "words": reason[1], "now": now},
+        {"run_ids": list(run_ids), "now": now, "code": code, **why._asdict()},
     )
 
 

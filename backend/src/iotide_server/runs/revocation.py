@@ -19,6 +19,7 @@ from iotide_server.clusters.models import Node
 from iotide_server.clusters.views import NodeState, NodeView
 from iotide_server.kit.clock import written
 from iotide_server.kit.db import Json
+from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.runs import death_queries, service
 from iotide_server.runs.death import DoomedRun, may_still_load, what_ends, what_may_still_load
 from iotide_server.runs.endings import Ending
@@ -91,13 +92,18 @@ def revoke(session: Session, principal: Principal, node_id: int, access: AgentAc
     session.expire_all()
     node = own_node(session, principal, node_id)
     if node.revoked_at is None:
-        words = f"{principal.name} revoked {node.name} at {written(now)}"
+        words = f"{OPERATOR} revoked {node.name} at {written(now)}"
         doomed = death_queries.doomed_runs(session, node_id)
         ends = {order.order_id: order.end for run in doomed if not may_still_load(run) for order in run.orders}
         ends |= {order.id: OrderEnd.LOST for order in found if order.role == OrderRole.OBSERVE}
-        endings = [(order, Ending(ends[order.id], now, REASON_CODE, words)) for order in found if order.id in ends]
+        endings = [
+            (order, Ending(ends[order.id], now, REASON_CODE, words, actor=principal.actor))
+            for order in found
+            if order.id in ends
+        ]
         service.end_orders(session, endings, now)
-        agents.revoke(session, node_id, f"{words}; let its host enroll again, or retire it", access, now)
+        problem = Sentence(f"{words}; let its host enroll again, or retire it", principal.actor)
+        agents.revoke(session, node_id, problem, access, now)
         after: Json = {"runs": {run.run_id: _touched(node, run).words for run in doomed}}
         audit.record(session, principal, Action("node_revoked", "node", node_id, node.cluster_id, after=after))
     return clusters.node(session, principal, node_id, now)

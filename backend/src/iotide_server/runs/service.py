@@ -13,6 +13,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import after_commit
+from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.runs import repository
@@ -104,7 +105,7 @@ def _end_order(session: Session, run: Run, order: Order, ending: Ending) -> None
         run.not_before = max(run.not_before or ending.not_before, ending.not_before)
     if ending.end is not OrderEnd.FINISHED:
         if attempt.reason_code is None or ending.end is OrderEnd.FAILED:
-            attempt.reason_code, attempt.reason = ending.code, ending.words
+            attempt.reason_code, attempt.reason, attempt.reason_actor = ending.code, ending.words, ending.actor
         stop(session, run, loads_of(orders), ending.at)
     _settle(session, run, attempt, orders, ending.at)
 
@@ -124,11 +125,12 @@ def _settle(session: Session, run: Run, attempt: Attempt, orders: Sequence[Order
     ends = {OrderEnd(order.outcome) for order in loads if order.outcome is not None}
     ended = end_of_attempt(ends, cancel_wanted=attempt.reason_code == CANCELLED_BY_PERSON)
     if ended is AttemptState.FINISHED:
-        attempt.reason_code = attempt.reason = None
+        attempt.reason_code = attempt.reason = attempt.reason_actor = None
     attempt.state, attempt.ended_at = ended, now
     put_off = None if run.not_before is None else max(timedelta(0), run.not_before - now)
     following = after_attempt(ended, Tries(run.attempts_made, run.attempts_allowed, run.declines), put_off)
     run.reason_code, run.reason = attempt.reason_code, _explained(attempt, following)
+    run.reason_actor = attempt.reason_actor
     run.started_at = min((order.started_at for order in loads if order.started_at), default=None)
     _move(session, run, following, now)
     if run.ended_at is not None:
@@ -221,7 +223,7 @@ def cancel(session: Session, principal: Principal, run_id: int, now: datetime) -
     if run.state not in {RunState.WAITING, RunState.ACTIVE}:
         raise RunEndedError(run.id, run.state)
     before = run.state
-    if not _cancel(session, [run.id], principal.name, now):
+    if not _cancel(session, [run.id], principal, now):
         return run
     session.refresh(run)
     live.publish(session, "run", run.id, run.cluster_id)
@@ -229,25 +231,25 @@ def cancel(session: Session, principal: Principal, run_id: int, now: datetime) -
     return run
 
 
-def cancel_campaign(session: Session, campaign_id: int, who: str, now: datetime) -> int:
+def cancel_campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> int:
     """Cancel all runs of the campaign that have not ended.
 
     Returns:
         How many that were, without those of which it was asked before.
     """
     run_ids = repository.lock_open_runs(session, campaign_id)
-    return _cancel(session, run_ids, who, now)
+    return _cancel(session, run_ids, principal, now)
 
 
-def _cancel(session: Session, locked_run_ids: Sequence[int], who: str, now: datetime) -> int:
+def _cancel(session: Session, locked_run_ids: Sequence[int], principal: Principal, now: datetime) -> int:
     """Cancel locked runs that have not ended: the waiting ones in one statement, for they may be a hundred thousand.
 
     Returns:
         How many; those whose nodes were told before are left out.
     """
-    reason = (CANCELLED_BY_PERSON, f"cancelled by {who}")
+    why = Sentence(f"cancelled by {OPERATOR}", principal.actor)
     active = repository.lock_active_runs(session, locked_run_ids)
-    repository.cancel_waiting(session, locked_run_ids, reason, now)
+    repository.cancel_waiting(session, locked_run_ids, CANCELLED_BY_PERSON, why, now)
     run_count = len(locked_run_ids) - len(active)
     for run in active:
         attempt = repository.open_attempt(session, run.id)
@@ -255,8 +257,8 @@ def _cancel(session: Session, locked_run_ids: Sequence[int], who: str, now: date
             continue
         run_count += 1
         orders = repository.lock_orders(session, attempt.id)
-        attempt.reason_code, attempt.reason = reason
-        session.add(RunEvent(run_id=run.id, at=now, kind="cancel_wanted", text=reason[1]))
+        attempt.reason_code, attempt.reason, attempt.reason_actor = CANCELLED_BY_PERSON, *why
+        session.add(RunEvent(run_id=run.id, at=now, kind="cancel_wanted", text=why.words, actor=why.actor))
         stop(session, run, loads_of(orders), now)
         _settle(session, run, attempt, orders, now)
     _free(session, [run.id for run in active], now)
@@ -334,7 +336,8 @@ def finish_unread(session: Session, run: Run) -> None:
     run.state, attempt.state = RunState.FINISHED, AttemptState.FINISHED
     for order in orders:
         order.outcome = OrderEnd.FINISHED
-    run.reason_code = run.reason = attempt.reason_code = attempt.reason = None
+    run.reason_code = run.reason = run.reason_actor = None
+    attempt.reason_code = attempt.reason = attempt.reason_actor = None
     live.publish(session, "campaign", run.campaign_id, run.cluster_id)
 
 
@@ -358,9 +361,9 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     if gone:
         raise RunResourcesGoneError(run.id, gone)
     before = run.state
-    run.reason_code = run.reason = None
-    words = f"to be tried again, asked for by {principal.name}"
-    session.add(RunEvent(run_id=run.id, at=now, kind="retried", text=words))
+    run.reason_code = run.reason = run.reason_actor = None
+    words = f"to be tried again, asked for by {OPERATOR}"
+    session.add(RunEvent(run_id=run.id, at=now, kind="retried", text=words, actor=principal.actor))
     _move(session, run, NextOfRun(RunState.WAITING, retried(_tries(run))), now)
     wake_scheduler(session, "retried")
     _record(session, principal, "run_retried", run, before)

@@ -48,7 +48,8 @@ _OUTCOMES: Final = text(
 )
 _FAILED_RUNS: Final = text(
     """
-    SELECT failed.campaign_id, failed.reason_code, coalesce(failed.reason, failed.flagged, 'no run was valid') AS words,
+    SELECT failed.campaign_id, failed.reason_code,
+           coalesce(worded(failed.reason, NULL, false), failed.flagged, 'no run was valid') AS words,
            node.id AS node_id, node.name AS node_name, target.id AS target_id, target.name AS target_name,
            coalesce(mount.path, target.path) AS path,
            (SELECT count(*) FROM cell_node WHERE cell_id = failed.cell_id) AS nodes,

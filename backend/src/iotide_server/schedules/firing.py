@@ -110,7 +110,8 @@ def _submit(session: Session, schedule: Schedule, firing: Firing, now: datetime)
         with session.begin_nested():
             firing.campaign_id = submitted(session, schedule, owner, now)
     except IotideError as error:
-        firing.problem = f"{error.message}; {error.remedy}" if error.remedy else error.message
+        words = f"{error.message}; {error.remedy}" if error.remedy else error.message
+        firing.problem = words.replace(owner.name, "the schedule's owner")
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])

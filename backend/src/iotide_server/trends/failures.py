@@ -8,6 +8,7 @@ from sqlalchemy import Row, bindparam, text
 from sqlalchemy.orm import Session
 from sqlalchemy.types import DateTime
 
+from iotide_server.kit.people import are_shown
 from iotide_server.results.schemas import Series
 
 MOST_FAILURES: Final = 100
@@ -18,7 +19,8 @@ _FAILED: Final = text(
     SELECT failed.campaign_id, failed.cell_id, count(*) AS run_count, max(failed.ended_at) AS at,
            (array_agg(failed.id ORDER BY failed.ended_at DESC, failed.id DESC))[1] AS run_id,
            (array_agg(failed.reason_code ORDER BY failed.ended_at DESC, failed.id DESC))[1] AS reason_code,
-           (array_agg(failed.reason ORDER BY failed.ended_at DESC, failed.id DESC))[1] AS reason
+           (array_agg(worded(failed.reason, failed.reason_actor, :with_names)
+                      ORDER BY failed.ended_at DESC, failed.id DESC))[1] AS reason
     FROM run AS failed
     JOIN cell ON cell.id = failed.cell_id
     JOIN workload ON workload.id = cell.workload_id
@@ -47,5 +49,5 @@ def failed_cells(
     Returns:
         Of each campaign_id, cell_id, run_count, and of its last failed run `at`, run_id, reason_code and reason.
     """
-    values = {"series_id": series.id, "since": since, "until": until, "most": MOST_FAILURES}
+    values = {"series_id": series.id, "since": since, "until": until, "most": MOST_FAILURES, "with_names": are_shown()}
     return list(reversed(session.execute(_FAILED, values).all()))

@@ -84,7 +84,7 @@ def test_a_process_that_does_not_speak_for_its_node_gets_nothing(site: Site) -> 
 def test_an_order_cancelled_before_its_claim_is_not_to_be_had(site: Site, cancel: Callable[[int], None]) -> None:
     agent, offer = offered(site)
     cancel(offer.run_id)
-    with pytest.raises(OrderCancelledError, match="cancelled by ada"):
+    with pytest.raises(OrderCancelledError, match="cancelled by an operator"):
         agent.claim(offer)
 
 

@@ -95,7 +95,8 @@ def test_who_read_again_is_in_the_runs_log_and_in_the_audit(session: Session, me
     rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(90.0)), NOW)
     event = session.scalars(select(RunEvent).where(RunEvent.kind == "read_again")).one()
     assert event.text == (
-        "read again by ada: by the parser of revision 2 of iotide 0.2.0, before by that of revision 1 of iotide 0.1.0"
+        "read again by an operator: by the parser of revision 2 of iotide 0.2.0, before by that of revision 1 of iotide"
+        " 0.1.0"
     )
     entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "run_read_again")).one()
     assert (entry.before, entry.after) == (

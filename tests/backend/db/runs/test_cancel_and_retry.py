@@ -29,7 +29,7 @@ def test_a_waiting_run_is_cancelled_at_once(site: Site, cancel: CancelRun) -> No
     (run_id,) = site.add_runs([1])
     cancel(run_id)
     run = site.run(run_id)
-    assert (run.state, run.reason_code, run.reason) == ("cancelled", "cancelled_by_person", "cancelled by ada")
+    assert (run.state, run.reason_code, run.reason) == ("cancelled", "cancelled_by_person", "cancelled by an operator")
     assert site.start() == []
 
 
@@ -67,7 +67,7 @@ def test_a_cancelled_run_does_not_come_back_whatever_its_node_says(
     offer = agent.claim_offer()
     cancel(run_id)
     agent.finish(offer, outcome, reason="the node's own reason")
-    assert (site.run(run_id).state, site.run(run_id).reason) == ("cancelled", "cancelled by ada")
+    assert (site.run(run_id).state, site.run(run_id).reason) == ("cancelled", "cancelled by an operator")
 
 
 def test_a_cancelled_run_whose_node_lost_it_is_cancelled(site: Site, cancel: CancelRun) -> None:
@@ -116,7 +116,7 @@ def test_a_campaign_is_cancelled_with_all_its_runs_in_whatever_state_they_are(si
     offer = agent.claim_offer()
     with site.database.transaction() as session:
         campaign_id = session.get_one(Run, finished).campaign_id
-        service.cancel_campaign(session, campaign_id, "ada", site.clock())
+        service.cancel_campaign(session, ADMIN, campaign_id, site.clock())
     assert site.states([finished, running, offered, *waiting]) == ["finished", "active", *["cancelled"] * 4]
     agent.finish(offer, Outcome.CANCELLED)
     assert site.run(running).state == "cancelled"

@@ -64,7 +64,7 @@ def test_the_statement_says_what_ends_and_the_word_ends_just_that(site: Site) ->
     declare_dead(site, 1)
     lost = site.run(run_id)
     assert (lost.state, lost.reason_code, lost.attempts_made) == ("waiting", "node_dead", 1)
-    assert lost.reason == "ada called n1 dead, silent since 2026-11-21 10:00:00 UTC"
+    assert lost.reason == "an operator called n1 dead, silent since 2026-11-21 10:00:00 UTC"
     with site.database.transaction() as session:
         assert session.scalars(text("SELECT count(*) FROM lease WHERE active")).one() == 0
         (action,) = session.scalars(text("SELECT action FROM audit_entry")).all()
@@ -175,8 +175,8 @@ def test_nothing_is_offered_to_a_node_called_dead_before_its_agent_has_looked_ar
     fall_silent(site, 1)
     declare_dead(site, 1)
     assert site.node(1).problem == (
-        "ada called n1 dead, silent since 2026-11-21 10:00:00 UTC; nothing starts on it until its agent is back and"
-        " idle"
+        "an operator called n1 dead, silent since 2026-11-21 10:00:00 UTC; nothing starts on it until its agent is back"
+        " and idle"
     )
     assert site.start() == []
     # It was only cut off: it ends its load first, and is asked to look around once it is idle.

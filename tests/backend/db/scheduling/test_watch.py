@@ -4,6 +4,7 @@ from factories.clock import MovedClock
 from factories.site import Offered, Site, agree
 from sqlalchemy import text
 
+from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
@@ -12,6 +13,8 @@ from iotide_server.runs.models import Order
 from iotide_server.scheduling.service import WATCH_EVERY, Scheduler
 from iotide_server.scheduling.watch import BARRIER_TIMEOUT
 from iotide_wire.messages import OrderState, Word
+
+ADA = Principal(PrincipalKind.USER, 1, "ada")
 
 
 def watch(scheduler: Scheduler, clock: MovedClock, seconds: float) -> None:
@@ -155,7 +158,7 @@ def test_a_gang_that_a_person_cancels_before_its_moment_ends_though_a_node_is_si
     site.agent(1).claim_offer()
     site.agent(2).claim_offer()
     with site.database.transaction() as session:
-        runs.cancel_campaign(session, site.run(run_id).campaign_id, "ada", clock())
+        runs.cancel_campaign(session, ADA, site.run(run_id).campaign_id, clock())
     watch(scheduler, clock, BARRIER_TIMEOUT.total_seconds() + 10)
     assert site.states([run_id]) == ["cancelled"]
     assert {site.node(number).exclusive_leases for number in (1, 2)} == {0}
