@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0052"
-down_revision = "0045"
+down_revision = "0050"
 branch_labels = None
 depends_on = None
 

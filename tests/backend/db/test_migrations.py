@@ -160,7 +160,7 @@ COLUMNS = {
 def test_a_stored_sentence_loses_the_name_and_keeps_who_it_was(
     engine: Engine, postgres_server: PrivatePostgres
 ) -> None:
-    upgrade(engine, "0045")
+    upgrade(engine, "0050")
     superuser = make_conninfo(postgres_server.superuser_url, dbname="empty")
     # Without what the rows refer to.
     with psycopg.connect(superuser, options="-c session_replication_role=replica") as connection:
