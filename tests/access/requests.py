@@ -165,6 +165,8 @@ _CLUSTERS = {
     "DELETE /nodes/{node_id}/drain": _SHOWN,
     "GET /nodes/{node_id}/dead": Request(answer=409),
     "POST /nodes/{node_id}/dead": Request(body=lambda _: {"statement_sha256": _DIGEST}, answer=409),
+    "GET /nodes/{node_id}/stuck": Request(answer=409),
+    "POST /nodes/{node_id}/stuck": Request(body=lambda _: {"statement_sha256": _DIGEST}, answer=409),
     "GET /clusters/{cluster_id}/queue": _SHOWN,
     "GET /clusters/{cluster_id}/candidates": _SHOWN,
     "GET /clusters/{cluster_id}/peers": _SHOWN,

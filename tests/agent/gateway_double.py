@@ -29,6 +29,7 @@ from iotide_wire.messages import (
     OrderBeat,
     OrderState,
     OrderWord,
+    StuckLoad,
     Word,
 )
 from iotide_wire.nodes import BrokerAccess, NewCredentials, RotateRequest, Standing
@@ -66,6 +67,7 @@ class GatewayDouble:
 
     Attributes:
         refuse_hello: code of a 409 for every hello.
+        stuck: what its beats said of stuck loads.
         is_away: every request is answered with 503.
         token, next_token: of the node; the latter once it asked for one, until it confirmed it.
         rotation_wanted: its beats are told so.
@@ -80,6 +82,7 @@ class GatewayDouble:
         self.current_instance: str | None = None
         self.refuse_hello: str | None = None
         self.refuse_beat: str | None = None
+        self.stuck: list[tuple[StuckLoad, ...] | None] = []
         self.is_away = False
         self.token = "ion_secret"
         self.next_token: str | None = None
@@ -217,6 +220,7 @@ class GatewayDouble:
     def _beat(self, request: BeatRequest) -> BeatReply:
         if self.refuse_beat or request.agent_instance != self.current_instance:
             raise RefusedError(self.refuse_beat or "agent_superseded")
+        self.stuck.append(request.stuck)
         words = tuple(self._word(beat) for beat in request.orders)
         now = datetime.now(UTC)
         return BeatReply(

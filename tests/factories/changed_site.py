@@ -22,6 +22,7 @@ from iotide_server.kit.db import Database, Json
 from iotide_server.main import API
 from iotide_server.runs.models import Order
 from iotide_server.scheduling.lines import Lines
+from iotide_server.scheduling.repository import Offer
 from iotide_server.scheduling.starting import start_what_can
 
 CSRF = {"X-Iotide-Csrf": "1"}
@@ -221,22 +222,39 @@ def campaigns(site: ChangedSite) -> None:
     view = site.change("made", "POST /explorer/views", {"name": "slow", "query": "sort=longest"})["id"]
     site.change("changed", "PUT /explorer/views/{view_id}", {"name": "slow", "query": ""}, view_id=view)
     site.change("removed", "DELETE /explorer/views/{view_id}", view_id=view)
+    stuck_node(site)
     site.clock.move(3600)
     death = site.read(f"/nodes/{site.ids['n1']}/dead")["statement_sha256"]
     site.change("changed", "POST /nodes/{node_id}/dead", {"statement_sha256": death})
+
+
+def stuck_node(site: ChangedSite) -> None:
+    """A load that no signal ends, and whose leases an operator frees."""
+    site.change("made", "POST /campaigns", plan(name="hung"))
+    ((offer,),) = start_what_can(site.database, Lines(), site.clock())
+    hand_in(site, offer, {"outcome": "failed", "reason_code": "stuck", "reason": "cannot be killed"})
+    held = site.read(f"/nodes/{site.ids['n1']}/stuck")["statement_sha256"]
+    site.change("changed", "POST /nodes/{node_id}/stuck", {"statement_sha256": held})
+
+
+def hand_in(site: ChangedSite, offer: Offer, ending: dict[str, str | None]) -> None:
+    """Claim an order as its agent does, and end it so."""
+    claim = {"fence": offer.fence, "agent_instance": "instance-n1", "boot_id": hello().boot_id}
+    agent(site, f"/orders/{offer.order_id}/claim", claim)
+    at = site.clock().isoformat()
+    digest = f"{offer.order_id:064x}"
+    result: Json = {"fence": offer.fence, "agent_instance": "instance-n1", "digest": digest, **ending}
+    result |= {"started_at": at, "ended_at": at, "environment": {}}
+    result |= {name: [] for name in ("steps", "samples", "flags", "artefacts", "curves")}
+    agent(site, f"/orders/{offer.order_id}/finish", result)
 
 
 def staged_campaign(site: ChangedSite) -> None:
     stages = [{"variant": "ext4"}, {"variant": "xfs", "pause": "make the target anew"}]
     campaign = site.change("made", "POST /campaigns", plan(name="formats", stages=stages))["id"]
     ((offer,),) = start_what_can(site.database, Lines(), site.clock())
-    claim = {"fence": offer.fence, "agent_instance": "instance-n1", "boot_id": hello().boot_id}
-    agent(site, f"/orders/{offer.order_id}/claim", claim)
+    hand_in(site, offer, {"outcome": "finished", "reason_code": None, "reason": None})
     at = site.clock().isoformat()
-    result = {"fence": offer.fence, "agent_instance": "instance-n1", "digest": "0" * 64, "outcome": "finished"}
-    result |= {"reason_code": None, "reason": None, "started_at": at, "ended_at": at, "environment": {}}
-    result |= {name: [] for name in ("steps", "samples", "flags", "artefacts", "curves")}
-    agent(site, f"/orders/{offer.order_id}/finish", result)
     assert not any(start_what_can(site.database, Lines(), site.clock()))
     answer = site.client.post(f"{API}/campaigns/{campaign}/pause/look", headers=CSRF)
     assert answer.is_success, answer.text

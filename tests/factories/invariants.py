@@ -8,10 +8,16 @@ from sqlalchemy.orm import Session
 _VIOLATIONS: Final = {
     "a lease of a node outlives its order": """
         SELECT lease.id FROM lease JOIN node_order ON node_order.id = lease.order_id
-        WHERE lease.active AND lease.resource_kind = 'node' AND node_order.state = 'ended'""",
+        WHERE lease.active AND lease.resource_kind = 'node' AND node_order.state = 'ended'
+        AND node_order.stuck_since IS NULL""",
     "a lease outlives its attempt": """
         SELECT lease.id FROM lease JOIN node_order ON node_order.id = lease.order_id
-        JOIN attempt ON attempt.id = node_order.attempt_id WHERE lease.active AND attempt.state <> 'open'""",
+        JOIN attempt ON attempt.id = node_order.attempt_id WHERE lease.active AND attempt.state <> 'open'
+        AND NOT EXISTS (
+            SELECT FROM node_order AS stuck WHERE stuck.attempt_id = attempt.id AND stuck_since IS NOT NULL)""",
+    "a stuck load's order has not ended, or its node is not stuck": """
+        SELECT node_order.id FROM node_order JOIN node ON node.id = node_id
+        WHERE stuck_since IS NOT NULL AND (state <> 'ended' OR node.stuck IS NULL)""",
     "an active order has no lease on its node": """
         SELECT node_order.id FROM node_order WHERE state <> 'ended' AND role = 'load' AND NOT EXISTS (
             SELECT FROM lease WHERE lease.order_id = node_order.id AND active AND resource_kind = 'node')""",

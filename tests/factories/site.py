@@ -39,6 +39,7 @@ from iotide_wire.messages import (
     OrderBeat,
     OrderState,
     Outcome,
+    StuckLoad,
     Word,
 )
 
@@ -231,13 +232,20 @@ class SimulatedAgent:
         self.claim(offer)
         return offer
 
-    def beat(self, *orders: OrderBeat, instance: str | None = None, spool_bytes: int | None = None) -> BeatReply:
+    def beat(
+        self,
+        *orders: OrderBeat,
+        instance: str | None = None,
+        spool_bytes: int | None = None,
+        stuck: Collection[StuckLoad] | None = None,
+    ) -> BeatReply:
         request = BeatRequest(
             agent_instance=instance or self.instance,
             boot_id=self.boot_id,
             sent_at=self.site.clock(),
             orders=tuple(self._heard(order) for order in orders),
             spool_bytes=spool_bytes,
+            stuck=None if stuck is None else tuple(stuck),
         )
         with self.site.database.transaction() as session:
             reply = beats.beat(session, self.node_id, request, self.site.clock())
@@ -303,6 +311,7 @@ class SimulatedAgent:
         boot_id: str | None = None,
         mounts: tuple[MountFacts, ...] = (mount("/scratch"), mount("/nfs")),
         look: int | None = None,
+        wire_version: int = 1,
     ) -> None:
         """A new process of the agent says hello; `instance` and `boot_id` are this agent's from now on."""
         request = HelloRequest(
@@ -310,7 +319,7 @@ class SimulatedAgent:
             previous_instance=self.instance,
             boot_id=boot_id or self.boot_id,
             agent_version="1",
-            wire_version=1,
+            wire_version=wire_version,
             sent_at=self.site.clock(),
             facts={},
             mounts=mounts,

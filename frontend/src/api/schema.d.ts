@@ -1831,6 +1831,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/nodes/{node_id}/stuck": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say what freeing a stuck node would do
+         * @description What its loads hold that no signal ends, and what they could do later; refused while the node is not stuck.
+         */
+        get: operations["get_stuck_statement"];
+        put?: never;
+        /**
+         * Free a stuck node
+         * @description Frees exactly what the statement said; the node is offered nothing while its agent reports the loads.
+         */
+        post: operations["free_stuck_node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/nodes/{node_id}/revocation": {
         parameters: {
             query?: never;
@@ -3284,7 +3308,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "vanished_target" | "lost_mount" | "failing_schedule" | "overdue_schedule" | "silent_nodes" | "stale_series";
+            kind: "stuck_node" | "vanished_target" | "lost_mount" | "failing_schedule" | "overdue_schedule" | "silent_nodes" | "stale_series";
             /** Cluster Id */
             cluster_id: number;
             /**
@@ -3501,6 +3525,8 @@ export interface components {
          *
          *     Attributes:
          *         spool_bytes: what orders and unsent results take on the node's disk.
+         *         stuck: what holds the node although no order of the agent loads it; empty: nothing does. None: not looked at,
+         *             since an order loads the node.
          */
         BeatRequest: {
             /** Agent Instance */
@@ -3517,6 +3543,8 @@ export interface components {
             /** Spool Bytes */
             spool_bytes?: number | null;
             clock?: components["schemas"]["ClockReading"] | null;
+            /** Stuck */
+            stuck?: components["schemas"]["StuckLoad-Input"][] | null;
         };
         /**
          * Blackout
@@ -4716,7 +4744,7 @@ export interface components {
         };
         /**
          * DeathConfirmation
-         * @description That the node is dead.
+         * @description That a statement was read and is to be carried out.
          */
         DeathConfirmation: {
             /**
@@ -4760,7 +4788,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "alert" | "digest" | "test";
+            kind: "alert" | "digest" | "stuck" | "test";
             /** Cluster Id */
             cluster_id: number | null;
             /** Subject */
@@ -5693,6 +5721,40 @@ export interface components {
             fence: number;
         };
         /**
+         * HeldRun
+         * @description A run whose load no signal ends, and what it holds.
+         */
+        HeldRun: {
+            /** Run Id */
+            run_id: number;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Campaign Name */
+            campaign_name: string;
+            /** Workload */
+            workload: string;
+            /**
+             * Process
+             * @example dd (pid 25760) in state D, waiting in percpu_rwsem_wait
+             */
+            process: string;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /**
+             * Frees
+             * @description What is free then
+             */
+            frees: string;
+            /**
+             * Risk
+             * @description What the load may do later
+             */
+            risk: string;
+        };
+        /**
          * HelloReply
          * @description What the server expects of the agent.
          */
@@ -6263,6 +6325,11 @@ export interface components {
              * @description Why the scheduler passes it over
              */
             problem: string | null;
+            /**
+             * Stuck
+             * @description Nothing starts on it until none is left
+             */
+            stuck: components["schemas"]["StuckLoad-Output"][];
             /** @description Nothing new starts on it; its cluster may be drained, too */
             drain: components["schemas"]["Drain"] | null;
         };
@@ -6323,6 +6390,11 @@ export interface components {
              * @description Why the scheduler passes it over
              */
             problem: string | null;
+            /**
+             * Stuck
+             * @description Nothing starts on it until none is left
+             */
+            stuck: components["schemas"]["StuckLoad-Output"][];
             /** @description Nothing new starts on it; its cluster may be drained, too */
             drain: components["schemas"]["Drain"] | null;
             /** Active Orders */
@@ -6363,11 +6435,12 @@ export interface components {
          * NodeState
          * @description How far a node can be counted on.
          *
-         *     REVOKED: nothing is believed until its host is enrolled again. SAMPLE_DATA: there is no such host, so that nobody
+         *     STUCK: it is heard of, and no signal ends a load there. REVOKED: nothing is believed until its host is enrolled
+         *     again. SAMPLE_DATA: there is no such host, so that nobody
          *     misses it.
          * @enum {string}
          */
-        NodeState: "online" | "silent" | "never_seen" | "revoked" | "retired" | "sample_data";
+        NodeState: "online" | "stuck" | "silent" | "never_seen" | "revoked" | "retired" | "sample_data";
         /**
          * NodeWorkload
          * @description A workload as a node has it.
@@ -8883,6 +8956,110 @@ export interface components {
          */
         StepRole: "client" | "sender" | "receiver" | "observer";
         /**
+         * StuckLoad
+         * @description Processes of an order that has ended, which no signal ends and which still hold the node.
+         *
+         *     Attributes:
+         *         order_id: None where nothing tells which order they belong to.
+         *         process, pid: of the first of them.
+         *         state: as in /proc, for instance D.
+         *         waits_in: the kernel function in which it waits.
+         *         processes: how many there are.
+         *         since: when the agent first found them, by the node's clock.
+         */
+        "StuckLoad-Input": {
+            /** Order Id */
+            order_id: number | null;
+            /** Process */
+            process: string;
+            /** Pid */
+            pid: number;
+            /** State */
+            state: string;
+            /** Waits In */
+            waits_in: string;
+            /** Processes */
+            processes: number;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+        };
+        /**
+         * StuckLoad
+         * @description A load that no signal ends, and that holds its node until it is gone.
+         */
+        "StuckLoad-Output": {
+            /**
+             * Process
+             * @example dd (pid 25760) in state D, waiting in percpu_rwsem_wait
+             */
+            process: string;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /**
+             * Run Id
+             * @description Null where nothing tells which run it belongs to
+             */
+            run_id: number | null;
+            /**
+             * Targets
+             * @description Names of what it loads
+             * @example [
+             *       "home-nfs"
+             *     ]
+             */
+            targets: string[];
+        };
+        /**
+         * StuckStatement
+         * @description What freeing a stuck node would do, and nothing else would be done.
+         */
+        StuckStatement: {
+            /** Node Id */
+            node_id: number;
+            /** Node Name */
+            node_name: string;
+            /** Runs */
+            runs: components["schemas"]["HeldRun"][];
+            /**
+             * Afterwards
+             * @description What becomes of the node itself
+             */
+            afterwards: string;
+            /** Statement Sha256 */
+            statement_sha256: string;
+        };
+        /**
+         * StuckWriter
+         * @description A load that no signal ends, and that may still write to the target.
+         */
+        StuckWriter: {
+            /** Node Id */
+            node_id: number;
+            /**
+             * Node Name
+             * @example node07
+             */
+            node_name: string;
+            /** Run Id */
+            run_id: number;
+            /**
+             * Process
+             * @example dd (pid 25760) in state D, waiting in percpu_rwsem_wait
+             */
+            process: string;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+        };
+        /**
          * Surface
          * @description One number of one operation over file size and record size, of A and perhaps of B, with B in terms of A.
          */
@@ -9207,6 +9384,11 @@ export interface components {
             backed_by: components["schemas"]["TargetRef"][];
             /** @description No new run loads it; its nodes or cluster may be drained, too */
             drain: components["schemas"]["Drain"] | null;
+            /**
+             * Stuck
+             * @description No new run loads it until none is left
+             */
+            stuck: components["schemas"]["StuckWriter"][];
         };
         /**
          * TargetFacts
@@ -11522,7 +11704,18 @@ export interface operations {
                  *       "clock": {
                  *         "offset_seconds": 1,
                  *         "uncertainty_seconds": 1
-                 *       }
+                 *       },
+                 *       "stuck": [
+                 *         {
+                 *           "order_id": 1,
+                 *           "process": "text",
+                 *           "pid": 1,
+                 *           "state": "text",
+                 *           "waits_in": "text",
+                 *           "processes": 1,
+                 *           "since": "2026-11-21T10:00:00Z"
+                 *         }
+                 *       ]
                  *     }
                  */
                 "application/json": components["schemas"]["BeatRequest"];
@@ -19357,6 +19550,16 @@ export interface operations {
                      *             }
                      *           ],
                      *           "problem": "text",
+                     *           "stuck": [
+                     *             {
+                     *               "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *               "since": "2026-11-21T10:00:00Z",
+                     *               "run_id": 1,
+                     *               "targets": [
+                     *                 "home-nfs"
+                     *               ]
+                     *             }
+                     *           ],
                      *           "drain": {
                      *             "kind": "all",
                      *             "subject_id": 1,
@@ -19517,6 +19720,16 @@ export interface operations {
                      *           "clock_is_off": true,
                      *           "facts": {},
                      *           "problem": "text",
+                     *           "stuck": [
+                     *             {
+                     *               "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *               "since": "2026-11-21T10:00:00Z",
+                     *               "run_id": 1,
+                     *               "targets": [
+                     *                 "home-nfs"
+                     *               ]
+                     *             }
+                     *           ],
                      *           "drain": {
                      *             "kind": "all",
                      *             "subject_id": 1,
@@ -19746,6 +19959,16 @@ export interface operations {
                      *         }
                      *       ],
                      *       "problem": "text",
+                     *       "stuck": [
+                     *         {
+                     *           "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "run_id": 1,
+                     *           "targets": [
+                     *             "home-nfs"
+                     *           ]
+                     *         }
+                     *       ],
                      *       "drain": {
                      *         "kind": "all",
                      *         "subject_id": 1,
@@ -20140,6 +20363,16 @@ export interface operations {
                      *         }
                      *       ],
                      *       "problem": "text",
+                     *       "stuck": [
+                     *         {
+                     *           "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "run_id": 1,
+                     *           "targets": [
+                     *             "home-nfs"
+                     *           ]
+                     *         }
+                     *       ],
                      *       "drain": {
                      *         "kind": "all",
                      *         "subject_id": 1,
@@ -20420,6 +20653,16 @@ export interface operations {
                      *         }
                      *       ],
                      *       "problem": "text",
+                     *       "stuck": [
+                     *         {
+                     *           "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "run_id": 1,
+                     *           "targets": [
+                     *             "home-nfs"
+                     *           ]
+                     *         }
+                     *       ],
                      *       "drain": {
                      *         "kind": "all",
                      *         "subject_id": 1,
@@ -21941,7 +22184,16 @@ export interface operations {
                      *             "by": "text",
                      *             "since": "2026-11-21T10:00:00Z",
                      *             "until": "2026-11-21T10:00:00Z"
-                     *           }
+                     *           },
+                     *           "stuck": [
+                     *             {
+                     *               "node_id": 1,
+                     *               "node_name": "node07",
+                     *               "run_id": 1,
+                     *               "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *               "since": "2026-11-21T10:00:00Z"
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "next_cursor": "text"
@@ -22134,7 +22386,16 @@ export interface operations {
                      *         "by": "text",
                      *         "since": "2026-11-21T10:00:00Z",
                      *         "until": "2026-11-21T10:00:00Z"
-                     *       }
+                     *       },
+                     *       "stuck": [
+                     *         {
+                     *           "node_id": 1,
+                     *           "node_name": "node07",
+                     *           "run_id": 1,
+                     *           "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *           "since": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Target"];
@@ -22776,7 +23037,16 @@ export interface operations {
                      *         "by": "text",
                      *         "since": "2026-11-21T10:00:00Z",
                      *         "until": "2026-11-21T10:00:00Z"
-                     *       }
+                     *       },
+                     *       "stuck": [
+                     *         {
+                     *           "node_id": 1,
+                     *           "node_name": "node07",
+                     *           "run_id": 1,
+                     *           "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *           "since": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Target"];
@@ -23029,7 +23299,16 @@ export interface operations {
                      *         "by": "text",
                      *         "since": "2026-11-21T10:00:00Z",
                      *         "until": "2026-11-21T10:00:00Z"
-                     *       }
+                     *       },
+                     *       "stuck": [
+                     *         {
+                     *           "node_id": 1,
+                     *           "node_name": "node07",
+                     *           "run_id": 1,
+                     *           "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *           "since": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Target"];
@@ -23407,7 +23686,16 @@ export interface operations {
                      *         "by": "text",
                      *         "since": "2026-11-21T10:00:00Z",
                      *         "until": "2026-11-21T10:00:00Z"
-                     *       }
+                     *       },
+                     *       "stuck": [
+                     *         {
+                     *           "node_id": 1,
+                     *           "node_name": "node07",
+                     *           "run_id": 1,
+                     *           "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *           "since": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Target"];
@@ -33602,6 +33890,504 @@ export interface operations {
                      *         }
                      *       ],
                      *       "problem": "text",
+                     *       "stuck": [
+                     *         {
+                     *           "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "run_id": 1,
+                     *           "targets": [
+                     *             "home-nfs"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_stuck_statement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node_id": 1,
+                     *       "node_name": "text",
+                     *       "runs": [
+                     *         {
+                     *           "run_id": 1,
+                     *           "campaign_id": 1,
+                     *           "campaign_name": "text",
+                     *           "workload": "text",
+                     *           "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "frees": "text",
+                     *           "risk": "text"
+                     *         }
+                     *       ],
+                     *       "afterwards": "text",
+                     *       "statement_sha256": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StuckStatement"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    free_stuck_node: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "statement_sha256": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeathConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "name": "node07",
+                     *       "role": "compute",
+                     *       "slots": 1,
+                     *       "state": "online",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "agent_version": "text",
+                     *       "wire_version": 1,
+                     *       "agent_standing": "current",
+                     *       "clock": {
+                     *         "offset_seconds": 1,
+                     *         "uncertainty_seconds": 1,
+                     *         "is_off": true
+                     *       },
+                     *       "credentials_at": "2026-11-21T10:00:00Z",
+                     *       "rotation_wanted_at": "2026-11-21T10:00:00Z",
+                     *       "boot_id": "text",
+                     *       "facts": {},
+                     *       "mounts": [
+                     *         {
+                     *           "path": "text",
+                     *           "mount_point": "text",
+                     *           "fstype": "text",
+                     *           "source": "text",
+                     *           "mount_options": "text",
+                     *           "total_bytes": 0,
+                     *           "free_bytes": 0,
+                     *           "total_inodes": 0,
+                     *           "free_inodes": 0,
+                     *           "approved": true,
+                     *           "facts": {}
+                     *         }
+                     *       ],
+                     *       "approved_directories": [
+                     *         "/scratch"
+                     *       ],
+                     *       "workloads": [
+                     *         {
+                     *           "name": "fio",
+                     *           "revision": 1,
+                     *           "tool_version": "fio-3.33",
+                     *           "available": true,
+                     *           "unavailable_because": "text"
+                     *         }
+                     *       ],
+                     *       "active_orders": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "run_id": 1,
+                     *           "state": "running",
+                     *           "progress": 1,
+                     *           "phase": "writing 1.00 GiB"
+                     *         }
+                     *       ],
+                     *       "problem": "text",
+                     *       "stuck": [
+                     *         {
+                     *           "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "run_id": 1,
+                     *           "targets": [
+                     *             "home-nfs"
+                     *           ]
+                     *         }
+                     *       ],
                      *       "drain": {
                      *         "kind": "all",
                      *         "subject_id": 1,
@@ -34047,6 +34833,16 @@ export interface operations {
                      *         }
                      *       ],
                      *       "problem": "text",
+                     *       "stuck": [
+                     *         {
+                     *           "process": "dd (pid 25760) in state D, waiting in percpu_rwsem_wait",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "run_id": 1,
+                     *           "targets": [
+                     *             "home-nfs"
+                     *           ]
+                     *         }
+                     *       ],
                      *       "drain": {
                      *         "kind": "all",
                      *         "subject_id": 1,
@@ -43081,7 +43877,7 @@ export interface operations {
                      *       ],
                      *       "attention": [
                      *         {
-                     *           "kind": "vanished_target",
+                     *           "kind": "stuck_node",
                      *           "cluster_id": 1,
                      *           "words": "weekly failed 4 times in a row since 8 Nov 2026: /home is not mounted on c02",
                      *           "remedy": "mount /home on c02 again, or retire the target",

@@ -39,6 +39,7 @@ export type ComparedPair = Schemas["ComparedPair"];
 export type Conduct = Schemas["Conduct"];
 export type ConductLine = Schemas["ConductLine"];
 export type Curve = Schemas["Curve"];
+export type StuckStatement = Schemas["StuckStatement"];
 export type DeathStatement = Schemas["DeathStatement"];
 export type Delivery = Schemas["Delivery"];
 export type Drain = Schemas["Drain"];

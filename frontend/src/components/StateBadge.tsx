@@ -9,6 +9,7 @@ const COLOURS: Readonly<Record<string, MantineColor>> = {
   failed: "red",
   rejected: "red",
   silent: "orange",
+  stuck: "red",
   overdue: "orange",
   paused: "orange",
   cancelled: "orange",

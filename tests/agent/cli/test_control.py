@@ -164,6 +164,33 @@ def test_a_node_is_called_dead_with_the_digest_of_what_was_shown(server: FakeSer
     assert request.body == {"statement_sha256": "a" * 64}
 
 
+def test_a_stuck_node_is_freed_with_the_digest_of_what_was_shown(server: FakeServer, iotide: Iotide) -> None:
+    held = {
+        "run_id": 7,
+        "campaign_id": 2,
+        "campaign_name": "nightly",
+        "workload": "dd",
+        "process": "dd (pid 41) in state D, waiting in rpc_wait",
+        "since": "2026-11-21T10:00:00Z",
+        "frees": "target nfs and node n2 are free at once",
+        "risk": "dd (pid 41) may go on writing.",
+    }
+    then = "n2 itself is offered nothing until its agent reports that nothing is left."
+    stated = {"node_id": 6, "node_name": "n2", "runs": [held], "afterwards": then, "statement_sha256": "b" * 64}
+    server.on("GET /nodes/6/stuck", (200, stated))
+    server.on("POST /nodes/6/stuck", (200, {"id": 6}))
+    refused = iotide("node", "free", "n2")
+    assert (refused.status, server.asked("POST /nodes/6/stuck")) == (2, [])
+    assert iotide("node", "free", "n2", "--yes").out.splitlines() == [
+        "run 7 (nightly, dd): target nfs and node n2 are free at once",
+        "  dd (pid 41) may go on writing.",
+        then,
+        f"n2: freed. {then}",
+    ]
+    [request] = server.asked("POST /nodes/6/stuck")
+    assert request.body == {"statement_sha256": "b" * 64}
+
+
 def test_without_a_terminal_and_yes_nothing_is_freed(server: FakeServer, iotide: Iotide) -> None:
     server.on("GET /nodes/6/dead", (200, DEATH))
     ended = iotide("node", "dead", "n2")

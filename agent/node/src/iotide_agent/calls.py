@@ -29,7 +29,16 @@ from iotide_agent.runner.processes import boottime
 from iotide_agent.spool import Spool
 from iotide_agent.transport import Refusal, Transport, Unreachable
 from iotide_wire import WIRE_VERSION
-from iotide_wire.messages import BeatRequest, ClaimRequest, FinishRequest, HeldOrder, HelloRequest, OrderBeat, Outcome
+from iotide_wire.messages import (
+    BeatRequest,
+    ClaimRequest,
+    FinishRequest,
+    HeldOrder,
+    HelloRequest,
+    OrderBeat,
+    Outcome,
+    StuckLoad,
+)
 from iotide_wire.nodes import ClockReading
 
 _UNAUTHENTICATED: Final = frozenset({401, 403})
@@ -120,8 +129,12 @@ class Speaker:
         _logger.info("greeted node_id=%d node=%s", reply.node_id, reply.node_name)
         return Greeted()
 
-    def beat(self, number: int, orders: tuple[OrderBeat, ...]) -> Event:
-        """Sends a beat."""
+    def beat(self, number: int, orders: tuple[OrderBeat, ...], stuck: tuple[StuckLoad, ...] | None = None) -> Event:
+        """Send a heartbeat.
+
+        Args:
+            stuck: the loads of ended orders that hold the node; None: not looked at.
+        """
         request = BeatRequest(
             agent_instance=self.instance,
             boot_id=self.boot_id,
@@ -129,6 +142,7 @@ class Speaker:
             orders=orders,
             spool_bytes=self.spool.used_bytes(),
             clock=self._clock_reading(),
+            stuck=stuck,
         )
         try:
             self.rotation.settle()

@@ -64,6 +64,7 @@ from iotide_agent.runner.processes import boottime
 from iotide_agent.runs import Runs
 from iotide_agent.session import Session
 from iotide_agent.spool import Offer, Spool
+from iotide_agent.stuck import StuckLoads
 from iotide_agent.textfile import AgentFacts, Textfile
 from iotide_wire.messages import OrderBeat, OrderRole, Outcome
 
@@ -122,6 +123,7 @@ class Driver:
         )
         self._admission = Admission(self._runs, IdleSample(), config.quiet, ask, self._do_beside)
         self._session = Session(self._runs.recover())
+        self._stuck = StuckLoads(spool)
         self._sent: dict[int, tuple[OrderBeat, ...]] = {}
         self._signal: signal.Signals | None = None
         self._ending: AgentEnding | None = None
@@ -222,7 +224,9 @@ class Driver:
 
     def _beat(self, number: int, orders: tuple[OrderBeat, ...]) -> None:
         self._sent = {number: orders}
-        self._beside(lambda: self._speaker.beat(number, orders), BeatUnanswered(number))
+        # Of what may rightly hold the node nothing is said.
+        stuck = None if self._runs.is_at_work or self._runs.is_cleaning else self._stuck.look()
+        self._beside(lambda: self._speaker.beat(number, orders, stuck), BeatUnanswered(number))
 
     def _do_beside(self, work: Callable[[], None]) -> None:
         def do() -> Event:

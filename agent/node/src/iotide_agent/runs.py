@@ -371,7 +371,7 @@ class Runs:
 
     def _result(self, run: ActiveRun) -> FinishRequest:
         ended: dict[str, Any] = read_json(run.files.exit) or {}
-        if run.ended_for is not None and ended.get("outcome") == Outcome.FAILED:
+        if run.ended_for is not None and ended.get("outcome") == Outcome.FAILED and ended.get("code") != "stuck":
             verdict = run.ended_for
             ended |= {"outcome": verdict.outcome.value, "code": verdict.code, "reason": verdict.reason}
         if run.observes:

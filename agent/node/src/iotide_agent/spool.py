@@ -155,6 +155,7 @@ class Spool:
         self.strays = state_directory / "strays"
         self._offers = state_directory / "spool" / "offers"
         self.held = state_directory / "orders"
+        self._node_lock = state_directory / _NODE_LOCK
         self._leftovers = state_directory / "leftovers"
         self._unkept: dict[int, FinishRequest] = {}
 
@@ -197,16 +198,29 @@ class Spool:
         Raises:
             NodeBusyError: names the processes that hold it.
         """
-        file = self.state_directory / _NODE_LOCK
-        descriptor = _open_lock(file)
+        descriptor = _open_lock(self._node_lock)
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if mode == "shared" else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError as error:
             os.close(descriptor)
-            holders = filter(None, map(processes.stat_of, processes.holders(file)))
-            names = ", ".join(f"{stat.name} (pid {stat.pid})" for stat in holders)
+            names = ", ".join(f"{stat.name} (pid {stat.pid})" for stat in self._lock_holders())
             raise NodeBusyError(f"this node is held by {names or 'a process that just ended'}") from error
         return descriptor
+
+    def node_holders(self) -> list[processes.Stat] | None:
+        """Return the processes that hold the node's lock, none where one just ended; None: the node is free."""
+        descriptor = _open_lock(self._node_lock)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return self._lock_holders()
+        finally:
+            os.close(descriptor)
+        return None
+
+    def _lock_holders(self) -> list[processes.Stat]:
+        found = map(processes.stat_of, processes.holders(self._node_lock))
+        return [stat for stat in found if stat is not None]
 
     def last_instance(self) -> str | None:
         """Return the agent process of this very directory that the server accepted last.

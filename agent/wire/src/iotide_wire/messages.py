@@ -1,7 +1,7 @@
 """The messages between a node agent and the server's gateway, in the order in which a run needs them."""
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -236,11 +236,38 @@ class OrderBeat(Message):
     go_heard: UtcTime | None = None
 
 
+class StuckLoad(Message):
+    """Processes of an order that has ended, which no signal ends and which still hold the node.
+
+    Attributes:
+        order_id: None where nothing tells which order they belong to.
+        process, pid: of the first of them.
+        state: as in /proc, for instance D.
+        waits_in: the kernel function in which it waits.
+        processes: how many there are.
+        since: when the agent first found them, by the node's clock.
+    """
+
+    order_id: Annotated[int, Field(ge=1, le=2**63 - 1)] | None
+    process: Annotated[str, Field(min_length=1, max_length=64)]
+    pid: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    state: Annotated[str, Field(pattern=r"^[A-Za-z]$")]
+    waits_in: Annotated[str, Field(max_length=100)]
+    processes: Annotated[int, Field(ge=1, le=10**6)]
+    since: UtcTime
+
+
+MOST_STUCK: Final = 100
+"""Stuck loads that a heartbeat names; from that many on there may be more."""
+
+
 class BeatRequest(Message):
     """The agent's pulse, with the state of everything it holds.
 
     Attributes:
         spool_bytes: what orders and unsent results take on the node's disk.
+        stuck: what holds the node although no order of the agent loads it; empty: nothing does. None: not looked at,
+            since an order loads the node.
     """
 
     agent_instance: Instance
@@ -249,6 +276,7 @@ class BeatRequest(Message):
     orders: Annotated[tuple[OrderBeat, ...], Field(max_length=1000)]
     spool_bytes: Annotated[int | None, Field(ge=0, le=2**63 - 1), Since(2)] = None
     clock: Annotated[ClockReading | None, Since(2)] = None
+    stuck: Annotated[tuple[StuckLoad, ...] | None, Field(max_length=MOST_STUCK), Since(3)] = None
 
 
 class Word(StrEnum):

@@ -9,11 +9,12 @@ from typing import Any, Final
 from sqlalchemy import Row
 
 from iotide_server.board.schemas import AttentionKind
+from iotide_server.clusters.stuck import loads_in
 from iotide_server.kit.clock import written
 from iotide_server.schedules.failing import FailingSchedule, LostMount, names
 
 ORDER: Final[Sequence[AttentionKind]] = (
-    *("vanished_target", "lost_mount"),
+    *("stuck_node", "vanished_target", "lost_mount"),
     *("failing_schedule", "overdue_schedule"),
     *("silent_nodes", "stale_series"),
 )
@@ -108,6 +109,22 @@ def of_overdue(rows: Iterable[Row[Any]]) -> list[Needed]:
             schedule_id=row.id,
         )
         for row in rows
+    ]
+
+
+def of_stuck(rows: Iterable[Row[Any]]) -> list[Needed]:
+    """Name the nodes on which no signal ends a load."""
+    return [
+        Needed(
+            "stuck_node",
+            row.cluster_id,
+            f"{row.name} is stuck: {'; '.join(load.sentence for load in loads)}",
+            "restore the storage or reboot the node; its page frees what the load holds",
+            min(load.since for load in loads),
+            node_id=row.id,
+        )
+        for row in rows
+        for loads in [loads_in(row.stuck)]
     ]
 
 

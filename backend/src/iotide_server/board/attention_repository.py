@@ -61,6 +61,21 @@ _SILENT: Final = text(
 ).bindparams(bindparam("visible", type_=ARRAY(BigInteger)))
 
 
+_STUCK: Final = text(
+    """
+    SELECT node.cluster_id, node.id, node.name, node.stuck FROM node
+    WHERE node.stuck IS NOT NULL AND node.retired_at IS NULL
+      AND (CAST(:visible AS bigint[]) IS NULL OR node.cluster_id = ANY(:visible))
+    ORDER BY node.cluster_id, node.name
+    """
+).bindparams(bindparam("visible", type_=ARRAY(BigInteger)))
+
+
+def stuck_nodes(session: Session, visible: list[int] | None) -> Sequence[Row[Any]]:
+    """Return the nodes on which no signal ends a load."""
+    return session.execute(_STUCK, {"visible": visible}).all()
+
+
 def doubtful_mounts(session: Session, visible: list[int] | None, suspected: Sequence[int]) -> list[KnownMount]:
     """Return all mounts of the targets that miss one or are suspected to, by target and name of the node."""
     rows = session.execute(_MOUNTS, {"visible": visible, "suspected": list(suspected)})

@@ -67,7 +67,13 @@ class BoardCluster(Output):
 
 
 AttentionKind = Literal[
-    "vanished_target", "lost_mount", "failing_schedule", "overdue_schedule", "silent_nodes", "stale_series"
+    "stuck_node",
+    "vanished_target",
+    "lost_mount",
+    "failing_schedule",
+    "overdue_schedule",
+    "silent_nodes",
+    "stale_series",
 ]
 
 

@@ -18,6 +18,7 @@ from iotide_server.board.attention import (
     of_overdue,
     of_schedules,
     of_stale,
+    of_stuck,
 )
 from iotide_server.board.repository import AnyRow, Wanted
 from iotide_server.board.schemas import AttentionItem, Board, BoardCell, BoardCluster, BoardNodes, StandingCount
@@ -109,6 +110,7 @@ def _needed(
     suspected = {lost.target_id for one in failing.values() for lost in one.lost_mounts}
     mounts = attention_repository.doubtful_mounts(session, listed, sorted(suspected))
     return [
+        *of_stuck(attention_repository.stuck_nodes(session, listed)),
         *of_mounts(mounts, failing.values()),
         *of_schedules(failing.values()),
         *of_overdue(attention_repository.overdue_schedules(session, listed, now)),

@@ -146,7 +146,7 @@ class NodeInUseError(ConflictError):
         super().__init__(
             f"node {node} has claimed orders of the runs {', '.join(map(str, sorted(run_ids)))} and may load for them",
             field="join_token",
-            remedy="let them end, or call the node dead on its page, and enroll again",
+            remedy="let them end, or call the node dead or free it on its page, and enroll again",
         )
 
 
@@ -204,6 +204,34 @@ class NodeNotSilentError(ConflictError):
                 f"a node can be called dead once it was silent for {format_seconds(silent_after.total_seconds())}; "
                 "cancel the runs of one that speaks, or drain it"
             ),
+        )
+
+
+class NodeNotStuckError(ConflictError):
+    """A node on which no load holds anything that could be freed."""
+
+    code = "node_not_stuck"
+
+    def __init__(self, node: str) -> None:
+        super().__init__(
+            f"node {node} is not stuck: no load that cannot be killed holds anything there",
+            field="node_id",
+            value=node,
+            remedy="look at its page; a silent node is called dead, runs of one that is heard of are cancelled",
+        )
+
+
+class HeldDiffersError(ConflictError):
+    """What the confirmation names is not what would be freed now."""
+
+    code = "held_differs"
+
+    def __init__(self, seen_sha256: str) -> None:
+        super().__init__(
+            "what would be freed is no longer what the confirmation names",
+            field="statement_sha256",
+            value=seen_sha256,
+            remedy="look at the statement again with GET .../stuck and confirm that one",
         )
 
 

@@ -65,6 +65,7 @@ class Node(Identified, Leasable, Base):
         look_asked, look_answered: number of the last request to look around, and of the last one that was answered.
         problem: why the scheduler passes the node over, in words; None when nothing is wrong.
         problem_actor: whom the problem calls `an operator` (see `kit/people.py`).
+        stuck: the loads there that no signal ends (`StuckLoad`), for which it is passed over, too; None: none.
         declared_dead_at: an operator called it dead then; None again once its agent says hello with no order in hand.
         retired_at: from then on its token and its Redis user are void.
         revoked_at: its token and its Redis user are void since; None again once its host was enrolled anew.
@@ -96,6 +97,7 @@ class Node(Identified, Leasable, Base):
     look_answered: Mapped[int] = mapped_column(server_default="0")
     problem: Mapped[str | None]
     problem_actor: Mapped[str | None]
+    stuck: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
     declared_dead_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     wire_version: Mapped[int | None]

@@ -107,15 +107,16 @@ def is_in_state(state: NodeState, now: datetime) -> ColumnElement[bool]:
             return living & is_sample
         case NodeState.NEVER_SEEN:
             return trusted & NodeBeat.seen_at.is_(None)
-        case NodeState.ONLINE:
-            return trusted & (NodeBeat.seen_at >= now - SILENT_AFTER)
+        case NodeState.ONLINE | NodeState.STUCK:
+            is_stuck = Node.stuck.is_not(None) if state is NodeState.STUCK else Node.stuck.is_(None)
+            return trusted & (NodeBeat.seen_at >= now - SILENT_AFTER) & is_stuck
         case NodeState.SILENT:
             return trusted & (NodeBeat.seen_at < now - SILENT_AFTER)
 
 
 _LINES: Final = text(
     """
-    SELECT node.id, node.name, node.role, node.agent_version, node.wire_version, node.revoked_at, seen_at,
+    SELECT node.id, node.name, node.role, node.agent_version, node.wire_version, node.revoked_at, seen_at, node.stuck,
            worded(node.problem, node.problem_actor, :with_names) AS problem,
            abs(clock_offset_seconds) - clock_uncertainty_seconds > :clock_limit AS clock_is_off,
            jsonb_build_object('cpu.count', facts -> 'cpu.count', 'memory.total_bytes', facts -> 'memory.total_bytes',
@@ -285,11 +286,12 @@ def heard_of_between(session: Session, start: datetime, end: datetime) -> list[R
 
 
 def runs_that_need(session: Session, node_id: int) -> int:
-    """How many runs wait for the node, in its line or not yet, or have an order there that has not ended."""
+    """Return how many runs wait for the node, or have an order there that has not ended or whose load is stuck."""
     statement = text(
         "SELECT (SELECT count(*) FROM run JOIN cell_node USING (cell_id)"
         " WHERE cell_node.node_id = :node_id AND run.state = 'waiting')"
-        " + (SELECT count(*) FROM node_order WHERE node_id = :node_id AND state <> 'ended')"
+        " + (SELECT count(*) FROM node_order WHERE node_id = :node_id"
+        "    AND (state <> 'ended' OR stuck_since IS NOT NULL))"
     )
     run_count: int = session.scalars(statement, {"node_id": node_id}).one()
     return run_count
@@ -303,10 +305,10 @@ def active_runs(session: Session, cluster_id: int) -> int:
 
 
 def claimed_runs(session: Session, node_id: int) -> list[int]:
-    """The runs of which an agent of the node holds an order that loads."""
+    """The runs of which an agent of the node holds an order that loads, or of which the load there is stuck."""
     statement = text(
         "SELECT DISTINCT run_id FROM node_order WHERE node_id = :node_id AND role = 'load'"
-        " AND state NOT IN ('offered', 'ended')"
+        " AND (state NOT IN ('offered', 'ended') OR stuck_since IS NOT NULL)"
     )
     return list(session.scalars(statement, {"node_id": node_id}))
 

@@ -9,6 +9,7 @@ from iotide_server.clusters import models
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.drain_schemas import Drain
 from iotide_server.clusters.enrolment import NewJoinToken, OwnedJoinToken
+from iotide_server.clusters.stuck import loads_in
 from iotide_server.clusters.views import (
     AgentStanding,
     ClusterView,
@@ -244,6 +245,15 @@ class NodeClock(Output):
     is_off: Annotated[bool, Field(description="It is certainly further off than 1 s")]
 
 
+class StuckLoad(Output):
+    """A load that no signal ends, and that holds its node until it is gone."""
+
+    process: Annotated[str, Field(examples=["dd (pid 25760) in state D, waiting in percpu_rwsem_wait"])]
+    since: datetime
+    run_id: Annotated[int | None, Field(description="Null where nothing tells which run it belongs to")]
+    targets: Annotated[list[str], Field(description="Names of what it loads", examples=[["home-nfs"]])]
+
+
 class NodeLine(Output):
     """A host with an agent, as a list of many shows it."""
 
@@ -257,6 +267,7 @@ class NodeLine(Output):
     clock_is_off: Annotated[bool, Field(description="Its clock is certainly further off than 1 s")]
     facts: Annotated[Facts, Field(description="`cpu.count`, `memory.total_bytes` and `kernel.release`, where known")]
     problem: Annotated[str | None, Field(description="Why the scheduler passes it over")]
+    stuck: Annotated[list[StuckLoad], Field(description="Nothing starts on it until none is left")]
     drain: Annotated[Drain | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
     active_orders: list[ActiveOrder]
 
@@ -292,6 +303,7 @@ class Node(Output):
     workloads: list[NodeWorkload]
     active_orders: list[ActiveOrder]
     problem: Annotated[str | None, Field(description="Why the scheduler passes it over")]
+    stuck: Annotated[list[StuckLoad], Field(description="Nothing starts on it until none is left")]
     drain: Annotated[Drain | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
 
     @classmethod
@@ -319,5 +331,6 @@ class Node(Output):
             workloads=[NodeWorkload.model_validate(workload) for workload in view.workloads],
             active_orders=[ActiveOrder.model_validate(order) for order in view.active_orders],
             problem=view.problem,
+            stuck=[StuckLoad.model_validate(load) for load in loads_in(node.stuck)],
             drain=None if view.drain is None else Drain.model_validate(view.drain),
         )

@@ -25,6 +25,7 @@ from iotide_server.clusters.errors import (
     SlotsInUseError,
 )
 from iotide_server.clusters.models import Cluster, Node
+from iotide_server.clusters.stuck import loads_in
 from iotide_server.clusters.views import (
     ClusterView,
     DrainKind,
@@ -196,13 +197,14 @@ def node_lines(
             id=row.id,
             name=row.name,
             role=row.role,
-            state=living_state(origin, row.revoked_at, row.seen_at, now),
+            state=living_state(origin, row.revoked_at, row.seen_at, now, is_stuck=row.stuck is not None),
             last_seen_at=row.seen_at,
             agent_version=row.agent_version,
             agent_standing=agent_standing(row.wire_version),
             clock_is_off=bool(row.clock_is_off),
             facts={fact: value for fact, value in row.facts.items() if value is not None},
             problem=row.problem,
+            stuck=loads_in(row.stuck),
             drain=drains.get(row.id),
             active_orders=orders.get(row.id, []),
         )

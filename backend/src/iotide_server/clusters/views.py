@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from iotide_server.clusters.models import Cluster, Drain, Node, NodeBeat
+from iotide_server.clusters.stuck import StuckLoad
 from iotide_server.kit.db import Json
 from iotide_wire.versions import SPOKEN_VERSIONS, WIRE_VERSION
 
@@ -21,11 +22,13 @@ CLOCK_LIMIT_SECONDS: Final = 1.0
 class NodeState(StrEnum):
     """How far a node can be counted on.
 
-    REVOKED: nothing is believed until its host is enrolled again. SAMPLE_DATA: there is no such host, so that nobody
+    STUCK: it is heard of, and no signal ends a load there. REVOKED: nothing is believed until its host is enrolled
+    again. SAMPLE_DATA: there is no such host, so that nobody
     misses it.
     """
 
     ONLINE = "online"
+    STUCK = "stuck"
     SILENT = "silent"
     NEVER_SEEN = "never_seen"
     REVOKED = "revoked"
@@ -165,6 +168,7 @@ class NodeLine:
     clock_is_off: bool
     facts: Json
     problem: str | None
+    stuck: Sequence[StuckLoad]
     drain: Drain | None
     active_orders: Sequence[ActiveOrder]
 
@@ -173,21 +177,27 @@ def node_state(node: Node, origin: str, last_seen_at: datetime | None, now: date
     """Return the state of a node of a cluster of that origin, by its heartbeats and the clock."""
     if node.retired_at is not None:
         return NodeState.RETIRED
-    return living_state(origin, node.revoked_at, last_seen_at, now)
+    return living_state(origin, node.revoked_at, last_seen_at, now, is_stuck=node.stuck is not None)
 
 
-def living_state(origin: str, revoked_at: datetime | None, last_seen_at: datetime | None, now: datetime) -> NodeState:
+def living_state(
+    origin: str, revoked_at: datetime | None, last_seen_at: datetime | None, now: datetime, *, is_stuck: bool
+) -> NodeState:
     """Return the state of a node that is not retired."""
     if origin == Origin.MADE_UP:
         return NodeState.SAMPLE_DATA
-    return NodeState.REVOKED if revoked_at is not None else heard_state(last_seen_at, now)
+    if revoked_at is not None:
+        return NodeState.REVOKED
+    return heard_state(last_seen_at, now, is_stuck=is_stuck)
 
 
-def heard_state(last_seen_at: datetime | None, now: datetime) -> NodeState:
+def heard_state(last_seen_at: datetime | None, now: datetime, *, is_stuck: bool) -> NodeState:
     """The state of a node that is neither retired nor revoked."""
     if last_seen_at is None:
         return NodeState.NEVER_SEEN
-    return NodeState.ONLINE if now - last_seen_at <= SILENT_AFTER else NodeState.SILENT
+    if now - last_seen_at > SILENT_AFTER:
+        return NodeState.SILENT
+    return NodeState.STUCK if is_stuck else NodeState.ONLINE
 
 
 def node_clock(beat: NodeBeat | None) -> NodeClock | None:

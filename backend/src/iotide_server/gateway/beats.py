@@ -15,6 +15,7 @@ from iotide_server.gateway.starts import Start, keep_heard, meet
 from iotide_server.gateway.times import plausible
 from iotide_server.live import service as live
 from iotide_server.results import service as results
+from iotide_server.runs import stuck
 from iotide_server.runs.lifecycle import advanced
 from iotide_wire.messages import BeatReply, BeatRequest, OrderBeat, OrderState, OrderWord, Word
 
@@ -26,7 +27,8 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
         AgentSupersededError: another agent speaks for the node.
         InvalidInputError: curves that cannot be stored.
     """
-    oldest = repository.begin_beat(session, node_id)
+    begun = repository.begin_beat(session, node_id)
+    oldest = begun.oldest_offer_at
     said = {beat.order_id: beat for beat in request.orders}
     known = repository.lock_known(session, node_id, list(said.values())) if said else []
     moved = {row.id: moved_by(row, said[row.id], now) for row in known}
@@ -36,6 +38,8 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
         _keep_endpoint(session, said[row.id])
         _keep_heard(session, row, said[row.id])
     starts = _starts(session, known, moved, now)
+    if request.stuck is not None and (request.stuck or begun.is_stuck):
+        stuck.hear(session, node_id, request.agent_instance, request.stuck, now)
     # After the orders, in the order in which everybody locks; when it refuses, nothing of the above stays.
     wanted = agents.beat(
         session,

@@ -48,7 +48,7 @@ def node_token_sha256(headers: Mapping[str, str]) -> str | None:
 
 
 def idle_beat(headers: Mapping[str, str], body: bytes) -> IdleBeat | None:
-    """What an agent without orders says; None: it is another beat, or none that can be read."""
+    """Return what an agent says that holds no order and reports no stuck load; None for any other beat."""
     token_sha256 = node_token_sha256(headers)
     if token_sha256 is None or _NO_ORDERS not in body:
         return None
@@ -56,7 +56,8 @@ def idle_beat(headers: Mapping[str, str], body: bytes) -> IdleBeat | None:
         beat = BeatRequest.model_validate_json(body)
     except ValidationError:
         return None
-    if beat.orders or not is_storable(beat.agent_instance):  # it would fail those that are taken down with it
+    # One that cannot be stored would fail those that are taken down with it.
+    if beat.orders or beat.stuck or not is_storable(beat.agent_instance):
         return None
     return IdleBeat(token_sha256, beat.agent_instance, beat.clock, beat.spool_bytes)
 

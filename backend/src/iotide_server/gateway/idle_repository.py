@@ -23,7 +23,7 @@ _TAKE_IDLE_BEATS: Final = text(
         FROM said JOIN node ON node.token_sha256 = said.token_sha256 AND node.agent_instance = said.agent_instance
                   JOIN node_beat ON node_beat.node_id = node.id
         WHERE node.retired_at IS NULL AND node.revoked_at IS NULL AND node.rotation_wanted_at IS NULL
-          AND node.look_asked <= node.look_answered
+          AND node.look_asked <= node.look_answered AND node.stuck IS NULL
           AND NOT EXISTS (SELECT FROM node_order WHERE node_order.node_id = node.id AND state = 'offered')
         FOR NO KEY UPDATE OF node_beat SKIP LOCKED
     ), written AS (

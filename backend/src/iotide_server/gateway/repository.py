@@ -68,7 +68,8 @@ _KNOWN: Final = text(
 _BEGIN_BEAT: Final = text(
     """
     SELECT set_config('synchronous_commit', 'off', true),
-           (SELECT min(offered_at) FROM node_order WHERE node_id = :node_id AND state = 'offered') AS oldest_offer_at
+           (SELECT min(offered_at) FROM node_order WHERE node_id = :node_id AND state = 'offered') AS oldest_offer_at,
+           EXISTS (SELECT FROM node WHERE id = :node_id AND stuck IS NOT NULL) AS is_stuck
     """
 )
 _MOVE: Final = text(
@@ -182,12 +183,10 @@ def endpoints_towards(session: Session, order_ids: Sequence[int]) -> dict[int, E
     return {row.order_id: Endpoint.model_validate(row.endpoint) for row in rows}
 
 
-def begin_beat(session: Session, node_id: int) -> datetime | None:
-    """Since when the node's oldest offer waits to be claimed.
+def begin_beat(session: Session, node_id: int) -> Row[Any]:
+    """Return since when the node's oldest offer waits to be claimed (`oldest_offer_at`), and whether it `is_stuck`.
 
     The transaction will not wait for the disk: what a beat says is said again by the next one. One statement for both,
     because it is frequent.
     """
-    begun = session.execute(_BEGIN_BEAT, {"node_id": node_id}).one()
-    oldest: datetime | None = begun.oldest_offer_at
-    return oldest
+    return session.execute(_BEGIN_BEAT, {"node_id": node_id}).one()

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from iotide_server.clusters import agents
 from iotide_server.clusters.beats import IDLE_BEAT_SECONDS
 from iotide_server.clusters.errors import AgentSupersededError
+from iotide_server.clusters.models import Node
 from iotide_server.gateway import repository
 from iotide_server.gateway.errors import (
     OrderCancelledError,
@@ -29,6 +30,7 @@ from iotide_server.kit.meters import INGEST_BYTES, INGEST_SECONDS, LATE, RESULTS
 from iotide_server.live import service as live
 from iotide_server.results import service as results
 from iotide_server.runs import service as runs
+from iotide_server.runs import stuck
 from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.runs.models import RunEvent
@@ -72,10 +74,13 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
         InvalidInputError: an announced schema cannot be used.
     """
     runs.lock_runs_on(session, node_id)
+    before = session.get_one(Node, node_id).boot_id
     node = agents.hello(session, node_id, request, now)
     workloads.announce(session, node_id, request.workloads)
     target_mounts.refresh_mounts(session, node_id, request.mounts, now)
     runs.lose_missing(session, node_id, request, now)
+    if node.stuck is not None and before != request.boot_id:
+        stuck.forget(session, node_id, now)
     return HelloReply(
         wire_version=request.wire_version,
         node_id=node_id,

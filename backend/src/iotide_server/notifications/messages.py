@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-MessageKind = Literal["alert", "digest", "test"]
+MessageKind = Literal["alert", "digest", "stuck", "test"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ class Delivery(Identified, Base):
 
     __table_args__ = (
         UniqueConstraint("channel_id", "key"),
-        CheckConstraint("kind IN ('alert', 'digest', 'test')", name="kind"),
+        CheckConstraint("kind IN ('alert', 'digest', 'stuck', 'test')", name="kind"),
         CheckConstraint("state IN ('waiting', 'delivered', 'failed')", name="state"),
         Index("ix_delivery_created_at", "created_at"),
         Index("ix_delivery_channel_id_id", "channel_id", "id"),

@@ -1,6 +1,6 @@
 """SQL of channels and deliveries; who sends to a channel it reads from the alert rules, which a higher slice keeps."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -28,6 +28,12 @@ _RULES: Final = text(
 def channels_by_id(session: Session, channel_ids: Collection[int]) -> list[Channel]:
     """Those that there are, by id."""
     return list(session.scalars(select(Channel).where(Channel.id.in_(channel_ids)).order_by(Channel.id)))
+
+
+def channels_telling(session: Session, cluster_id: int | None) -> Sequence[int]:
+    """Return the ids of the channels that tell of the cluster, or of all clusters."""
+    statement = select(Channel.id).where(or_(Channel.cluster_id.is_(None), Channel.cluster_id == cluster_id))
+    return session.scalars(statement.order_by(Channel.id)).all()
 
 
 def locked_channel(session: Session, channel_id: int) -> Channel | None:

@@ -15,7 +15,7 @@ from iotide_server.notifications.messages import Message
 from iotide_server.notifications.models import Channel, Delivery
 from iotide_wire.window import Window
 
-__all__ = ["Message", "announce", "channels_for", "forget_old", "new_delivery", "quiet_hours_of"]
+__all__ = ["Message", "announce", "announce_to_all", "channels_for", "forget_old", "new_delivery", "quiet_hours_of"]
 
 DELIVERY: Final = "delivery"
 """Kind of the errand that sends a message through a channel; its key is the delivery."""
@@ -42,6 +42,12 @@ def announce(session: Session, message: Message, *, channel_ids: Sequence[int], 
         if repository.add_delivery(session, delivery):
             want_work(session, DELIVERY, delivery.id, due_at)
             live.publish(session, "channel", channel.id, channel.cluster_id)
+
+
+def announce_to_all(session: Session, message: Message, *, key: str, now: datetime) -> None:
+    """Announce through every channel that tells of the message's cluster, or of all clusters."""
+    channel_ids = repository.channels_telling(session, message.cluster_id)
+    announce(session, message, channel_ids=channel_ids, key=key, now=now)
 
 
 def channels_for(session: Session, cluster_id: int | None, channel_ids: Sequence[int], *, field: str) -> list[Channel]:

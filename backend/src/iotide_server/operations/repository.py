@@ -33,7 +33,8 @@ _OVERDUE: Final = text(
 _NODES: Final = text(
     """
     SELECT cluster.name AS cluster, coalesce(node.agent_version, '') AS version,
-           CASE WHEN seen_at IS NULL THEN 'never_seen' WHEN seen_at < :heard_after THEN 'silent' ELSE 'online' END
+           CASE WHEN seen_at IS NULL THEN 'never_seen' WHEN seen_at < :heard_after THEN 'silent'
+                WHEN node.stuck IS NOT NULL THEN 'stuck' ELSE 'online' END
                AS state,
            count(*) AS number, count(node.problem) AS problems, min(seen_at) AS seen_at, sum(spool_bytes) AS spool_bytes
     FROM node JOIN cluster ON cluster.id = node.cluster_id LEFT JOIN node_beat ON node_beat.node_id = node.id

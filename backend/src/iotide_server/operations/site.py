@@ -28,7 +28,7 @@ from iotide_server.operations import repository
 FRESH_FOR: Final = timedelta(seconds=5)
 """Whoever scrapes more often, or several at once, cost the database no more."""
 STATEMENT_SECONDS: Final = 5.0
-_NODE_STATES: Final = ("online", "silent", "never_seen")
+_NODE_STATES: Final = ("online", "stuck", "silent", "never_seen")
 _log = structlog.get_logger(__name__)
 
 Read = Callable[[Session, datetime], Iterable[Metric]]

@@ -79,10 +79,10 @@ def what_ends(node: str, run: DoomedRun) -> str:
     """One sentence on the orders that end, what is free then and what becomes of the run."""
     orders = " and ".join(_order(order) for order in run.orders)
     freed = [f"node {node}", *([] if run.others else run.held_beside)]
-    sentence = f"{orders}; {_listed(freed)} {'is' if len(freed) == 1 else 'are'} free at once"
+    sentence = f"{orders}; {listed(freed)} {'is' if len(freed) == 1 else 'are'} free at once"
     if run.others:
-        later = f" and frees {_listed(run.held_beside)}" if run.held_beside else ""
-        told = f"{_listed(run.others)} {'is' if len(run.others) == 1 else 'are'} told to stop"
+        later = f" and frees {listed(run.held_beside)}" if run.held_beside else ""
+        told = f"{listed(run.others)} {'is' if len(run.others) == 1 else 'are'} told to stop"
         return f"{sentence}; {told}, and then the run {_becomes(run)}{later}"
     return f"{sentence}; the run {_becomes(run)}"
 
@@ -99,14 +99,14 @@ def what_may_still_load(node: str, run: DoomedRun) -> str:
     limit = written(started_at + run.time_limit)
     hang = "and a load that hangs on a dead mount may wake up and write even later"
     if not shared:
-        names = _listed([target.name for target in run.targets])
+        names = listed([target.name for target in run.targets])
         return (
             f"If {node} is only cut off, its load may run there until {limit}, {hang}; it loads {names}, which no other"
             " node has."
         )
     return (
         f"If {node} is only cut off, its load may run there until {limit}, {hang}; what other runs measure on"
-        f" {_listed([f'target {name}' for name in shared])} until then may be measured beside it."
+        f" {listed([f'target {name}' for name in shared])} until then may be measured beside it."
     )
 
 
@@ -134,5 +134,6 @@ def _becomes(run: DoomedRun) -> str:
             return f"fails, as this was {tried}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return `a, b and c`, of one name at least."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

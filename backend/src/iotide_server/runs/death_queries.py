@@ -32,7 +32,9 @@ _ORDERS: Final = text(
                  FROM node_order AS other JOIN lease ON lease.order_id = other.id AND lease.active
                  LEFT JOIN target ON lease.resource_kind = 'target' AND target.id = lease.resource_id
                  LEFT JOIN cluster ON lease.resource_kind = 'cluster' AND cluster.id = lease.resource_id
-                 WHERE other.attempt_id = own.attempt_id AND lease.resource_kind <> 'node'
+                 WHERE other.attempt_id = own.attempt_id AND lease.resource_kind <> 'node' AND NOT EXISTS (
+                     SELECT FROM node_order AS stuck
+                     WHERE stuck.attempt_id = own.attempt_id AND stuck.stuck_since IS NOT NULL)
                  ORDER BY lease.resource_kind DESC, 1) AS held_beside
     FROM node_order AS own
     JOIN attempt ON attempt.id = own.attempt_id

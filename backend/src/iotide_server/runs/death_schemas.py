@@ -1,4 +1,4 @@
-"""What the API takes and gives where an operator calls a silent node dead."""
+"""What the API takes and gives where an operator calls a silent node dead or frees a stuck one."""
 
 from datetime import datetime
 from typing import Annotated
@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from iotide_server.kit.web import Input, Output
+from iotide_server.runs import stuck_nodes
 from iotide_server.runs.dead_nodes import Statement
 from iotide_server.runs.lifecycle import OrderEnd, RunState
 from iotide_wire.messages import OrderState
@@ -58,8 +59,42 @@ class DeathStatement(Output):
         )
 
 
+class HeldRun(Output):
+    """A run whose load no signal ends, and what it holds."""
+
+    run_id: int
+    campaign_id: int
+    campaign_name: str
+    workload: str
+    process: Annotated[str, Field(examples=["dd (pid 25760) in state D, waiting in percpu_rwsem_wait"])]
+    since: datetime
+    frees: Annotated[str, Field(description="What is free then")]
+    risk: Annotated[str, Field(description="What the load may do later")]
+
+
+class StuckStatement(Output):
+    """What freeing a stuck node would do, and nothing else would be done."""
+
+    node_id: int
+    node_name: str
+    runs: list[HeldRun]
+    afterwards: Annotated[str, Field(description="What becomes of the node itself")]
+    statement_sha256: str
+
+    @classmethod
+    def of(cls, statement: stuck_nodes.Statement) -> "StuckStatement":
+        """As the API shows it."""
+        return cls(
+            node_id=statement.node_id,
+            node_name=statement.node_name,
+            runs=[HeldRun.model_validate(run) for run in statement.runs],
+            afterwards=statement.afterwards,
+            statement_sha256=statement.sha256,
+        )
+
+
 class DeathConfirmation(Input):
-    """That the node is dead."""
+    """That a statement was read and is to be carried out."""
 
     statement_sha256: Digest
 

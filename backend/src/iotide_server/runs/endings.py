@@ -2,15 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy.orm import Session
 
 from iotide_server.live import service as live
-from iotide_server.runs import repository
+from iotide_server.runs import repository, stuck
 from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_wire.messages import OrderRole, OrderState
+
+BUSY_LOCALLY: Final = "node_busy_locally"
+"""By which an agent declines while a load of before, or of another order, holds its node."""
+BUSY_PUT_OFF: Final = timedelta(seconds=30)
+"""Until such a node is asked again; agents before wire version 3 do not say when it is free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,21 @@ class Ending:
     not_before: datetime | None = None
     actor: str | None = None
 
+    @property
+    def is_stuck(self) -> bool:
+        """Return true where the load could not be killed."""
+        return self.end is OrderEnd.FAILED and self.code == stuck.REASON_CODE
+
+    @property
+    def put_off_until(self) -> datetime | None:
+        """Return when its run is tried again at the earliest, with no decline counted; None where a decline counts.
+
+        That something else holds the node is no fault of the run.
+        """
+        if self.end is not OrderEnd.DECLINED:
+            return None
+        return self.at + BUSY_PUT_OFF if self.code == BUSY_LOCALLY else self.not_before
+
 
 def loads_of(orders: Sequence[Order]) -> list[Order]:
     """Those that load; on them alone it depends how an attempt goes."""
@@ -48,6 +69,8 @@ def close(session: Session, run: Run, order: Order, ending: Ending) -> None:
     session.add(
         RunEvent(run_id=run.id, order_id=order.id, at=ending.at, kind=ending.end, text=words, actor=ending.actor)
     )
+    if ending.is_stuck and order.role == OrderRole.LOAD:
+        stuck.keep(session, run, order, ending.words, ending.at)
     live.publish(session, "activity", order.node_id, run.cluster_id)
 
 

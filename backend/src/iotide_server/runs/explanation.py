@@ -21,7 +21,7 @@ class Wanted:
     Attributes:
         holders: runs that have an active lease on it, the lowest ids first.
         seen_at: for a node, when it was last heard of; None: never.
-        problem: for a node, why the scheduler passes it over.
+        problem: why the scheduler passes it over.
     """
 
     kind: ResourceKind

@@ -130,6 +130,8 @@ class Order(Identified, Base):
         endpoint: where it receives what another node of the attempt sends (`Endpoint`), with the token that proves it;
             until it ends.
         go_heard_at: the moment of the start of which the node last said that it heard.
+        stuck_since: its load could not be killed then, so its leases stay although it has ended; None again once
+            nothing of the load is left or an operator freed them.
     """
 
     __tablename__ = "node_order"
@@ -158,9 +160,11 @@ class Order(Identified, Base):
     foreign_load: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     endpoint: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     go_heard_at: Mapped[datetime | None]
+    stuck_since: Mapped[datetime | None]
 
     __table_args__ = (
         UniqueConstraint("attempt_id", "node_id", "role"),
+        Index("ix_node_order_stuck", "node_id", postgresql_where=text("stuck_since IS NOT NULL")),
         Index("ix_node_order_run_id", "run_id"),
         Index("ix_node_order_active", "node_id", postgresql_where=text("state <> 'ended'")),
         Index("ix_node_order_silent", "node_id", postgresql_where=text("silent_since IS NOT NULL")),

@@ -63,18 +63,25 @@ _WANTED = text(
     """
     WITH wanted AS (
         SELECT 'node' AS kind, node.id, node.name, shared_leases, exclusive_leases, slots, cooling_until,
-               worded(problem, problem_actor, :with_names) AS problem, seen_at, retired_at IS NOT NULL AS is_retired
+               worded(problem, problem_actor, :with_names) AS problem, node.stuck, seen_at,
+               retired_at IS NOT NULL AS is_retired
         FROM run JOIN cell_node USING (cell_id) JOIN node ON node.id = cell_node.node_id
         LEFT JOIN node_beat ON node_beat.node_id = node.id
         WHERE run.id = :run_id
         UNION ALL
-        SELECT 'target', target.id, target.name, shared_leases, exclusive_leases, NULL, cooling_until, NULL, NULL,
-               retired_at IS NOT NULL
+        SELECT 'target', target.id, target.name, shared_leases, exclusive_leases, NULL, cooling_until, (
+                   SELECT string_agg('run ' || node_order.run_id || ' cannot be killed on node ' || holder.name
+                                     || ' and may still write there', '; ' ORDER BY node_order.id)
+                   FROM node_order JOIN node AS holder ON holder.id = node_order.node_id
+                   JOIN run AS other ON other.id = node_order.run_id
+                   JOIN cell_target AS held ON held.cell_id = other.cell_id
+                   WHERE node_order.stuck_since IS NOT NULL AND held.target_id = target.id
+               ), NULL, NULL, retired_at IS NOT NULL
         FROM run JOIN cell_target USING (cell_id) JOIN target ON target.id = cell_target.target_id
         WHERE run.id = :run_id AND target.scope = 'shared'
         UNION ALL
         SELECT 'cluster', cluster.id, cluster.name, shared_leases, exclusive_leases, NULL, cooling_until, NULL, NULL,
-               false
+               NULL, false
         FROM run JOIN cluster ON cluster.id = run.cluster_id
         WHERE run.id = :run_id
     )

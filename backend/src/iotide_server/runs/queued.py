@@ -63,11 +63,14 @@ _HOLDINGS: Final = text(
     """
     SELECT 'node' AS kind, id, name, slots, cooling_until,
            CASE WHEN retired_at IS NOT NULL THEN 'was retired' WHEN seen_at IS NULL THEN 'has never been heard of'
-                WHEN seen_at < :heard_after THEN 'is silent'
+                WHEN seen_at < :heard_after THEN 'is silent' WHEN stuck IS NOT NULL THEN 'is stuck'
                 ELSE worded(problem, problem_actor, :with_names) END AS problem
     FROM node LEFT JOIN node_beat ON node_beat.node_id = node.id WHERE id = ANY(:node_ids)
     UNION ALL
-    SELECT 'target', id, name, NULL, cooling_until, NULL FROM target WHERE id = ANY(:target_ids)
+    SELECT 'target', id, name, NULL, cooling_until, CASE WHEN EXISTS (
+               SELECT FROM node_order JOIN run ON run.id = run_id JOIN cell_target USING (cell_id)
+               WHERE stuck_since IS NOT NULL AND target_id = target.id) THEN 'a stuck load may still write there' END
+    FROM target WHERE id = ANY(:target_ids)
     UNION ALL
     SELECT 'cluster', id, name, NULL, cooling_until, NULL FROM cluster WHERE id = ANY(:cluster_ids)
     """
@@ -76,7 +79,9 @@ _HELD: Final = text(
     f"""
     SELECT lease.resource_kind AS kind, lease.resource_id AS id, lease.mode, run.id AS run_id,
            CASE WHEN NOT run.overdue AND node_order.silent_since IS NULL AND NOT EXISTS (
-               SELECT FROM batch_job WHERE batch_job.attempt_id = node_order.attempt_id AND started_at IS NULL) THEN
+               SELECT FROM batch_job WHERE batch_job.attempt_id = node_order.attempt_id AND started_at IS NULL)
+             AND NOT EXISTS (SELECT FROM node_order AS stuck WHERE stuck.attempt_id = node_order.attempt_id
+                             AND stuck.stuck_since IS NOT NULL) THEN
                coalesce(node_order.started_at, node_order.offered_at)
                + (expected.seconds + CASE WHEN lease.resource_kind = 'node' OR lease.mode = 'exclusive'
                                      THEN run.cool_down_seconds ELSE 0 END) * interval '1 s'

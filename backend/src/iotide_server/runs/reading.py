@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import service as clusters
+from iotide_server.clusters.stuck import problem_of
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.runs import batch, batch_queries, forecast, queries, queued
@@ -206,5 +207,5 @@ def _wanted(need: Need, row: AnyRow, now: datetime) -> Wanted:
         holders=row.holders,
         is_retired=row.is_retired,
         seen_at=row.seen_at,
-        problem=row.problem,
+        problem=problem_of(row.stuck) or row.problem,
     )

@@ -360,8 +360,9 @@ def node_name(session: Session, node_id: int) -> str:
 def release_leases(session: Session, run_ids: Sequence[int], now: datetime) -> None:
     """Give back what ended orders of these runs hold.
 
-    A node is free when its order has ended, targets and the cluster when the whole attempt has. Called once a
-    transaction with all its runs, after every state was written: the leases of all are released in one lock order.
+    A node is free when its order has ended, targets and the cluster when the whole attempt has; nothing is while a
+    load could not be killed. Called once a transaction with all its runs, after every state was written: the leases of
+    all are released in one lock order.
     A load that ran leaves its node cooling down where its campaign says so, and what it had to itself.
     """
     session.flush()
@@ -374,6 +375,8 @@ def release_leases(session: Session, run_ids: Sequence[int], now: datetime) -> N
             " JOIN attempt ON attempt.id = node_order.attempt_id JOIN run ON run.id = node_order.run_id"
             " WHERE lease.active AND node_order.run_id = ANY(:run_ids)"
             " AND (attempt.state <> 'open' OR (lease.resource_kind = 'node' AND node_order.state = 'ended'))"
+            " AND NOT EXISTS (SELECT FROM node_order AS stuck WHERE stuck.attempt_id = node_order.attempt_id"
+            "  AND stuck.stuck_since IS NOT NULL AND (lease.resource_kind <> 'node' OR stuck.id = node_order.id))"
             " ORDER BY array_position(ARRAY['node', 'target', 'cluster'], lease.resource_kind), lease.resource_id"
         ),
         {"run_ids": list(run_ids), "now": now},

@@ -8,8 +8,8 @@ from iotide_server.accounts.rules import Admin, Operator, Viewer
 from iotide_server.clusters.schemas import Node
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
-from iotide_server.runs import dead_nodes, reading, revocation, service
-from iotide_server.runs.death_schemas import DeathConfirmation, DeathStatement, Revocation
+from iotide_server.runs import dead_nodes, reading, revocation, service, stuck_nodes
+from iotide_server.runs.death_schemas import DeathConfirmation, DeathStatement, Revocation, StuckStatement
 from iotide_server.runs.schemas import Queue, QueueChoice, Run, RunEvent, RunFilter
 
 router = APIRouter(tags=["runs"])
@@ -67,6 +67,23 @@ def get_death_statement(principal: Operator, session: Tx, now: Now, node_id: Id)
 def declare_node_dead(principal: Operator, session: Tx, now: Now, node_id: Id, body: DeathConfirmation) -> Node:
     """Frees and ends exactly what the statement said; nothing starts on it until its agent is back and idle."""
     return Node.of(dead_nodes.declare_dead(session, principal, node_id, body.statement_sha256, now))
+
+
+@router.get(
+    "/nodes/{node_id}/stuck",
+    tags=["nodes"],
+    summary="Say what freeing a stuck node would do",
+    responses=errors(404, 409),
+)
+def get_stuck_statement(principal: Operator, session: Tx, now: Now, node_id: Id) -> StuckStatement:
+    """What its loads hold that no signal ends, and what they could do later; refused while the node is not stuck."""
+    return StuckStatement.of(stuck_nodes.statement(session, principal, node_id, now))
+
+
+@router.post("/nodes/{node_id}/stuck", tags=["nodes"], summary="Free a stuck node", responses=errors(404, 409))
+def free_stuck_node(principal: Operator, session: Tx, now: Now, node_id: Id, body: DeathConfirmation) -> Node:
+    """Frees exactly what the statement said; the node is offered nothing while its agent reports the loads."""
+    return Node.of(stuck_nodes.free(session, principal, node_id, body.statement_sha256, now))
 
 
 @router.get(

@@ -100,9 +100,9 @@ def _end_order(session: Session, run: Run, order: Order, ending: Ending) -> None
     attempt = repository.open_attempt(session, run.id)
     orders = repository.lock_orders(session, attempt.id)
     close(session, run, order, ending)
-    if ending.end is OrderEnd.DECLINED and ending.not_before is not None:
+    if ending.put_off_until is not None:
         # An active run has none but this, which counts once the last of its orders has ended.
-        run.not_before = max(run.not_before or ending.not_before, ending.not_before)
+        run.not_before = max(run.not_before or ending.put_off_until, ending.put_off_until)
     if ending.end is not OrderEnd.FINISHED:
         if attempt.reason_code is None or ending.end is OrderEnd.FAILED:
             attempt.reason_code, attempt.reason, attempt.reason_actor = ending.code, ending.words, ending.actor

@@ -137,7 +137,9 @@ _SHARES: Final = text(
         FROM lease JOIN node ON node.id = lease.resource_id
         JOIN node_order ON node_order.id = lease.order_id
         JOIN run ON run.id = node_order.run_id JOIN campaign ON campaign.id = run.campaign_id
-        WHERE lease.active AND lease.resource_kind = 'node' GROUP BY run.cluster_id, coalesce(campaign.owner_id, 0)
+        -- What a load holds that no signal ends is nothing that its owner uses.
+        WHERE lease.active AND lease.resource_kind = 'node' AND stuck_since IS NULL
+        GROUP BY run.cluster_id, coalesce(campaign.owner_id, 0)
     ), living AS (
         SELECT cluster_id, count(*) AS nodes FROM node
         WHERE retired_at IS NULL AND role <> 'gateway' GROUP BY cluster_id

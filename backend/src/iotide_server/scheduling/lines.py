@@ -32,12 +32,15 @@ _NEXT_BLACKOUTS: Final = """
     SELECT cluster_id, min(starts_at) AS starts_at FROM blackout WHERE ends_at > :now GROUP BY cluster_id
 """
 _QUEUED_JOB: Final = """
-    -- Nobody knows when a batch system starts a job that waits, and so when its run ends.
-    queued_job AS MATERIALIZED (SELECT attempt_id FROM batch_job WHERE NOT is_over AND started_at IS NULL)
+    -- Nobody knows when a batch system starts a job that waits, and so when its run ends; nor when a load that no
+    -- signal ends is gone.
+    queued_job AS MATERIALIZED (SELECT attempt_id FROM batch_job WHERE NOT is_over AND started_at IS NULL),
+    stuck_order AS MATERIALIZED (SELECT run_id, attempt_id FROM node_order WHERE stuck_since IS NOT NULL)
 """
 _UNTIL: Final = """
     CASE WHEN NOT bool_or(run.overdue OR node_order.silent_since IS NOT NULL
-                          OR node_order.attempt_id IN (SELECT attempt_id FROM queued_job)) THEN
+                          OR node_order.attempt_id IN (SELECT attempt_id FROM queued_job)
+                          OR node_order.attempt_id IN (SELECT attempt_id FROM stuck_order)) THEN
         max(coalesce(node_order.started_at, node_order.offered_at)
             + (run.time_limit_seconds + run.cool_down_seconds) * interval '1 s')
     END AS until
@@ -51,6 +54,9 @@ _HEADS: Final = (
     blocked_target AS MATERIALIZED (
         SELECT id FROM target WHERE exclusive_leases > 0 OR cooling_until > :now
         UNION SELECT subject_id FROM drain WHERE kind = 'target'
+        -- A load that no signal ends may write there as soon as its storage answers again.
+        UNION SELECT target_id FROM stuck_order JOIN run ON run.id = run_id JOIN cell_target USING (cell_id)
+              JOIN target ON target.id = target_id WHERE scope = 'shared'
     ),
     owner AS (
         SELECT min(owner_id) AS id FROM line_place
@@ -76,7 +82,7 @@ _HEADS: Final = (
     -- that it holds for no row.
     node_now AS MATERIALIZED (
         SELECT node.id, node.cluster_id, slots,
-               retired_at IS NULL AND problem IS NULL AND coalesce(seen_at >= :heard_after, false)
+               retired_at IS NULL AND problem IS NULL AND stuck IS NULL AND coalesce(seen_at >= :heard_after, false)
                    AND drain.subject_id IS NULL AS is_usable,
                exclusive_leases = 0 AND shared_leases < slots AND coalesce(cooling_until <= :now, true) AS has_room
         FROM node LEFT JOIN node_beat ON node_beat.node_id = node.id

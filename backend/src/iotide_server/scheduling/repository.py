@@ -16,7 +16,7 @@ from iotide_server.scheduling.matching import Waiting
 FIRST_REPEAT_AFTER = timedelta(seconds=1)
 
 _LOCK_STARTABLE = text(
-    # Asked again although the pass asked before: between the two somebody may have drained something.
+    # Asked again although the pass asked before: in between a drain may have come, or a load may have got stuck.
     """
     SELECT id FROM run WHERE id = ANY(:run_ids) AND state = 'waiting'
       AND NOT EXISTS (SELECT FROM drain WHERE kind = 'all' OR (kind = 'cluster' AND subject_id = run.cluster_id))
@@ -24,6 +24,13 @@ _LOCK_STARTABLE = text(
                       WHERE cell_node.cell_id = run.cell_id)
       AND NOT EXISTS (SELECT FROM cell_target JOIN drain ON kind = 'target' AND subject_id = target_id
                       WHERE cell_target.cell_id = run.cell_id)
+      AND NOT EXISTS (SELECT FROM cell_node JOIN node ON node.id = node_id AND stuck IS NOT NULL
+                      WHERE cell_node.cell_id = run.cell_id)
+      AND NOT EXISTS (SELECT FROM node_order JOIN run AS other ON other.id = node_order.run_id
+                      JOIN cell_target AS held ON held.cell_id = other.cell_id
+                      JOIN cell_target AS own ON own.target_id = held.target_id AND own.cell_id = run.cell_id
+                      JOIN target ON target.id = own.target_id AND target.scope = 'shared'
+                      WHERE node_order.stuck_since IS NOT NULL)
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
     """
 )

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
@@ -18,6 +20,35 @@ class MountOnNode:
 
     node_name: str
     mount: TargetMount
+
+
+@dataclass(frozen=True, slots=True)
+class StuckWriter:
+    """A load that no signal ends, and that may still write to a target."""
+
+    node_id: int
+    node_name: str
+    run_id: int
+    process: str
+    since: datetime
+
+
+_STUCK: Final = text(
+    """
+    SELECT cell_target.target_id, node.id, node.name, node_order.run_id, node_order.phase, node_order.stuck_since
+    FROM node_order JOIN node ON node.id = node_order.node_id
+    JOIN run ON run.id = node_order.run_id JOIN cell_target USING (cell_id)
+    WHERE node_order.stuck_since IS NOT NULL AND cell_target.target_id = ANY(:target_ids) ORDER BY node_order.id
+    """
+)
+
+
+def stuck_writers(session: Session, target_ids: Collection[int]) -> Mapping[int, list[StuckWriter]]:
+    """Return by target the loads that may still write to it although their runs have ended."""
+    by_target: defaultdict[int, list[StuckWriter]] = defaultdict(list)
+    for target_id, *writer in session.execute(_STUCK, {"target_ids": list(target_ids)}):
+        by_target[target_id].append(StuckWriter(*writer))
+    return by_target
 
 
 def targets(

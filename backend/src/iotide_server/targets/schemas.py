@@ -122,6 +122,16 @@ class TargetMount(Output):
     problem: Annotated[str | None, Field(description="Why runs on it would be refused")]
 
 
+class StuckWriter(Output):
+    """A load that no signal ends, and that may still write to the target."""
+
+    node_id: int
+    node_name: Annotated[str, Field(examples=["node07"])]
+    run_id: int
+    process: Annotated[str, Field(examples=["dd (pid 25760) in state D, waiting in percpu_rwsem_wait"])]
+    since: datetime
+
+
 class Target(Output):
     """A file system or directory under test."""
 
@@ -136,6 +146,7 @@ class Target(Output):
     mounts: list[TargetMount]
     backed_by: Annotated[list[TargetRef], Field(description="Targets of storage nodes that it stands on")]
     drain: Annotated[Drain | None, Field(description="No new run loads it; its nodes or cluster may be drained, too")]
+    stuck: Annotated[list[StuckWriter], Field(description="No new run loads it until none is left")]
 
     @classmethod
     def of(cls, view: service.TargetView) -> "Target":
@@ -168,6 +179,7 @@ class Target(Output):
             ],
             backed_by=[TargetRef(id=backing_id, name=name) for backing_id, name in view.backed_by],
             drain=None if view.drain is None else Drain.model_validate(view.drain),
+            stuck=[StuckWriter.model_validate(writer) for writer in view.stuck],
         )
 
 

@@ -29,7 +29,7 @@ from iotide_server.targets.errors import (
 from iotide_server.targets.freezing import freeze, refuse_twice
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.targets.mounts import clean_path, mount_of
-from iotide_server.targets.repository import MountOnNode
+from iotide_server.targets.repository import MountOnNode, StuckWriter
 from iotide_wire.facts import MountFacts
 
 
@@ -58,12 +58,14 @@ class TargetView:
 
     Attributes:
         backed_by: ids and names of the targets of storage nodes that it stands on.
+        stuck: loads for which nothing else loads it.
     """
 
     target: Target
     mounts: Sequence[MountOnNode]
     backed_by: Sequence[tuple[int, str]]
     drain: Drain | None
+    stuck: Sequence[StuckWriter]
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,12 +359,14 @@ def _views(session: Session, targets: Collection[Target]) -> list[TargetView]:
     backings = repository.backings(session, target_ids)
     names = repository.named(session, {backing.backing_id for backing in backings})
     drained = drains.of_kind(session, DrainKind.TARGET, target_ids)
+    stuck = repository.stuck_writers(session, target_ids)
     return [
         TargetView(
             found,
             mounts.get(found.id, []),
             [(link.backing_id, names[link.backing_id]) for link in backings if link.target_id == found.id],
             drained.get(found.id),
+            stuck.get(found.id, []),
         )
         for found in targets
     ]

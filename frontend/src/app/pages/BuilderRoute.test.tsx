@@ -17,7 +17,7 @@ beforeEach(() => {
     http.get("*/api/v1/clusters", () => listOf(CLUSTERS)),
     http.get("*/api/v1/nodes", ({ request }) => {
       const id = Number(new URL(request.url).searchParams.get("cluster_id"));
-      const shown = { role: "compute", state: "online", workloads: [], active_orders: [] };
+      const shown = { role: "compute", state: "online", workloads: [], active_orders: [], stuck: [] };
       return listOf([`node-${id}`, "spare"].map((name) => ({ id, name, ...shown })));
     }),
   );

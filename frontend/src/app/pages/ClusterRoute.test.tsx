@@ -18,6 +18,7 @@ function node(orders: object[] = []) {
     problem: null,
     drain: null,
     active_orders: orders,
+    stuck: [],
   };
 }
 
@@ -99,6 +100,7 @@ it("shows why the second of several targets was refused, with the form still ope
         path: "/a",
         scope: "node",
         mounts,
+        stuck: [],
         backed_by: [],
         retired_at: null,
       });

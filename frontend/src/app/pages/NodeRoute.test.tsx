@@ -34,6 +34,7 @@ const NODE = {
     },
   ],
   active_orders: [{ order_id: 1, run_id: 7, state: "running", progress: 0.4, phase: "writing" }],
+  stuck: [],
   problem: null,
   drain: null,
 };

@@ -124,7 +124,7 @@ it("offers nothing to do to those who may only look", async () => {
 function answerBuilder(): unknown[] {
   const bodies: unknown[] = [];
   const workload = { name: "dd", options_schema: {}, revision: 1, title: "dd", description: "", nodes: [] };
-  const node = { id: 4, name: "node-1", state: "online", workloads: [], active_orders: [] };
+  const node = { id: 4, name: "node-1", state: "online", workloads: [], active_orders: [], stuck: [] };
   const refusal = (code: string, message: string) =>
     HttpResponse.json({ error: { code, message } }, { status: 422 });
   server.use(

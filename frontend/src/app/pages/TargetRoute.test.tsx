@@ -15,6 +15,7 @@ const TARGET = {
   retired_at: null,
   mounts: [],
   backed_by: [],
+  stuck: [],
   drain: null,
 };
 

@@ -25,6 +25,7 @@ const TARGET = {
   scope: "node",
   mounts: [],
   backed_by: [],
+  stuck: [],
   drain: null,
 };
 

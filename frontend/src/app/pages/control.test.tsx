@@ -28,6 +28,7 @@ const NODE = {
   mounts: [],
   workloads: [],
   active_orders: [],
+  stuck: [],
 };
 const DRAIN = {
   kind: "all",
@@ -87,6 +88,50 @@ it("shows the new statement where it was no longer the one that was confirmed", 
   await user.click(await screen.findByRole("button", { name: "It is dead" }));
   expect(await screen.findByText("it is no longer so")).toBeInTheDocument();
   expect(await screen.findByText(/It holds no order/)).toBeInTheDocument();
+});
+
+it("frees what a stuck node holds after an operator has read what may follow", async () => {
+  const load = {
+    process: "dd (pid 41) in state D",
+    since: "2026-11-21T10:00:00Z",
+    run_id: 7,
+    targets: ["nfs"],
+  };
+  const held = {
+    run_id: 7,
+    campaign_id: 1,
+    campaign_name: "nightly",
+    workload: "dd",
+    process: load.process,
+    since: load.since,
+    frees: "target nfs and node node-1 are free at once",
+    risk: "dd may go on writing.",
+  };
+  const stated = {
+    node_id: 4,
+    node_name: "node-1",
+    runs: [held],
+    afterwards: "node-1 itself is offered nothing.",
+    statement_sha256: "b".repeat(64),
+  };
+  const said: unknown[] = [];
+  server.use(
+    http.get("*/api/v1/nodes/4", () => HttpResponse.json({ ...NODE, state: "stuck", stuck: [load] })),
+    http.get("*/api/v1/nodes/4/stuck", () => HttpResponse.json(stated)),
+    http.post("*/api/v1/nodes/4/stuck", async ({ request }) => {
+      said.push(await request.json());
+      return HttpResponse.json({ ...NODE, state: "stuck", stuck: [load] });
+    }),
+  );
+  const { user } = openDashboard("/nodes/4");
+  expect(await screen.findByText(/dd \(pid 41\) in state D cannot be killed since/)).toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: "Free what it holds" }));
+  expect(await screen.findByText("target nfs and node node-1 are free at once.")).toBeInTheDocument();
+  expect(screen.getByText("dd may go on writing.")).toBeInTheDocument();
+  expect(said).toEqual([]);
+  await user.click(screen.getByRole("button", { name: "Free it" }));
+  await waitFor(() => expect(screen.queryByText("dd may go on writing.")).not.toBeInTheDocument());
+  expect(said).toEqual([{ statement_sha256: "b".repeat(64) }]);
 });
 
 it("offers no such word of a node that speaks", async () => {

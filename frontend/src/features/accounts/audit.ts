@@ -86,6 +86,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   link_made: t`made a sign-in link`,
   node_enrolled: t`joined`,
   node_declared_dead: t`called the node dead`,
+  node_freed: t`freed what the stuck node held`,
   schedule_run: t`ran the schedule by hand`,
   stage_confirmed: t`confirmed the stage`,
   run_read_again: t`had the run read by another parser`,

@@ -76,6 +76,8 @@ function Subject({ item }: { item: AttentionItem }) {
           {item.kind === "lost_mount" ? t`Lost mount` : t`Vanished target`}
         </TextLink>
       );
+    case "stuck_node":
+      return <TextLink params={{ nodeId: item.node_id ?? 0 }} to="/nodes/$nodeId">{t`Stuck node`}</TextLink>;
     case "silent_nodes":
       return (
         <TextLink

@@ -16,10 +16,12 @@ import { LoadedPage } from "@/components/LoadedPage";
 import { Page, Section } from "@/components/Page";
 import { PlaceTrail } from "@/components/PlaceTrail";
 import { StateBadge } from "@/components/StateBadge";
+import { StuckNote } from "@/components/StuckNote";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
 import { AgentVersion } from "./AgentVersion";
 import { DeadNodeButton } from "./DeadNodeButton";
+import { FreeNodeButton } from "./FreeNodeButton";
 import { describeNode } from "./facts";
 import { NodeActivity } from "./NodeActivity";
 import { ClockOffset, CredentialsAge, IdentityButtons } from "./NodeIdentity";
@@ -45,6 +47,9 @@ export function NodePage({ nodeId, targets, runs, history }: NodePageProps) {
           trail={<PlaceTrail clusterId={found.cluster_id} />}
         >
           <DrainNote drain={found.drain} />
+          <StuckNote loads={found.stuck}>
+            {t`The node is offered nothing, and its queue waits, until its agent reports that nothing is left. Restore the storage or reboot the node.`}
+          </StuckNote>
           <Section title={t`Now`}>
             <Now node={found} />
           </Section>
@@ -76,6 +81,7 @@ function Actions({ node }: { node: Node }) {
   return (
     <>
       <DeadNodeButton node={node} />
+      <FreeNodeButton node={node} />
       <IdentityButtons node={node} />
       <DrainButton
         clusterId={node.cluster_id}

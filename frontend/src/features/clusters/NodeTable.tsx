@@ -56,6 +56,18 @@ function NodeRow({ node }: { node: NodeLine }) {
             {node.problem}
           </Text>
         )}
+        {node.stuck.map(({ process }) => (
+          <Text
+            c="var(--mantine-color-error)"
+            key={process}
+            maw={280}
+            mt={2}
+            size="xs"
+            style={{ whiteSpace: "normal" }}
+          >
+            {t`${process} cannot be killed`}
+          </Text>
+        ))}
       </td>
       <td>
         <When at={node.last_seen_at} />

@@ -136,6 +136,35 @@ export function deathStatementQuery(nodeId: number) {
   });
 }
 
+/** What freeing a stuck node would do; asked again each time that somebody wants to know. */
+export function stuckStatementQuery(nodeId: number) {
+  return queryOptions({
+    queryKey: ["node", nodeId, "stuck"],
+    queryFn: ({ signal }) =>
+      answer(api.GET("/api/v1/nodes/{node_id}/stuck", { params: { path: { node_id: nodeId } }, signal })),
+    gcTime: 0,
+    retry: false,
+  });
+}
+
+export const freeStuck = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ nodeId, digest }: { nodeId: number; digest: string }) =>
+    answer(
+      api.POST("/api/v1/nodes/{node_id}/stuck", {
+        params: { path: { node_id: nodeId } },
+        body: { statement_sha256: digest },
+      }),
+    ),
+  // Where it was refused, the statement is no longer what it was.
+  onSettled: (_node, _error, _wanted, _result, { client }) =>
+    Promise.all([
+      client.invalidateQueries({ queryKey: ["node"] }),
+      client.invalidateQueries({ queryKey: ["run"] }),
+      client.invalidateQueries({ queryKey: ["target"] }),
+    ]),
+});
+
 export const declareDead = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ nodeId, digest }: { nodeId: number; digest: string }) =>

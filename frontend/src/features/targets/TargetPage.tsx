@@ -16,6 +16,7 @@ import { Page, Section } from "@/components/Page";
 import { PlaceTrail } from "@/components/PlaceTrail";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
+import { StuckNote } from "@/components/StuckNote";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
 import { nodesOf, together } from "./alike";
@@ -45,6 +46,11 @@ export function TargetPage({ targetId, advice, runs, history }: TargetPageProps)
           trail={<Trail target={found} />}
         >
           <DrainNote drain={found.drain} />
+          <StuckNote loads={found.stuck}>
+            {found.scope === "shared"
+              ? t`Nothing else loads this target until the load is gone, or an operator frees it on the node's page.`
+              : t`Nothing else loads it on that node until the load is gone.`}
+          </StuckNote>
           {advice}
           <Loaded query={facts}>{(known) => <Known facts={known} target={found} />}</Loaded>
           {history}

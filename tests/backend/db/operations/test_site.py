@@ -74,7 +74,7 @@ def test_nodes_by_state_and_the_one_that_is_longest_silent(
     site.agent(1).beat(spool_bytes=4096)
     clock.now += timedelta(seconds=1)
     told = scrape()
-    assert told.by("state", "iotide_nodes", cluster=CLUSTER) == {"online": 1, "silent": 1, "never_seen": 0}
+    assert told.by("state", "iotide_nodes", cluster=CLUSTER) == {"online": 1, "stuck": 0, "silent": 1, "never_seen": 0}
     assert told.value("iotide_heartbeat_oldest_age_seconds", cluster=CLUSTER) == 61
     assert told.value("iotide_spool_bytes", cluster=CLUSTER) == 4096
     assert told.by("node", "iotide_node_heartbeat_age_seconds") == {"n1": 1, "n2": 61}
@@ -88,7 +88,7 @@ def test_a_node_that_was_revoked_is_not_missed(site: Site, scrape: Callable[[], 
     with site.database.transaction() as session:
         session.execute(text("UPDATE node SET revoked_at = now() WHERE name = 'n2'"))
     told = scrape()
-    assert told.by("state", "iotide_nodes", cluster=CLUSTER) == {"online": 1, "silent": 0, "never_seen": 0}
+    assert told.by("state", "iotide_nodes", cluster=CLUSTER) == {"online": 1, "stuck": 0, "silent": 0, "never_seen": 0}
     assert told.value("iotide_heartbeat_oldest_age_seconds", cluster=CLUSTER) == 0
     assert told.by("node", "iotide_node_heartbeat_age_seconds") == {"n1": 0}
 

@@ -339,6 +339,34 @@ class EndedRun(Answer):
     risk: str
 
 
+class HeldRun(Answer):
+    """A run whose load cannot be killed, and what it holds, in sentences."""
+
+    run_id: int
+    campaign_name: str
+    workload: str
+    frees: str
+    risk: str
+
+
+class StuckStatement(Answer):
+    """What freeing a stuck node would do."""
+
+    node_name: str
+    runs: list[HeldRun]
+    afterwards: str
+    statement_sha256: str
+
+    def lines(self) -> list[str]:
+        """Return all of it, two lines a run."""
+        told = [
+            line
+            for run in self.runs
+            for line in (f"run {run.run_id} ({run.campaign_name}, {run.workload}): {run.frees}", f"  {run.risk}")
+        ]
+        return [*told, self.afterwards]
+
+
 class DeathStatement(Answer):
     """What calling a silent node dead would free and end."""
 

@@ -1,4 +1,4 @@
-"""Commands of operators: drain and resume, call a silent node dead, change a campaign's priority."""
+"""Commands of operators: drain and resume, call a silent node dead, free a stuck one, change a campaign's priority."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from iotide_agent.cli import display
-from iotide_agent.cli.answers import Campaign, DeathStatement, Drain
+from iotide_agent.cli.answers import Campaign, DeathStatement, Drain, StuckStatement
 from iotide_agent.cli.api import Api
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.server import AsJson, console, is_confirmed, opened, print_json
@@ -108,6 +108,30 @@ def declare_node_dead(
         print_json(answer)
     else:
         say(f"{statement.node_name}: {answer['problem']}")
+
+
+@node_app.command("free")
+def free_stuck_node(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a node that is stuck.")],
+    *,
+    cluster: InCluster = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without being asked.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Free what the loads of a stuck node hold: shows what may follow, and after your word frees just that."""
+    with opened(context) as api:
+        path = f"/nodes/{_id_of(api, DrainKind.NODE, name, cluster)}/stuck"
+        statement = StuckStatement.of(api.get(path))
+        say("\n".join(statement.lines()), err=as_json)
+        question = f"Free what {statement.node_name} holds, although its loads may still run?"
+        if not (yes or is_confirmed(question, remedy="read what may follow, then give --yes")):
+            raise typer.Exit(NOT_CONFIRMED)
+        answer = api.post(path, {"statement_sha256": statement.statement_sha256})
+    if as_json:
+        print_json(answer)
+    else:
+        say(f"{statement.node_name}: freed. {statement.afterwards}")
 
 
 def change_priority(

@@ -139,6 +139,16 @@ def holders(file: Path) -> list[int]:
     return [pid for pid in all_pids() if pid != os.getpid() and _has_open(pid, name)]
 
 
+def open_names(pid: int) -> list[bytes]:
+    """The names of what a process has open; none of one that is gone, or that is another user's."""
+    names = []
+    with suppress(OSError):
+        for link in (_PROC / str(pid) / "fd").iterdir():
+            with suppress(OSError):
+                names.append(os.fsencode(link.readlink()))
+    return names
+
+
 def mentioned(words: Collection[bytes]) -> set[bytes]:
     """Those of the words that are in another process's command line or in the name of what it has open or mapped."""
     texts = (text for pid in all_pids() if pid != os.getpid() for text in _names_used(pid))

@@ -8,6 +8,7 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from iotide_server.clusters.stuck import problem_of
 from iotide_server.clusters.views import (
     CLOCK_LIMIT_SECONDS,
     AgentStanding,
@@ -22,12 +23,13 @@ from iotide_wire.units import format_seconds
 SPOOL_LIMIT_BYTES: Final = 1024**3
 """Where an agent declines further orders, unless its agent.toml says otherwise."""
 _NEARLY_FULL: Final = 0.8
+_HEARD: Final = frozenset({NodeState.ONLINE, NodeState.STUCK})
 _SHUT_OUT: Final = frozenset({AgentStanding.TOO_OLD, AgentStanding.TOO_NEW})
 
 _NODES: Final = text(
     """
-    SELECT cluster.name || '/' || node.name AS name, node.agent_version, node.wire_version, node.problem, seen_at,
-           clock_offset_seconds, clock_uncertainty_seconds, spool_bytes
+    SELECT cluster.name || '/' || node.name AS name, node.agent_version, node.wire_version, node.problem, node.stuck,
+           seen_at, clock_offset_seconds, clock_uncertainty_seconds, spool_bytes
     FROM node JOIN cluster ON cluster.id = node.cluster_id LEFT JOIN node_beat ON node_beat.node_id = node.id
     WHERE node.retired_at IS NULL AND node.revoked_at IS NULL AND cluster.origin = 'own' ORDER BY 1
     """
@@ -57,10 +59,10 @@ def read_nodes(session: Session, now: datetime) -> list[NodeFacts]:
     return [
         NodeFacts(
             name=row.name,
-            state=heard_state(row.seen_at, now),
+            state=heard_state(row.seen_at, now, is_stuck=row.stuck is not None),
             version=row.agent_version,
             agent=agent_standing(row.wire_version),
-            problem=row.problem,
+            problem=problem_of(row.stuck) or row.problem,
             clock=_clock_of(row.clock_offset_seconds, row.clock_uncertainty_seconds),
             spool_bytes=row.spool_bytes,
         )
@@ -119,7 +121,7 @@ def _versions(nodes: Sequence[NodeFacts], version: str) -> Iterator[Finding]:
 
 def _clocks(nodes: Sequence[NodeFacts]) -> Finding:
     """Of nodes that are heard of: what another one measured long ago says nothing of today."""
-    told = [(node.name, node.clock) for node in nodes if node.state is NodeState.ONLINE and node.clock is not None]
+    told = [(node.name, node.clock) for node in nodes if node.state in _HEARD and node.clock is not None]
     off = [f"{name} ({_words(clock)})" for name, clock in told if clock.is_off]
     if off:
         sentence = f"clocks that are more than {format_seconds(CLOCK_LIMIT_SECONDS)} off the server's: {some(off)}"

@@ -1,0 +1,188 @@
+"""A load that no signal ends has its order ended and keeps its leases: they go when nothing of the load is left.
+
+What is left is the agent's word: it names what holds the node in each heartbeat. After a reboot nothing is left.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Row, text
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters import stuck
+from iotide_server.clusters.models import Cluster, Node
+from iotide_server.clusters.stuck import StuckLoad
+from iotide_server.kit.wake import wake_scheduler
+from iotide_server.live import service as live
+from iotide_server.notifications.service import Message, announce_to_all
+from iotide_server.runs import repository
+from iotide_server.runs.models import Order, Run
+from iotide_wire.messages import MOST_STUCK
+from iotide_wire.messages import StuckLoad as Reported
+
+REASON_CODE: Final = "stuck"
+"""By which an agent says that it could not kill the load of an order that it ends."""
+
+SETTLED_AFTER: Final = timedelta(seconds=15)
+"""An agent gives a heartbeat up after 10 s, so a later one was sent after the load was found to be stuck."""
+
+_BEFORE_NAMES: Final = "still holding the node: "
+"""What stands in such an agent's sentence before the names of the processes."""
+
+_DESCRIBED: Final = text(
+    """
+    SELECT node_order.id, node_order.run_id,
+           ARRAY(SELECT target.name FROM cell_target JOIN target ON target.id = target_id
+                 WHERE cell_target.cell_id = run.cell_id ORDER BY target.name) AS targets
+    FROM node_order JOIN run ON run.id = node_order.run_id
+    WHERE node_order.id = ANY(CAST(:order_ids AS bigint[])) AND node_order.node_id = :node_id
+    """
+)
+_MARK: Final = text(
+    """
+    UPDATE node_order SET stuck_since = :now, phase = :process
+    WHERE id = :order_id AND state = 'ended' AND role = 'load' AND stuck_since IS NULL
+    """
+)
+_UNMARK: Final = text(
+    """
+    WITH gone AS (
+        UPDATE node_order SET stuck_since = NULL, phase = ''
+        WHERE node_id = :node_id AND stuck_since <= :before AND id <> ALL(CAST(:named AS bigint[])) RETURNING id, run_id
+    ), logged AS (
+        INSERT INTO run_event (run_id, order_id, at, kind, text) SELECT run_id, id, :now, 'freed', :words FROM gone
+    )
+    SELECT run_id FROM gone
+    """
+)
+_TOUCHED: Final = text(
+    """
+    SELECT 'run' AS kind, id, cluster_id FROM run WHERE id = ANY(:run_ids)
+    UNION SELECT 'target', target_id, run.cluster_id FROM run JOIN cell_target USING (cell_id)
+    WHERE run.id = ANY(:run_ids)
+    """
+)
+_ANY: Final = text("SELECT EXISTS (SELECT FROM node_order WHERE node_id = :node_id AND stuck_since IS NOT NULL)")
+
+
+def keep(session: Session, run: Run, order: Order, words: str | None, now: datetime) -> None:
+    """Note that the load of an order could not be killed: its leases stay, and its node is offered nothing.
+
+    Args:
+        words: the agent's sentence.
+    """
+    process = (words or "").rpartition(_BEFORE_NAMES)[2] or "a process"
+    order.stuck_since, order.phase = now, process
+    session.flush()
+    node = stuck.locked_node(session, order.node_id)
+    known = stuck.loads_in(node.stuck)
+    if all(load.order_id != order.id for load in known):
+        described = _described(session, node.id, [order.id])[order.id]
+        _write(session, node, [*known, StuckLoad(process, now, order.id, run.id, described.targets)], now)
+    _publish(session, [run.id])
+
+
+def hear(session: Session, node_id: int, instance: str, said: Sequence[Reported], now: datetime) -> None:
+    """Take an agent's word on what holds its node: what it names is stuck, what it no longer names is free.
+
+    Args:
+        instance: the agent process; only that of the node is believed.
+    """
+    node = stuck.locked_node(session, node_id)
+    if node.agent_instance != instance:
+        return
+    known = {load.order_id for load in stuck.loads_in(node.stuck)}
+    orders = _described(session, node_id, [load.order_id for load in said if load.order_id is not None])
+    loads = [_load(load, orders.get(load.order_id or 0), now) for load in said]
+    for load in loads:
+        # Of one that was known, the leases stay until the load is gone, or an operator freed them meanwhile.
+        if load.order_id is not None and load.order_id not in known:
+            session.execute(_MARK, {"order_id": load.order_id, "process": load.process, "now": now})
+            _publish(session, [load.run_id] if load.run_id is not None else [])
+    if len(said) < MOST_STUCK and all(load.order_id is not None for load in said):
+        words = f"{node.name}: nothing is left of its load, so what it held is free"
+        release(session, node_id, words, now, named=list(orders), before=now - SETTLED_AFTER)
+    if loads or not is_holding(session, node_id):
+        _write(session, node, loads, now)
+
+
+def forget(session: Session, node_id: int, now: datetime) -> None:
+    """Free all that stuck loads of a node hold, which was rebooted."""
+    node = stuck.locked_node(session, node_id)
+    release(session, node_id, f"{node.name} was rebooted, so what its load held is free", now)
+    _write(session, node, [], now)
+
+
+def release(  # noqa: PLR0913 - the last two narrow what is released
+    session: Session,
+    node_id: int,
+    words: str,
+    now: datetime,
+    *,
+    named: Collection[int] = (),
+    before: datetime | None = None,
+) -> None:
+    """Give back what the node's stuck loads hold.
+
+    Args:
+        words: why, for the runs' logs.
+        named: orders whose loads are still there.
+        before: only of loads that were stuck then.
+    """
+    values = {"node_id": node_id, "named": list(named), "before": before or now, "words": words, "now": now}
+    run_ids = list(session.scalars(_UNMARK, values))
+    if run_ids:
+        repository.release_leases(session, run_ids, now)
+        _publish(session, run_ids)
+        wake_scheduler(session, "freed")
+
+
+def is_holding(session: Session, node_id: int) -> bool:
+    """Return true while a stuck load of the node keeps leases."""
+    return bool(session.execute(_ANY, {"node_id": node_id}).scalar_one())
+
+
+def _described(session: Session, node_id: int, order_ids: Sequence[int]) -> dict[int, Row[Any]]:
+    """Return run and targets of those of the orders that are the node's."""
+    if not order_ids:
+        return {}
+    rows = session.execute(_DESCRIBED, {"order_ids": list(order_ids), "node_id": node_id})
+    return {row.id: row for row in rows}
+
+
+def _load(said: Reported, order: Row[Any] | None, now: datetime) -> StuckLoad:
+    more = f" and {said.processes - 1} more" if said.processes > 1 else ""
+    process = f"{said.process} (pid {said.pid}) in state {said.state}, waiting in {said.waits_in}{more}"
+    since = min(said.since, now)
+    if order is None:
+        return StuckLoad(process.replace("\0", ""), since, None, None, ())
+    return StuckLoad(process.replace("\0", ""), since, order.id, order.run_id, order.targets)
+
+
+def _write(session: Session, node: Node, loads: Sequence[StuckLoad], now: datetime) -> None:
+    was_stuck = node.stuck is not None
+    stuck.write(session, node, loads)
+    if loads and not was_stuck:
+        announce_to_all(session, _message(session, node), key=f"node {node.id} stuck {now.isoformat()}", now=now)
+
+
+def _message(session: Session, node: Node) -> Message:
+    cluster = session.get_one(Cluster, node.cluster_id)
+    loads = stuck.loads_in(node.stuck)
+    waits = f"{node.name} is offered nothing, and its queue waits. Restore the storage, reboot the node, or free it."
+    return Message(
+        kind="stuck",
+        cluster_id=cluster.id,
+        subject=f"{cluster.name}: node {node.name} is stuck",
+        text="\n".join([*(f"{load.sentence}." for load in loads), waits]),
+        path=f"/nodes/{node.id}",
+        data={"cluster": cluster.name, "node_id": node.id, "node": node.name, "loads": node.stuck},
+    )
+
+
+def _publish(session: Session, run_ids: Sequence[int]) -> None:
+    if not run_ids:
+        return
+    rows = session.execute(_TOUCHED, {"run_ids": list(run_ids)})
+    live.publish_all(session, [(row.kind, row.id, row.cluster_id) for row in rows])

@@ -1,0 +1,173 @@
+"""An operator frees what a load holds that no signal ends: first what would follow, then exactly that."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Row, text
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.clusters import service as clusters
+from iotide_server.clusters import stuck as node_stuck
+from iotide_server.clusters.errors import HeldDiffersError, NodeNotFoundError, NodeNotStuckError
+from iotide_server.clusters.views import Launcher, NodeState, NodeView
+from iotide_server.kit.db import Json
+from iotide_server.kit.digests import canonical_sha256
+from iotide_server.runs import stuck
+from iotide_server.runs.death import listed
+
+_REPORTS: Final = 3
+"""From this wire version on an agent reports what holds its node."""
+
+_HELD: Final = text(
+    """
+    SELECT own.id, own.run_id, own.phase, own.stuck_since, run.campaign_id, campaign.name AS campaign_name,
+           workload.name AS workload,
+           ARRAY(SELECT target.name FROM cell_target JOIN target ON target.id = target_id
+                 WHERE cell_target.cell_id = run.cell_id AND target.scope = 'shared' ORDER BY target.name) AS shared,
+           ARRAY(SELECT lease.resource_kind || ' ' || coalesce(node.name, target.name, cluster.name)
+                 FROM node_order AS other JOIN lease ON lease.order_id = other.id AND lease.active
+                 LEFT JOIN node ON lease.resource_kind = 'node' AND node.id = lease.resource_id
+                 LEFT JOIN target ON lease.resource_kind = 'target' AND target.id = lease.resource_id
+                 LEFT JOIN cluster ON lease.resource_kind = 'cluster' AND cluster.id = lease.resource_id
+                 WHERE other.attempt_id = own.attempt_id
+                   AND (other.id = own.id OR (lease.resource_kind <> 'node' AND NOT EXISTS (
+                       SELECT FROM node_order AS also WHERE also.attempt_id = own.attempt_id
+                         AND also.stuck_since IS NOT NULL AND also.node_id <> own.node_id)))
+                 ORDER BY lease.resource_kind DESC, 1) AS held
+    FROM node_order AS own
+    JOIN run ON run.id = own.run_id JOIN campaign ON campaign.id = run.campaign_id
+    JOIN cell ON cell.id = run.cell_id JOIN workload ON workload.id = cell.workload_id
+    WHERE own.node_id = :node_id AND own.stuck_since IS NOT NULL ORDER BY own.run_id, own.id
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRun:
+    """A run whose load cannot be killed.
+
+    Attributes:
+        frees, risk: a sentence each.
+    """
+
+    run_id: int
+    campaign_id: int
+    campaign_name: str
+    workload: str
+    process: str
+    since: datetime
+    frees: str
+    risk: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Everything that freeing would do.
+
+    Attributes:
+        afterwards: a sentence on what becomes of the node itself.
+    """
+
+    node_id: int
+    node_name: str
+    runs: Sequence[HeldRun]
+    afterwards: str
+
+    @property
+    def sha256(self) -> str:
+        """Digest by which a confirmation says what the operator saw."""
+        runs = [{"run": run.run_id, "frees": run.frees, "risk": run.risk} for run in self.runs]
+        return canonical_sha256({"node": self.node_id, "runs": runs, "then": self.afterwards})
+
+
+def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> Statement:
+    """Return what freeing the node would do.
+
+    Raises:
+        NodeNotFoundError: there is none that the caller may see, or it is retired.
+        ClusterMadeUpError: it is a node of sample data.
+        NodeNotStuckError: no load holds anything there.
+    """
+    return _statement(session, _found(session, principal, node_id, now))
+
+
+def free(session: Session, principal: Principal, node_id: int, seen_sha256: str, now: datetime) -> NodeView:
+    """Give back what stuck loads hold, although they may still run.
+
+    Raises:
+        NodeNotFoundError, ClusterMadeUpError, NodeNotStuckError: as `statement`.
+        NotAllowedError: the caller is not an operator of its cluster.
+        HeldDiffersError: the operator saw something else than would be freed now.
+    """
+    _found(session, principal, node_id, now)
+    node = node_stuck.locked_node(session, node_id)
+    view = _found(session, principal, node_id, now)
+    stated = _statement(session, view)
+    if stated.sha256 != seen_sha256:
+        raise HeldDiffersError(seen_sha256)
+    words = f"{node.name}: an operator freed what its load held, although the load may still run"
+    stuck.release(session, node_id, words, now)
+    if not _is_reported(session, view):
+        node_stuck.write(session, node, [])
+    after: Json = {"runs": {run.run_id: run.frees for run in stated.runs}, "statement_sha256": stated.sha256}
+    action = Action("node_freed", "node", node_id, node.cluster_id, {"name": node.name}, after)
+    audit.record(session, principal, action)
+    return clusters.node(session, principal, node_id, now)
+
+
+def _found(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
+    found = clusters.node(session, principal, node_id, now)
+    principal.require(Role.OPERATOR, found.node.cluster_id)
+    if found.state is NodeState.RETIRED:
+        raise NodeNotFoundError(node_id)
+    clusters.require_real(session, found.node.cluster_id, field="node_id")
+    is_cleared = not _is_reported(session, found)
+    if not stuck.is_holding(session, node_id) and not (is_cleared and found.node.stuck is not None):
+        raise NodeNotStuckError(found.node.name)
+    return found
+
+
+def _is_reported(session: Session, view: NodeView) -> bool:
+    """Return true where the node's agent reports by itself that nothing is left; one in a batch job is not there to."""
+    launcher = clusters.node_and_cluster(session, view.node.id)[1].launcher
+    return (view.node.wire_version or 0) >= _REPORTS and launcher == Launcher.DIRECT
+
+
+def _statement(session: Session, view: NodeView) -> Statement:
+    name = view.node.name
+    if _is_reported(session, view):
+        afterwards = f"{name} itself is offered nothing until its agent reports that nothing is left."
+    else:
+        afterwards = (
+            f"{name} is offered runs again at once, as its agent does not report what is left there. It declines them "
+            "while the load holds it, and no decline counts."
+        )
+    rows = session.execute(_HELD, {"node_id": view.node.id})
+    return Statement(view.node.id, name, [_held(name, row) for row in rows], afterwards)
+
+
+def _held(node: str, row: Row[Any]) -> HeldRun:
+    held = listed(row.held) if row.held else ""
+    frees = f"{held} {'is' if len(row.held) == 1 else 'are'} free at once" if held else "it holds nothing more"
+    wakes = f"{row.phase} may go on writing as soon as its storage answers."
+    if row.shared:
+        names = listed([f"target {name}" for name in row.shared])
+        risk = f"{wakes} What other runs measure on {names} may be measured beside it."
+    else:
+        risk = f"{wakes} Only {node} has what it loads; what runs there later may be measured beside it."
+    return HeldRun(
+        run_id=row.run_id,
+        campaign_id=row.campaign_id,
+        campaign_name=row.campaign_name,
+        workload=row.workload,
+        process=row.phase,
+        since=row.stuck_since,
+        frees=frees,
+        risk=risk,
+    )

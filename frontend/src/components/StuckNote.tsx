@@ -1,0 +1,57 @@
+/** Loads that no signal ends, each with its process, its run and since when; nothing where there are none. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Alert, Text } from "@mantine/core";
+import { TextLink } from "./links";
+import { When } from "./When";
+
+interface StuckNoteProps {
+  readonly loads: readonly {
+    process: string;
+    since: string;
+    run_id: number | null;
+    node_id?: number;
+    node_name?: string;
+    targets?: readonly string[];
+  }[];
+  /** What follows for what the page shows. */
+  readonly children: string;
+}
+
+export function StuckNote({ loads, children }: StuckNoteProps) {
+  if (loads.length === 0) return null;
+  return (
+    <Alert color="red" title={t`Stuck`} variant="light">
+      {loads.map((load) => (
+        <Text
+          key={`${load.node_id} ${load.run_id} ${load.process}`}
+          size="sm"
+          style={{ overflowWrap: "anywhere" }}
+        >
+          <Trans>
+            {load.process} cannot be killed since <When at={load.since} />
+          </Trans>
+          {load.run_id !== null && (
+            <>
+              {" · "}
+              <TextLink params={{ runId: load.run_id }} to="/runs/$runId">{t`run ${load.run_id}`}</TextLink>
+            </>
+          )}
+          {load.node_id !== undefined && (
+            <>
+              {" · "}
+              <TextLink params={{ nodeId: load.node_id }} to="/nodes/$nodeId">
+                {load.node_name}
+              </TextLink>
+            </>
+          )}
+          {load.targets?.map((name) => ` · ${name}`)}
+        </Text>
+      ))}
+      <Text mt={4} size="sm">
+        {children}
+      </Text>
+    </Alert>
+  );
+}

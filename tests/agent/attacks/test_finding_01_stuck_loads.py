@@ -1,0 +1,98 @@
+"""What holds the node after its order has ended is found by the truth of the node's lock, whoever looks."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from agent.agent_rig import AgentRig
+from agent.node_rig import NodeRig
+
+from iotide_agent.reading import Verdict
+from iotide_agent.runner.aftermath import lock_order
+from iotide_agent.runner.files import replace_file
+from iotide_agent.spool import Spool
+from iotide_agent.stuck import StuckLoads
+from iotide_wire.messages import Outcome
+
+FIO = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * 1024**2, "runtime_seconds": 2}
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Spool:
+    made = Spool(tmp_path / "state")
+    made.prepare()
+    return made
+
+
+@contextmanager
+def load_of(spool: Spool, order_id: int, mode: str = "exclusive") -> Iterator[subprocess.Popen[bytes]]:
+    """A process that keeps the locks of an order and of the node open, as a load does."""
+    directory = spool.files(order_id).directory
+    directory.mkdir()
+    locks = (spool.lock_node("shared" if mode == "shared" else "exclusive"), lock_order(directory))
+    child = subprocess.Popen(["sleep", "600"], pass_fds=locks)
+    for lock in locks:
+        os.close(lock)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_a_load_that_holds_the_node_is_named_with_its_order(spool: Spool) -> None:
+    loads = StuckLoads(spool)
+    assert loads.look() == ()
+    with load_of(spool, 7) as child:
+        (found,) = loads.look() or ()
+        assert (found.order_id, found.process, found.pid, found.processes) == (7, "sleep", child.pid, 1)
+        assert loads.look() == (found,)
+    assert loads.look() == ()
+
+
+def test_an_agent_that_was_started_again_finds_the_load_of_an_order_that_was_set_aside(spool: Spool) -> None:
+    with load_of(spool, 7) as child:
+        spool.set_aside(7)
+        (found,) = StuckLoads(Spool(spool.state_directory)).look() or ()
+        assert (found.order_id, found.pid) == (7, child.pid)
+
+
+def test_loads_of_two_orders_are_named_apart(spool: Spool) -> None:
+    with load_of(spool, 7, "shared"), load_of(spool, 8, "shared"):
+        assert sorted(load.order_id or 0 for load in StuckLoads(spool).look() or ()) == [7, 8]
+
+
+def test_the_agent_reports_what_holds_its_node_and_nothing_while_an_order_loads_it(own_agent: AgentRig) -> None:
+    heard = own_agent.gateway.stuck
+    own_agent.gateway.until(lambda: heard and heard[-1] == ())
+    with load_of(Spool(own_agent.state), 7) as child:
+        own_agent.gateway.until(lambda: heard[-1])
+        (found,) = heard[-1] or ()
+        assert (found.order_id, found.pid) == (7, child.pid)
+        own_agent.kill()
+        own_agent.start()
+        own_agent.gateway.until(lambda: heard[-1])
+    own_agent.gateway.until(lambda: heard[-1] == ())
+    order_id = own_agent.offer("fio", FIO)
+    own_agent.gateway.until_running(order_id)
+    assert heard[-1] is None
+    own_agent.gateway.result(order_id)
+    own_agent.gateway.until(lambda: heard[-1] == ())
+
+
+def test_who_ends_all_processes_of_a_node_does_not_hide_that_one_of_them_is_stuck(tmp_path: Path) -> None:
+    (tmp_path / "target").mkdir()
+    with_node = NodeRig(tmp_path / "state", [tmp_path / "target"])
+    order = with_node.order("fio", FIO, tmp_path / "target")
+    with_node.begin(order)
+    with_node.release(order)
+    with_node.runs.end_all(Verdict(Outcome.CANCELLED, "batch_ended", "ended by the batch system"))
+    exit_file = with_node.spool.files(order.order_id).exit
+    with_node.until(exit_file.exists)
+    ending = exit_file.read_text().replace('"cancelled"', '"failed"').replace("batch_ended", "stuck")
+    replace_file(exit_file, ending, durable=False)
+    result = with_node.finish(order)
+    assert (result.outcome, result.reason_code) == (Outcome.FAILED, "stuck")

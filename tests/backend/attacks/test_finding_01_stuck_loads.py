@@ -1,0 +1,363 @@
+"""A load that no signal ends: its node and its target stay taken, its queue waits, and nobody's run fails for it."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from factories.clock import MovedClock
+from factories.invariants import violations
+from factories.people import Person
+from factories.site import Offered, SimulatedAgent, Site, agree
+from fastapi.testclient import TestClient
+from sqlalchemy import text
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.clusters.errors import NodeBusyError
+from iotide_server.clusters.service import retire_node
+from iotide_server.gateway.idle_repository import IdleBeat, take_idle_beats
+from iotide_server.kit.db import Database
+from iotide_server.notifications.models import Channel
+from iotide_server.runs import reading
+from iotide_server.runs.lifecycle import DECLINES_FORGIVEN
+from iotide_wire.messages import OrderState, Outcome, StuckLoad, Word
+
+ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
+DD = "dd (pid 25760) in state D, waiting in percpu_rwsem_wait"
+SENTENCE = f"cannot be killed, still holding the node: {DD}"
+
+
+@pytest.fixture
+def make_plant(database: Database, clock: MovedClock) -> Iterator[Callable[..., Site]]:
+    """Makes nodes at work; after the test, its rows are held against the rules that always hold."""
+    yield lambda **wanted: Site(database, clock, **wanted)
+    with database.transaction() as session:
+        assert violations(session) == {}
+
+
+@pytest.fixture
+def plant(make_plant: Callable[..., Site]) -> Site:
+    """Two nodes."""
+    return make_plant()
+
+
+def running(plant: Site, number: int) -> tuple[SimulatedAgent, Offered]:
+    agent = plant.agent(number)
+    offer = agent.claim_offer()
+    agent.say(offer, OrderState.READY)
+    agent.say(offer, OrderState.RUNNING, 0.1, started_at=plant.clock())
+    return agent, offer
+
+
+def get_stuck(agent: SimulatedAgent, offer: Offered) -> None:
+    """Its agent ends the order although the load cannot be killed."""
+    result = agent.result(offer, Outcome.FAILED, reason=SENTENCE, reason_code="stuck")
+    agent.hand_in(offer, result)
+
+
+def stuck(plant: Site, *, target: str = "nfs", exclusive: str = "node+target") -> tuple[SimulatedAgent, Offered]:
+    """A run on node 1 whose load cannot be killed."""
+    plant.add_runs([1], target=target, exclusive=exclusive)
+    plant.start()
+    agent, offer = running(plant, 1)
+    get_stuck(agent, offer)
+    return agent, offer
+
+
+def report(plant: Site, offer: Offered | None, process: str = "dd") -> StuckLoad:
+    return StuckLoad(
+        order_id=offer and offer.order_id,
+        process=process,
+        pid=25760,
+        state="D",
+        waits_in="percpu_rwsem_wait",
+        processes=1,
+        since=plant.clock(),
+    )
+
+
+def tell_free(plant: Site, agent: SimulatedAgent) -> None:
+    """A heartbeat that nothing is left, later than any that was sent before the load was found to be stuck."""
+    plant.clock.move(60)
+    plant.hear_of_all()
+    agent.beat(stuck=())
+
+
+def why(plant: Site, run_id: int) -> str:
+    with plant.database.transaction() as session:
+        return reading.why_waiting(session, reading.run(session, ADMIN, run_id), plant.clock()) or ""
+
+
+def leases(plant: Site) -> list[str]:
+    with plant.database.transaction() as session:
+        return list(session.scalars(text("SELECT resource_kind FROM lease WHERE active ORDER BY id")))
+
+
+def test_leases_on_node_and_target_stay_until_the_agent_says_that_nothing_is_left(plant: Site) -> None:
+    agent, offer = stuck(plant)
+    assert plant.run(offer.run_id).state == "failed"
+    assert leases(plant) == ["node", "target", "cluster"]
+    elsewhere = plant.add_runs([2], target="nfs", exclusive="node")[0]
+    healthy = plant.add_runs([1])[0]
+    agent.beat(stuck=[report(plant, offer)])
+    assert plant.start() == []
+    assert why(plant, healthy) == (
+        f"node n1: stuck: {DD} cannot be killed since 2026-11-21 10:00:00 UTC (run {offer.run_id}, target nfs)"
+    )
+    assert why(plant, elsewhere).startswith(
+        f"target nfs: run {offer.run_id} cannot be killed on node n1 and may still write there"
+    )
+    tell_free(plant, agent)
+    assert leases(plant) == []
+    assert sorted(plant.start()) == [elsewhere, healthy]
+
+
+def test_a_heartbeat_that_was_under_way_when_the_load_got_stuck_frees_nothing(plant: Site) -> None:
+    agent, _ = stuck(plant)
+    agent.beat(stuck=())
+    agent.beat()
+    assert (leases(plant), plant.node(1).stuck is None) == (["node", "target", "cluster"], False)
+    tell_free(plant, agent)
+    assert (leases(plant), plant.node(1).stuck) == ([], None)
+
+
+def test_a_process_that_the_server_does_not_take_for_the_nodes_agent_frees_nothing(plant: Site) -> None:
+    agent, _ = stuck(plant)
+    plant.change("UPDATE node SET agent_instance = NULL WHERE id = :id", id=agent.node_id)
+    plant.clock.move(60)
+    agent.beat(stuck=())
+    assert leases(plant) == ["node", "target", "cluster"]
+
+
+@pytest.mark.parametrize("repeats", [20])
+def test_an_agent_of_an_earlier_release_declines_and_no_run_fails_for_it(plant: Site, repeats: int) -> None:
+    """It neither reports what holds its node nor is it known to the server to be stuck."""
+    waiting = plant.add_runs([1], repeats=repeats)
+    agent = plant.agent(1)
+    for _ in range(2 * DECLINES_FORGIVEN):
+        plant.clock.move(120)
+        plant.hear_of_all()
+        plant.start()
+        offer = agent.claim_offer()
+        words = "this node is held by dd (pid 25760)"
+        agent.hand_in(offer, agent.result(offer, Outcome.DECLINED, reason=words, reason_code="node_busy_locally"))
+    runs = [plant.run(run_id) for run_id in waiting]
+    assert {(run.state, run.declines, run.attempts_made) for run in runs} == {("waiting", 0, 0)}
+    plant.clock.move(120)
+    plant.hear_of_all()
+    assert len(plant.start()) == 1
+
+
+def test_other_declines_count_as_before(plant: Site) -> None:
+    (run_id,) = plant.add_runs([1])
+    plant.start()
+    agent = plant.agent(1)
+    offer = agent.claim_offer()
+    agent.hand_in(offer, agent.result(offer, Outcome.DECLINED, reason="full", reason_code="spool_full"))
+    assert plant.run(run_id).declines == 1
+
+
+def test_after_a_reboot_nothing_is_left(plant: Site) -> None:
+    agent, _ = stuck(plant)
+    agent.hello(instance="instance-n1-b")
+    assert leases(plant) == ["node", "target", "cluster"]
+    plant.clock.move(60)
+    agent.hello(instance="instance-n1-c", boot_id="boot-5678")
+    assert (leases(plant), plant.node(1).stuck) == ([], None)
+
+
+def test_of_a_gang_the_other_nodes_are_freed_and_the_stuck_one_is_not(make_plant: Callable[..., Site]) -> None:
+    plant = make_plant(node_count=3)
+    (gang,) = plant.add_runs([1, 2], target="nfs", exclusive="node+target")
+    plant.start()
+    one, two = plant.agent(1), plant.agent(2)
+    first, second = one.claim_offer(), two.claim_offer()
+    assert agree((one, first), (two, second)) == [Word.GO, Word.GO]
+    get_stuck(two, second)
+    assert one.say(first, OrderState.RUNNING, 0.2) is Word.CANCEL
+    one.finish(first, Outcome.CANCELLED)
+    assert (plant.run(gang).state, plant.run(gang).reason_code) == ("failed", "stuck")
+    assert (plant.node(1).exclusive_leases, plant.node(2).exclusive_leases) == (0, 1)
+    # The target is held by the order of node 1, and the load of node 2 may write to it.
+    assert sorted(leases(plant)) == ["cluster", "node", "target"]
+    waits = plant.add_runs([3], target="nfs", exclusive="node")[0]
+    free = plant.add_runs([1])[0]
+    assert plant.start() == [free]
+    tell_free(plant, two)
+    assert plant.start() == [waits]
+
+
+def test_a_node_with_several_slots_is_offered_nothing_either(make_plant: Callable[..., Site]) -> None:
+    plant = make_plant(slots=4)
+    agent, _ = stuck(plant, target="scratch", exclusive="none")
+    beside = plant.add_runs([1], exclusive="none")[0]
+    assert plant.start() == []
+    tell_free(plant, agent)
+    assert plant.start() == [beside]
+
+
+def test_one_of_two_stuck_loads_that_is_gone_frees_what_it_held(make_plant: Callable[..., Site]) -> None:
+    plant = make_plant(slots=2)
+    plant.add_runs([1], exclusive="none")
+    plant.add_runs([1], exclusive="none", target="nfs")
+    plant.start()
+    agent = plant.agent(1)
+    first, second = agent.offers()
+    for offer in (first, second):
+        agent.claim(offer)
+        get_stuck(agent, offer)
+    plant.clock.move(60)
+    plant.hear_of_all()
+    agent.beat(stuck=[report(plant, None)])
+    assert leases(plant).count("node") == 2
+    agent.beat(stuck=[report(plant, second)])
+    assert sorted(leases(plant)) == ["cluster", "node", "target"]
+    assert plant.node(1).stuck is not None
+
+
+def test_what_outlives_an_order_that_ended_otherwise_makes_its_node_stuck_and_keeps_its_target(plant: Site) -> None:
+    plant.add_runs([1], target="nfs")
+    plant.start()
+    agent, offer = running(plant, 1)
+    agent.finish(offer, Outcome.FAILED, reason="the runner was killed")
+    elsewhere = plant.add_runs([2], target="nfs", exclusive="node")[0]
+    agent.beat(stuck=[report(plant, offer)])
+    assert plant.start() == []
+    tell_free(plant, agent)
+    assert plant.start() == [elsewhere]
+
+
+def test_an_idle_heartbeat_of_a_stuck_node_goes_the_usual_way(plant: Site) -> None:
+    agent, _ = stuck(plant)
+    with plant.database.transaction() as session:
+        token = session.scalar(text("SELECT token_sha256 FROM node WHERE id = :id"), {"id": agent.node_id})
+        said = IdleBeat(str(token), agent.instance, None, None)
+        assert take_idle_beats(session, [said], plant.clock(), plant.clock() - timedelta(seconds=30)) == []
+
+
+def test_a_stuck_node_is_not_retired(plant: Site) -> None:
+    agent, _ = stuck(plant)
+    with plant.database.transaction() as session, pytest.raises(NodeBusyError):
+        retire_node(session, ADMIN, agent.node_id, plant.clock(), access=None)  # type: ignore[arg-type]  # never asked
+
+
+def test_who_wants_the_cluster_alone_keeps_nobody_waiting_for_it(plant: Site) -> None:
+    """Nobody knows when a stuck load is gone, so nothing is kept free for that moment."""
+    stuck(plant, target="scratch")
+    plant.clock.move(600)
+    plant.hear_of_all()
+    alone = plant.add_runs([2], exclusive="cluster")[0]
+    plant.clock.move(1)
+    other = plant.add_runs([2])[0]
+    assert plant.start() == [other]
+    assert plant.run(alone).state == "waiting"
+
+
+class Pages:
+    """The API as an operator and a viewer use it."""
+
+    def __init__(self, client: TestClient, person: Person) -> None:
+        self._client = client
+        self._person = person
+
+    def get(self, path: str, *, status: int = 200) -> Any:  # noqa: ANN401 - JSON
+        return self._answer("GET", path, None, status)
+
+    def post(self, path: str, body: object, *, status: int = 200) -> Any:  # noqa: ANN401 - JSON
+        return self._answer("POST", path, body, status)
+
+    def _answer(self, method: str, path: str, body: object, status: int) -> Any:  # noqa: ANN401 - JSON
+        answer = self._client.request(method, f"/api/v1{path}", json=body, headers=self._person.headers)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+
+@pytest.fixture
+def pages(client: TestClient, admin: Person) -> Pages:
+    return Pages(client, admin)
+
+
+def test_node_target_overview_and_queue_name_process_target_and_since_when(plant: Site, pages: Pages) -> None:
+    agent, offer = stuck(plant)
+    plant.add_runs([1])
+    load = {"process": DD, "since": "2026-11-21T10:00:00Z", "run_id": offer.run_id, "targets": ["nfs"]}
+    shown = pages.get(f"/nodes/{agent.node_id}")
+    assert (shown["state"], shown["stuck"]) == ("stuck", [load])
+    (line,) = [one for one in pages.get(f"/clusters/{plant.cluster_id}/nodes")["items"] if one["state"] == "stuck"]
+    assert line["stuck"] == [load]
+    assert [one["name"] for one in pages.get("/nodes?state=stuck")["items"]] == ["n1"]
+    assert [one["name"] for one in pages.get("/nodes?state=online")["items"]] == ["n2"]
+    target = pages.get(f"/targets/{plant.target_ids['nfs']}")
+    assert [(one["node_name"], one["run_id"], one["process"]) for one in target["stuck"]] == [("n1", offer.run_id, DD)]
+    (item,) = [one for one in pages.get("/board")["attention"] if one["kind"] == "stuck_node"]
+    assert item["node_id"] == agent.node_id
+    assert item["words"] == (
+        f"n1 is stuck: {DD} cannot be killed since 2026-11-21 10:00:00 UTC (run {offer.run_id}, target nfs)"
+    )
+    (queued,) = pages.get(f"/clusters/{plant.cluster_id}/queue")["runs"]
+    assert DD in queued["waiting_because"]
+
+
+def test_an_operator_reads_what_follows_and_frees_just_that(plant: Site, pages: Pages) -> None:
+    agent, offer = stuck(plant)
+    agent.hello(instance="instance-n1", wire_version=3)
+    waits = plant.add_runs([2], target="nfs", exclusive="node")[0]
+    healthy = plant.add_runs([1])[0]
+    path = f"/nodes/{agent.node_id}/stuck"
+    statement = pages.get(path)
+    (run,) = statement["runs"]
+    assert run["frees"] == "target nfs, node n1 and cluster blade are free at once"
+    assert run["risk"] == (
+        f"{DD} may go on writing as soon as its storage answers. What other runs measure on target nfs may be"
+        " measured beside it."
+    )
+    assert statement["afterwards"] == "n1 itself is offered nothing until its agent reports that nothing is left."
+    differs = pages.post(path, {"statement_sha256": "0" * 64}, status=409)
+    assert differs["error"]["code"] == "held_differs"
+    freed = pages.post(path, {"statement_sha256": statement["statement_sha256"]})
+    assert (freed["state"], leases(plant)) == ("stuck", [])
+    agent.beat(stuck=[report(plant, offer)])
+    assert plant.start() == [waits]
+    refused = pages.get(path, status=409)
+    assert refused["error"]["code"] == "node_not_stuck"
+    assert "node_freed" in str(pages.get("/audit"))
+    tell_free(plant, agent)
+    assert plant.start() == [healthy]
+
+
+def test_freed_by_an_operator_a_node_whose_agent_does_not_report_is_offered_runs_again(
+    plant: Site, pages: Pages
+) -> None:
+    agent, _ = stuck(plant)
+    agent.hello(instance="instance-n1", wire_version=2)
+    healthy = plant.add_runs([1])[0]
+    path = f"/nodes/{agent.node_id}/stuck"
+    statement = pages.get(path)
+    assert "no decline counts" in statement["afterwards"]
+    freed = pages.post(path, {"statement_sha256": statement["statement_sha256"]})
+    assert (freed["state"], freed["stuck"]) == ("online", [])
+    assert plant.start() == [healthy]
+
+
+def test_a_node_that_is_not_stuck_is_not_freed(plant: Site, pages: Pages) -> None:
+    refused = pages.get(f"/nodes/{plant.node_ids[0]}/stuck", status=409)
+    assert refused["error"]["code"] == "node_not_stuck"
+
+
+def test_the_channels_of_its_cluster_are_told_once(plant: Site) -> None:
+    with plant.database.transaction() as session:
+        session.add_all(
+            Channel(cluster_id=cluster_id, name=f"c{cluster_id}", kind="webhook", settings={}, sealed=None)
+            for cluster_id in (None, plant.cluster_id)
+        )
+    agent, offer = stuck(plant)
+    agent.beat(stuck=[report(plant, offer)])
+    agent.beat(stuck=[report(plant, offer)])
+    with plant.database.transaction() as session:
+        told = session.execute(text("SELECT kind, subject, text, path FROM delivery")).all()
+    assert len(told) == 2
+    assert {(row.kind, row.subject, row.path) for row in told} == {
+        ("stuck", "blade: node n1 is stuck", f"/nodes/{agent.node_id}")
+    }
+    assert DD in told[0].text
