@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,8 @@ from agent.agent_rig import AgentRig
 from agent.node_rig import NodeRig
 
 from iotide_agent.reading import Verdict
-from iotide_agent.runner.aftermath import lock_order
+from iotide_agent.runner import processes
+from iotide_agent.runner.aftermath import is_order_alive, lock_order
 from iotide_agent.runner.files import replace_file
 from iotide_agent.spool import Spool
 from iotide_agent.stuck import StuckLoads
@@ -63,6 +65,38 @@ def test_an_agent_that_was_started_again_finds_the_load_of_an_order_that_was_set
 def test_loads_of_two_orders_are_named_apart(spool: Spool) -> None:
     with load_of(spool, 7, "shared"), load_of(spool, 8, "shared"):
         assert sorted(load.order_id or 0 for load in StuckLoads(spool).look() or ()) == [7, 8]
+
+
+def test_a_process_whose_first_thread_has_ended_before_the_others_is_alive_and_holds_what_they_hold(
+    spool: Spool,
+) -> None:
+    """As fio is after a KILL while one of its threads hangs: its number alone shows a zombie without files."""
+    directory = spool.files(7).directory
+    directory.mkdir()
+    locks = (spool.lock_node("exclusive"), lock_order(directory))
+    code = (
+        "import ctypes, threading, time; threading.Thread(target=time.sleep, args=[600]).start();"
+        "print(flush=True); ctypes.CDLL(None).pthread_exit(None)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], pass_fds=locks, stdout=subprocess.PIPE) as child:
+        for lock in locks:
+            os.close(lock)
+        try:
+            assert child.stdout is not None
+            child.stdout.readline()
+            status = Path(f"/proc/{child.pid}/stat")
+            while status.read_text().rpartition(")")[2].split()[0] != "Z":
+                os.sched_yield()
+            found = processes.stat_of(child.pid)
+            assert found is not None
+            assert found.state != "Z"
+            assert processes.is_alive(child.pid, found.start_ticks)
+            assert is_order_alive(directory)
+            (load,) = StuckLoads(spool).look() or ()
+            assert (load.order_id, load.pid) == (7, child.pid)
+        finally:
+            child.kill()
+    assert StuckLoads(spool).look() == ()
 
 
 def test_the_agent_reports_what_holds_its_node_and_nothing_while_an_order_loads_it(own_agent: AgentRig) -> None:

@@ -321,6 +321,39 @@ def test_a_load_that_cannot_be_killed_is_named_and_not_waited_for(
     rig.until_ended()
 
 
+def test_a_load_of_which_one_thread_alone_cannot_be_killed_is_stuck_as_well(
+    make_rig: Callable[..., Rig], freezable: Path
+) -> None:
+    """As fio, whose first thread is a zombie then: the process lives, and shows none of its files under its number."""
+    rig = make_rig(targets=(target_card(freezable),), patience_seconds=1.0)
+    rig.start()
+    rig.until_phase("ready")
+    load = (
+        "--name=x",
+        f"--directory={rig.place}",
+        "--thread",
+        "--size=4m",
+        "--rw=write",
+        "--time_based",
+        "--runtime=60",
+    )
+    rig.go([step("fio", *load)])
+    rig.until(lambda: any(file.stat().st_size for file in rig.place.glob("x*")))
+    freeze(freezable)
+    try:
+        rig.until(lambda: waits_for_thaw(rig))
+        rig.cancel()
+        ending = rig.until_ended()
+        assert (ending["outcome"], ending["code"]) == ("failed", "stuck")
+        assert "fio" in ending["reason"]
+        assert "in state D, waiting in percpu" in ending["reason"]
+        assert is_order_alive(rig.directory)
+        assert processes.holders(rig.directory / "lock")
+    finally:
+        thaw(freezable)
+    rig.until(lambda: not is_order_alive(rig.directory))
+
+
 def test_a_target_that_does_not_answer_is_declined(make_rig: Callable[..., Rig], freezable: Path) -> None:
     rig = make_rig(targets=(target_card(freezable),), patience_seconds=0.5)
     freeze(freezable)

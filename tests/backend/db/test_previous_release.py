@@ -25,10 +25,11 @@ API: Final = "/api/v1"
 MOST_OF_EACH: Final = 5
 STREAMS: Final = {f"{API}/events"}
 REFUSALS: Final = {
-    *("campaign_not_paused", "nothing_to_show", "sides_wanted", "person_wanted", "no_provider", "cluster_made_up")
+    *("campaign_not_paused", "nothing_to_show", "sides_wanted", "person_wanted", "no_provider", "cluster_made_up"),
+    "node_not_stuck",
 }
-"""Refused are requests about a campaign in another state or a node of sample data, requests that need one of two things
-named, and requests that only a browser or an OpenID provider may make."""
+"""Refused are requests about a campaign or node in another state or a node of sample data, requests that need one of
+two things named, and requests that only a browser or an OpenID provider may make."""
 TABLES: Final = {
     "alert_id": "alert",
     "artefact_id": "artefact",

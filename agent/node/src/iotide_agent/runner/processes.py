@@ -66,7 +66,29 @@ def sleep_until(moment: float) -> None:
 
 
 def stat_of(pid: int) -> Stat | None:
-    """What /proc says of a process, or None once it is gone."""
+    """Return what /proc says of a process or thread, None once it is gone.
+
+    A process lives as long as one of its threads: where the first one has ended before the others, as that of a killed
+    fio whose other thread hangs, the state is that of one that lives.
+    """
+    stat = _read_stat(pid)
+    if stat is None or stat.state not in "ZX" or stat.is_thread:
+        return stat
+    living = _living_thread(pid)
+    return stat if living is None else stat._replace(state=living.state)
+
+
+def _living_thread(pid: int) -> Stat | None:
+    """Return a thread of the process that has not ended, one that hangs before others; None where all have."""
+    try:
+        threads = [_read_stat(int(name)) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208 - as above
+    except OSError:
+        return None
+    living = [stat for stat in threads if stat is not None and stat.state not in "ZX"]
+    return min(living, key=lambda stat: stat.state != "D", default=None)
+
+
+def _read_stat(pid: int) -> Stat | None:
     try:
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)  # a Path costs several times as much
     except OSError:
@@ -140,13 +162,22 @@ def holders(file: Path) -> list[int]:
 
 
 def open_names(pid: int) -> list[bytes]:
-    """The names of what a process has open; none of one that is gone, or that is another user's."""
+    """Return the names of what a process has open; none of one that is gone, or that is another user's."""
     names = []
     with suppress(OSError):
-        for link in (_PROC / str(pid) / "fd").iterdir():
+        for link in (_PROC / str(_with_files(pid)) / "fd").iterdir():
             with suppress(OSError):
                 names.append(os.fsencode(link.readlink()))
     return names
+
+
+def _with_files(pid: int) -> int:
+    """Return the process, or a thread of it that lives where its first one, which has ended, shows no file any more."""
+    stat = _read_stat(pid)
+    if stat is None or stat.state not in "ZX":
+        return pid
+    living = _living_thread(pid)
+    return pid if living is None else living.pid
 
 
 def mentioned(words: Collection[bytes]) -> set[bytes]:
@@ -157,7 +188,11 @@ def mentioned(words: Collection[bytes]) -> set[bytes]:
 
 def stuck(stats: Iterable[Stat]) -> tuple[Stuck, ...]:
     """What these processes wait for in the kernel, as far as this user may know."""
-    return tuple(Stuck(stat.pid, stat.name, stat.state, _wait_channel(stat.pid)) for stat in stats)
+    found = []
+    for stat in stats:
+        hanging = _living_thread(stat.pid) or stat
+        found.append(Stuck(stat.pid, stat.name, hanging.state, _wait_channel(hanging.pid)))
+    return tuple(found)
 
 
 def send(number: signal.Signals, pids: Iterable[int]) -> None:
@@ -193,7 +228,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _has_open(pid: int, name: str) -> bool:
-    directory = _PROC / str(pid) / "fd"
+    directory = _PROC / str(_with_files(pid)) / "fd"
     try:
         return any(os.readlink(directory / entry) == name for entry in os.listdir(directory))  # noqa: PTH115, PTH208
     except OSError:
@@ -203,7 +238,7 @@ def _has_open(pid: int, name: str) -> bool:
 def _names_used(pid: int) -> Iterator[bytes]:
     """Without what was closed meanwhile, and of another user's process, who cannot enter what is ours alone, a part."""
     yield _command_line(pid)
-    directory = _PROC / str(pid)
+    directory = _PROC / str(_with_files(pid))
     links = [directory / "cwd", directory / "root"]
     with suppress(OSError):
         links += (directory / "fd").iterdir()
