@@ -8,7 +8,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0046"
-down_revision = "0050"
+down_revision = "0052"
 branch_labels = None
 depends_on = None
 
