@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from opened import lend
 
 from iotide_server.embedded.postgres import PrivatePostgres, prepare_postgres
 from iotide_server.embedded.privileges import choose_account
@@ -43,7 +44,7 @@ def temporary_state() -> Iterator[StateDirectory]:
     """A state directory in the temporary directory, with a path short enough for a unix socket."""
     root = Path(tempfile.mkdtemp(prefix="iotide-"))
     try:
-        yield prepare_state_directory(root, choose_account(root))
+        yield prepare_state_directory(root, choose_account(lend(root)))
     finally:
         shutil.rmtree(root)
 

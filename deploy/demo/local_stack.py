@@ -16,6 +16,7 @@ from typing import Any, NoReturn, Self, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+from opened import opened_command
 
 BIN = Path(sys.executable).parent
 """Where the commands `iotide-server`, `iotide-agent` and `iotide` are installed."""
@@ -170,10 +171,11 @@ class LocalStack:
         """Start `iotide-server up` and wait until it is ready."""
         self.directory.mkdir(parents=True, exist_ok=True)
         ports = ["--port", str(self.port), "--redis-port", str(self.redis_port)]
-        argv = [BIN / "iotide-server", "up", "--state", self.directory / "server", *ports]
+        state = self.directory / "server"
+        up = [str(BIN / "iotide-server"), "up", "--state", str(state), *ports, *self._server_arguments]
         with (self.directory / "server.log").open("ab") as log:
             self._server = subprocess.Popen(
-                [*map(str, argv), *self._server_arguments], stdout=log, stderr=log, start_new_session=True
+                opened_command(up, state=state), stdout=log, stderr=log, start_new_session=True
             )
         self.wait_ready()
 

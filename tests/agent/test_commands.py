@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 from iotide_agent.cli.agent import app
 from iotide_agent.identity import load_identity
 from iotide_agent.pinning import PinError, pinned_authority
-from iotide_server.embedded.privileges import choose_account
+from iotide_server.embedded.privileges import account_of
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.embedded.state import prepare_state_directory
 from iotide_server.embedded.tls import fingerprint, prepare_certificates
@@ -150,7 +150,7 @@ class _Silent(BaseHTTPRequestHandler):
 @contextmanager
 def _tls_server(base: Path) -> Iterator[tuple[str, str]]:
     """URL and CA of a server with certificates as `iotide-server up --listen` makes them."""
-    state = prepare_state_directory(base, choose_account(base))
+    state = prepare_state_directory(base, account_of(os.geteuid()))
     files = prepare_certificates(state, names=(), now=datetime.now(UTC))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(files.chain, files.key)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from local_stack import BIN, LocalStack, wait_for
+from opened import lend
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 
 pytestmark = pytest.mark.timeout(900)
@@ -99,7 +100,8 @@ def drill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drill]:
         starts = len(running.loads.starts())
         wipe(stack)
         state = stack.directory / "server"
-        said = iotide_server("restore", apart / "all.tar", "--state", state, "--vault-key-file", apart / "vault")
+        vault = ("--vault-key-file", apart / "vault")
+        said = iotide_server("restore", apart / "all.tar", "--state", lend(state), *vault)
         stack.start_server()
         yield Drill(stack, ended_run_ids, before, running, running_id, starts, ended, ended_id, begun, begun_id, said)
 

@@ -1,4 +1,5 @@
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -6,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from iotide_server.embedded.privileges import choose_account
+from iotide_server.embedded.privileges import account_of
 from iotide_server.embedded.problems import StartError
 from iotide_server.embedded.state import StateDirectory, default_state_directory, hold, prepare_state_directory
 
 from .conftest import wait_until
+
+ORDINARY = account_of(os.geteuid() or pwd.getpwnam("nobody").pw_uid)
+"""Whom the services of these tests run as."""
 
 HOLDER = """
 import subprocess, sys
@@ -75,7 +79,7 @@ def test_a_process_number_given_to_another_process_does_not_count(state: StateDi
 def test_a_directory_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "holiday.jpg").touch()
     with pytest.raises(StartError, match="is not empty and not a state directory"):
-        prepare_state_directory(tmp_path, choose_account(tmp_path))
+        prepare_state_directory(tmp_path, ORDINARY)
     assert [path.name for path in tmp_path.iterdir()] == ["holiday.jpg"]
 
 
@@ -83,16 +87,15 @@ def test_a_file_in_place_of_the_directory_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "state"
     file.touch()
     with pytest.raises(StartError, match="cannot be used"):
-        prepare_state_directory(file, choose_account(file))
+        prepare_state_directory(file, ORDINARY)
 
 
 def test_a_new_directory_is_for_the_account_alone(tmp_path: Path) -> None:
     root = tmp_path / "new" / "state"
-    account = choose_account(root)
-    state = prepare_state_directory(root, account)
+    state = prepare_state_directory(root, ORDINARY)
     state.secret("password")
     for path in (root, root / "secrets", root / "secrets" / "password"):
-        assert path.stat().st_uid == account.uid
+        assert path.stat().st_uid == ORDINARY.uid
         assert path.stat().st_mode & 0o077 == 0
 
 

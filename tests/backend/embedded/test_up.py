@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+from opened import opened_command
 from redis import Redis
 from services import free_port, temporary_state
 
@@ -53,7 +54,7 @@ class Up:
         arguments = ["up", "--state", str(self.state.root), "--port", str(self.port), *self.options]
         with self.state.root.with_suffix(".said").open("w") as said:
             self.process = subprocess.Popen(
-                self.closed.command(*COMMAND, *arguments),
+                self.closed.command(*opened_command([*COMMAND, *arguments], state=self.state.root)),
                 cwd=self.closed.path,
                 stdout=said,
                 stderr=said,
@@ -120,6 +121,11 @@ def call(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, env=QUIET, check=False)
 
 
+def call_up(state: StateDirectory, *options: str) -> "subprocess.CompletedProcess[str]":
+    command = opened_command([*COMMAND, "up", "--state", str(state.root), *options], state=state.root)
+    return subprocess.run(command, capture_output=True, text=True, env=QUIET, check=False)
+
+
 def ask(url: str, path: str, **options: Any) -> Any:  # noqa: ANN401 - whatever JSON the route answers
     answer = httpx.get(f"{url}/api/v1{path}", timeout=10, trust_env=False, **options)
     assert answer.status_code == 200, answer.text
@@ -155,7 +161,7 @@ def test_nothing_listens_beyond_loopback(services: Up) -> None:
 
 
 def test_a_second_copy_is_refused(services: Up) -> None:
-    refused = call("up", "--state", str(services.state.root), "--port", str(free_port()))
+    refused = call_up(services.state, "--port", str(free_port()))
     assert refused.returncode == 2
     assert services.process is not None
     assert f"already runs on {services.state.root} as process {services.process.pid}" in refused.stderr
@@ -165,7 +171,7 @@ def test_a_second_copy_is_refused(services: Up) -> None:
 def test_a_taken_port_is_refused_by_the_name_of_its_option(services: Up, taken: int, option: str) -> None:
     own = {"--port": str(free_port()), "--redis-port": str(free_port()), option: str(services.port + taken)}
     with temporary_state() as state:
-        refused = call("up", "--state", str(state.root), *(word for pair in own.items() for word in pair))
+        refused = call_up(state, *(word for pair in own.items() for word in pair))
         assert refused.returncode == 2
         assert f"Port {services.port + taken} on 127.0.0.1 is taken" in refused.stderr
         assert option in refused.stderr.splitlines()[-1]

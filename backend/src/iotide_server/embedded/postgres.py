@@ -94,7 +94,6 @@ class PrivatePostgres:
             # After a power cut it goes through its log first, from the beginning again if it is stopped meanwhile.
             start_deadline_seconds=1800.0,
             stop_deadline_seconds=60.0,
-            is_bare=self.state.is_open,
         )
 
     def create_owner(self) -> None:
@@ -217,12 +216,7 @@ def _make_cluster(postgres: PrivatePostgres) -> None:
     # The C locale sorts the same on every machine and in every version.
     options = ("--encoding=UTF8", "--locale=C", "--auth=scram-sha-256", "--data-checksums", "--pwfile")
     made = subprocess.run(
-        launch_command(
-            (*initdb, *options, str(password_file)),
-            stop_signal=signal.SIGKILL,
-            account=state.account,
-            is_bare=state.is_open,
-        ),
+        launch_command((*initdb, *options, str(password_file)), stop_signal=signal.SIGKILL, account=state.account),
         cwd=state.root,
         capture_output=True,
         text=True,

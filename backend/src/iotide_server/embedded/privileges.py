@@ -1,5 +1,7 @@
 """Who the services run as: started as root they become an ordinary user that exists already, for good.
 
+They keep no right of root. What that user may not read is refused, with the remedy.
+
 Standard library only: `launch` runs this at the start of every child.
 """
 
@@ -10,21 +12,25 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from iotide_server.embedded.problems import StartError
 
+USER: Final = "iotide"
+"""Who runs the services where root starts them and no ordinary user owns their state directory."""
+
 _PR_SET_PDEATHSIG = 1
-_PR_SET_KEEPCAPS = 8
-_PR_SET_SECUREBITS = 28
+_PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_CAP_AMBIENT = 47
-_PR_CAP_AMBIENT_RAISE = 2
 _PR_CAP_AMBIENT_CLEAR_ALL = 4
-_CAP_DAC_OVERRIDE = 1
-_CAP_DAC_READ_SEARCH = 2
-_CAP_SETPCAP = 8
-_SECBIT_NO_SETUID_FIXUP = 4
+_MOST_CAPABILITIES = 64
 _CAPABILITY_VERSION_3 = 0x20080522
+
+_INSTALL_OPENLY: Final = """\
+Install iotide where every user may read it, from its checkout, and start it again:
+    export UV_TOOL_DIR=/opt/iotide/tools UV_PYTHON_INSTALL_DIR=/opt/iotide/python UV_TOOL_BIN_DIR=/usr/local/bin
+    uv tool install --force './backend[embedded]' --with ./agent/wire"""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -53,66 +59,56 @@ def account_of(uid: int) -> Account:
 
 
 def choose_account(state_directory: Path) -> Account:
-    """Who shall run the services: the caller; when that is root, the directory's owner; when that is root too, nobody.
+    """Return who shall run the services: the caller; when that is root, the directory's owner, else the user `iotide`.
 
     Raises:
-        StartError: root asks, and this system has no user nobody.
+        StartError: root asks, the directory is root's or absent, and this system has no user `iotide`.
     """
     if os.geteuid() != 0:
         return account_of(os.geteuid())
     if state_directory.exists() and (owner := state_directory.stat().st_uid) != 0:
         return account_of(owner)
     try:
-        return account_of(pwd.getpwnam("nobody").pw_uid)
+        return account_of(pwd.getpwnam(USER).pw_uid)
     except KeyError as error:
         raise StartError(
-            "root may not run the services, and this system has no user nobody.",
-            remedy=f"Give {state_directory} to an ordinary user with chown.",
+            f"root may not run the services, and this system has no user {USER}.",
+            remedy=f"Make it: useradd --system --home-dir /nonexistent --shell /usr/sbin/nologin {USER}\n"
+            f"Or give {state_directory} to another ordinary user with chown.",
         ) from error
 
 
 def code_locations() -> list[Path]:
-    """What a Python child has to read: the interpreter and everything it may import."""
-    return [Path(sys.executable).resolve(), *(Path(entry) for entry in sys.path if Path(entry).exists())]
+    """Return what a Python child has to read: the interpreter, by each name, and everything it may import."""
+    interpreter = Path(sys.executable)
+    return [interpreter, interpreter.resolve(), *(Path(entry) for entry in sys.path if Path(entry).exists())]
 
 
-def become(account: Account, *, must_reach: Iterable[Path]) -> list[Path]:
-    """Turn this process, started as root, into the account for good; no later program can gain rights again.
+def become(account: Account, *, code: Iterable[Path] = (), state: Path | None = None) -> None:
+    """Turn this process, started as root, into the account for good, without any right of root.
 
-    What lies below a directory that only root may enter (a clone in /root) stays in reach: then, and only then, the
-    process keeps one capability, for itself and for the children that are not launched bare: to read any file, or,
-    where root lacks that one (as in containers), to read and write any file.
+    No program that it starts can gain one again.
 
-    Returns:
-        What is reached by the capability alone; empty when all were given up.
+    Args:
+        code: what the account has to read.
+        state: the directory in which it has to work.
 
     Raises:
-        StartError: something is out of reach, and root has neither capability to give.
+        StartError: the account cannot reach one of them.
     """
-    if account.is_current:
-        return []
-    _prctl(_PR_SET_KEEPCAPS, 1)
-    _set_ids(account)
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    # access(2) answers for the bare user until a capability is kept.
-    hidden = [path for path in must_reach if not os.access(path, os.R_OK)]
-    if not hidden:
-        surrender()
-    elif not any(_keep_capability(number) for number in (_CAP_DAC_READ_SEARCH, _CAP_DAC_OVERRIDE)):
-        raise StartError(
-            f"The services run as {account.name}, who may not reach {hidden[0]}.",
-            remedy="Install iotide where everyone may read it, for instance below /opt, and choose a state directory"
-            " that this user can enter with --state, for instance /var/lib/iotide.",
-        )
-    leave_closed_directory()
-    return hidden
-
-
-def become_bare(account: Account) -> None:
-    """Turn this process into the account without any capability."""
     if not account.is_current:
+        _drop_bounding_set()
         _set_ids(account)
+        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     surrender()
+    for path in code:
+        if not os.access(path, os.R_OK):
+            raise StartError(f"The services run as {account.name}, who may not read {path}.", remedy=_INSTALL_OPENLY)
+    if state is not None and not os.access(state, os.R_OK | os.W_OK | os.X_OK):
+        raise StartError(
+            f"The services run as {account.name}, who may not enter {state}.",
+            remedy="Choose a state directory that this user can enter with --state, for instance /var/lib/iotide.",
+        )
     leave_closed_directory()
 
 
@@ -131,7 +127,7 @@ def surrender() -> None:
     """Give up every capability, also for the program that this process becomes next."""
     if os.geteuid() != 0:
         _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
-        _set_capabilities(0)
+        _clear_capabilities()
 
 
 def die_with_parent(parent_pid: int, signal_number: int) -> None:
@@ -150,17 +146,11 @@ def _set_ids(account: Account) -> None:
     os.setresuid(account.uid, account.uid, account.uid)
 
 
-def _keep_capability(number: int) -> bool:
-    """Keep this capability alone, also across exec; False when this process has not got it."""
-    try:
-        _set_capabilities(1 << number | 1 << _CAP_SETPCAP)
-        # Else access(2) would go on to answer for the bare user, and programs believe it (initdb, Alembic).
-        _prctl(_PR_SET_SECUREBITS, _SECBIT_NO_SETUID_FIXUP)
-        _set_capabilities(1 << number)
-    except PermissionError:
-        return False
-    _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, number)
-    return True
+def _drop_bounding_set() -> None:
+    """Take every capability from what this process may ever gain, as far as root may do so here."""
+    for number in range(_MOST_CAPABILITIES):
+        if _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(number), *[ctypes.c_ulong(0)] * 3) != 0:
+            return  # there are no more, or root in a container lacks the right
 
 
 class _CapabilityHeader(ctypes.Structure):
@@ -171,10 +161,10 @@ class _CapabilitySets(ctypes.Structure):
     _fields_ = (("effective", ctypes.c_uint32), ("permitted", ctypes.c_uint32), ("inheritable", ctypes.c_uint32))
 
 
-def _set_capabilities(mask: int) -> None:
-    """Make the effective, permitted and inheritable set of this process this one (capset(2), numbers below 32)."""
+def _clear_capabilities() -> None:
+    """Empty the effective, permitted and inheritable set of this process (capset(2))."""
     header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)
-    sets = (_CapabilitySets * 2)(_CapabilitySets(mask, mask, mask), _CapabilitySets(0, 0, 0))
+    sets = (_CapabilitySets * 2)()
     if _libc.capset(ctypes.byref(header), sets) != 0:
         raise OSError(ctypes.get_errno(), "capset")
 

@@ -75,7 +75,6 @@ class PrivateRedis:
             is_ready=self._is_ready,
             account=self.state.account,
             stop_deadline_seconds=30.0,
-            is_bare=self.state.is_open,
         )
 
     def _url(self, user: str, password: str) -> str:

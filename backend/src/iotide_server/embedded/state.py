@@ -31,15 +31,10 @@ def default_state_directory() -> Path:
 
 @dataclass(frozen=True)
 class StateDirectory:
-    """A directory of mode 0700 that belongs to the account which runs the services.
-
-    Attributes:
-        is_open: the account can enter it without any capability, see `privileges.become`.
-    """
+    """A directory of mode 0700 that belongs to the account which runs the services."""
 
     root: Path
     account: Account
-    is_open: bool = True
 
     def directory(self, name: str) -> Path:
         """A directory inside, made when absent; `name` may have several parts."""
@@ -65,7 +60,7 @@ class StateDirectory:
 
     def can_execute(self, program: Path) -> bool:
         """Whether a service of this directory could run the program."""
-        return can_execute(program, account=self.account, is_bare=self.is_open)
+        return can_execute(program, account=self.account)
 
     def secret(self, name: str) -> str:
         """A random password, made at the first call and the same ever after."""

@@ -31,7 +31,6 @@ class Part:
         is_ready: asked again and again after the start, in a thread; must answer within a second or so.
         start_deadline_seconds: what is not ready by then is given up; long, for machines that are busy otherwise.
         stop_signal: asks it to end; the kernel sends the same if the supervisor dies first.
-        is_bare: it needs no Python code, so it gets no capability to read it.
     """
 
     name: str
@@ -42,11 +41,10 @@ class Part:
     stop_signal: signal.Signals = signal.SIGTERM
     start_deadline_seconds: float = 180.0
     stop_deadline_seconds: float = 10.0
-    is_bare: bool = False
 
     def launch(self) -> tuple[str, ...]:
         """The argument list that starts it as a child of this process."""
-        return launch_command(self.command, stop_signal=self.stop_signal, account=self.account, is_bare=self.is_bare)
+        return launch_command(self.command, stop_signal=self.stop_signal, account=self.account)
 
 
 class StoppedError(Exception):

@@ -9,7 +9,7 @@ import sys
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from types import MappingProxyType
@@ -93,13 +93,7 @@ def run_services(options: UpOptions, say: Callable[[str], None], *, welcome: Cal
     account = choose_account(options.state)
     state = prepare_state_directory(options.state, account)
     os.umask(0o077)
-    hidden = become(account, must_reach=[state.root, *code_locations()])
-    state = replace(state, is_open=state.root not in hidden)
-    if hidden:
-        say(
-            f"The services run as {account.name}, who may not reach {hidden[0]}; so they keep root's right to reach any"
-            " file. Where code and state directory are open to that user, they keep none."
-        )
+    become(account, code=code_locations(), state=state.root)
     with hold(state) as lock_descriptor:
         asyncio.run(_Services(options, state, lock_descriptor, say).run(welcome))
 
