@@ -185,14 +185,22 @@ def give_a_node_up(culprit: Culprit) -> set[str]:
 
 
 def lose_a_run_for_good(culprit: Culprit) -> set[str]:
-    """Call a node dead in the last attempt of a run that would have given a series a point."""
+    """Call a node dead in the last attempt of a run that would have given a series a point, and twice a schedule's."""
     told = give_a_node_up(culprit)
     culprit.change(
         "UPDATE run SET state = 'failed', validity = 'valid', ended_at = now(), reason_code = lost.reason_code,"
         " reason = lost.reason, reason_actor = lost.reason_actor"
         " FROM attempt AS lost WHERE lost.run_id = :first_run_id AND run.id = :measured_run_id"
     )
-    return told | {"GET /series/{series_id}/points"}
+    culprit.change(
+        "INSERT INTO firing (schedule_id, planned_at, fired_at, problem)"
+        " VALUES (:schedule_id, now() - interval '1 d', now() - interval '1 d', 'its node was away')"
+    )
+    culprit.change(
+        "INSERT INTO firing (schedule_id, planned_at, fired_at, campaign_id)"
+        " SELECT :schedule_id, now(), now(), campaign_id FROM run WHERE id = :measured_run_id"
+    )
+    return told | {"GET /series/{series_id}/points", "GET /board"}
 
 
 def take_things_in_hand(culprit: Culprit) -> set[str]:

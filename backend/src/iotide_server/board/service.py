@@ -23,6 +23,7 @@ from iotide_server.board.attention import (
 from iotide_server.board.repository import AnyRow, Wanted
 from iotide_server.board.schemas import AttentionItem, Board, BoardCell, BoardCluster, BoardNodes, StandingCount
 from iotide_server.board.standing import Gone, Judged, Spread, Step, Summed, judge, sum_up
+from iotide_server.kit.people import are_shown
 from iotide_server.results import reading as results
 from iotide_server.schedules.failing import FailingSchedule, failing_schedules
 from iotide_server.statistics.course import Course
@@ -45,7 +46,7 @@ Place = tuple[int, str]
 def board(session: Session, principal: Principal, since: datetime, now: datetime) -> Board:
     """Show what the caller may see of everything that was measured since then, and of what should have been."""
     visible = principal.visible_clusters()
-    failing = failing_schedules(session, visible)
+    failing = failing_schedules(session, visible, with_names=are_shown())
     late, on_time = _scheduled(session, failing, visible, now)
     wanted = Wanted(since, now, late, on_time, MOST_SERIES)
     rows = repository.measured_series(session, visible, wanted)

@@ -71,11 +71,16 @@ class FailingSchedule:
         return f"{self.name} failed {count} times in a row since {day_written(self.streak.since)}: {self.reason}"
 
 
-def failing_schedules(session: Session, cluster_ids: frozenset[int] | None = None) -> Mapping[int, FailingSchedule]:
+def failing_schedules(
+    session: Session, cluster_ids: frozenset[int] | None = None, *, with_names: bool = False
+) -> Mapping[int, FailingSchedule]:
     """By id, the schedules in these clusters (None: everywhere) that fire and fail.
 
     A paused schedule is not among them, since a person stopped it; those of sample data are, since nothing fires there.
     A firing whose runs are still to end, were cancelled or never came counts neither way.
+
+    Args:
+        with_names: their reasons may name people; not for what is stored.
     """
     last = failing_repository.outcomes(session, cluster_ids, None, FAILING_FIRINGS)
     suspected = [schedule_id for schedule_id, found in _by_schedule(last).items() if streak(found) is not None]
@@ -84,7 +89,8 @@ def failing_schedules(session: Session, cluster_ids: frozenset[int] | None = Non
     longer = _by_schedule(failing_repository.outcomes(session, cluster_ids, suspected, MOST_FIRINGS))
     streaks = {schedule_id: found for schedule_id, own in longer.items() if (found := streak(own)) is not None}
     streaks = {schedule_id: found for schedule_id, found in streaks.items() if found.count >= FAILING_FIRINGS}
-    failed = failing_repository.failed_runs(session, [found.newest.campaign_id for found in streaks.values()])
+    campaign_ids = [found.newest.campaign_id for found in streaks.values()]
+    failed = failing_repository.failed_runs(session, campaign_ids, with_names=with_names)
     return {schedule_id: _failing(found, failed) for schedule_id, found in streaks.items()}
 
 

@@ -49,14 +49,15 @@ _OUTCOMES: Final = text(
 _FAILED_RUNS: Final = text(
     """
     SELECT failed.campaign_id, failed.reason_code,
-           coalesce(worded(failed.reason, NULL, false), failed.flagged, 'no run was valid') AS words,
+           coalesce(worded(failed.reason, failed.reason_actor, :with_names), failed.flagged, 'no run was valid')
+               AS words,
            node.id AS node_id, node.name AS node_name, target.id AS target_id, target.name AS target_name,
            coalesce(mount.path, target.path) AS path,
            (SELECT count(*) FROM cell_node WHERE cell_id = failed.cell_id) AS nodes,
            (SELECT count(*) FROM cell_target WHERE cell_id = failed.cell_id) AS targets
     FROM unnest(CAST(:campaign_ids AS bigint[])) AS wanted (campaign_id)
     CROSS JOIN LATERAL (
-        SELECT id, campaign_id, cell_id, reason_code, reason,
+        SELECT id, campaign_id, cell_id, reason_code, reason, reason_actor,
                (SELECT string_agg(DISTINCT flag->>'code', ', ') FROM jsonb_array_elements(flags) AS flag
                 WHERE flag->>'effect' = 'rejected') AS flagged
         FROM run WHERE campaign_id = wanted.campaign_id AND (state = 'failed' OR validity = 'rejected')
@@ -133,10 +134,13 @@ def outcomes(
     return [Outcome(*row) for row in session.execute(_OUTCOMES, values)]
 
 
-def failed_runs(session: Session, campaign_ids: Collection[int | None]) -> Mapping[int, Sequence[FailedRun]]:
-    """By campaign, the first of its runs that failed or were rejected."""
+def failed_runs(
+    session: Session, campaign_ids: Collection[int | None], *, with_names: bool
+) -> Mapping[int, Sequence[FailedRun]]:
+    """By campaign, the first of its runs that failed or were rejected; `with_names`: their words may name people."""
     found: defaultdict[int, list[FailedRun]] = defaultdict(list)
     wanted = sorted(campaign_id for campaign_id in campaign_ids if campaign_id is not None)
-    for campaign_id, *values in session.execute(_FAILED_RUNS, {"campaign_ids": wanted, "most": MOST_RUNS}):
+    asked = {"campaign_ids": wanted, "most": MOST_RUNS, "with_names": with_names}
+    for campaign_id, *values in session.execute(_FAILED_RUNS, asked):
         found[campaign_id].append(FailedRun(*values))
     return found

@@ -1,5 +1,6 @@
 """Confirmation runs of a suspect: only where its target allows them, by the plan that measured it, and seldom."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -9,7 +10,7 @@ from factories.ready_cluster import ReadyCluster
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import Role, User
+from iotide_server.accounts.models import Role, RoleGrant, User
 from iotide_server.alerts.confirming import confirm
 from iotide_server.alerts.journal import Deed, note
 from iotide_server.alerts.models import Alert, AlertAction
@@ -130,3 +131,11 @@ def test_what_keeps_runs_from_being_submitted_stands_in_the_history(session: Ses
     ((action, why),) = suspected.actions()
     assert action == "confirmation_refused"
     assert why.endswith("is gone or shut out")
+
+
+def test_whose_role_is_missing_is_said_without_a_name(session: Session, suspected: Suspected) -> None:
+    session.query(RoleGrant).filter_by(user_id=suspected.owner_id).update({"role": "viewer"})
+    session.flush()
+    assert suspected.suspect("write_rate").confirmation_id is None
+    ((_, why),) = suspected.actions()
+    assert re.match(r"the owner of campaign \d+ is not operator in this cluster", why)
