@@ -69,7 +69,6 @@ def test_a_link_swapped_in_on_the_way_to_the_target_is_never_followed(
         "approved": (tmp_path, canary.top),
     }[part]
     if part == "approved":
-        # What lies above an approved directory may even be anybody's.
         (canary.top / "middle").symlink_to(".")
         canary.take_again()
     (above / "lure").symlink_to(leads_to)

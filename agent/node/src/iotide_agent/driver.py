@@ -108,6 +108,8 @@ class Driver:
         self._inventory_at = boottime()
         self._inventory_due_at = self._inventory_at + INVENTORY_SECONDS
         self._announced: Inventory = take_inventory(config)
+        for reason in self._announced.exchangeable.values():
+            _logger.error("directory_refused because=%s", reason)
         self._executor = Executor(config, agent, spool, self._announced)
         self._looks = Looks(lambda: take_inventory(config), self._keep_inventory)
         self._runs = Runs(spool, self._executor, speaker.instance, self._loop, self._events.put)

@@ -19,11 +19,13 @@ from iotide_agent.runner import processes
 from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card, write_go
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import read_json
+from iotide_agent.runner.memory import read_memory
 from iotide_agent.runner.record import read_phase, write_places
 from iotide_agent.runner.strays import Stray, Wanted, write_wanted
 from iotide_agent.runner_process import RUNNER, RunnerProcess, adopted_runner, start_runner
 from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
 from iotide_agent.workloads.base import PlanRefusedError
+from iotide_agent.workloads.bounds import why_too_large
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
 from iotide_wire.expressions import TARGET_COUNT, TARGET_RESERVE, ExpressionError, evaluate
 from iotide_wire.measured import StepRole
@@ -82,6 +84,10 @@ class Executor:
         work = self._work_here(order)
         self._check_slots(active_orders)
         self._check_spool()
+        refused = why_too_large(work.options.memory_needed_for(len(order.targets)), read_memory())
+        if refused is not None:
+            outcome = Outcome.FAILED if refused.is_final else Outcome.DECLINED
+            raise DeclinedError(refused.code, refused.reason, outcome)
         card = self._card(order, work)
         try:
             lock = self._spool.lock_node(order.node_mode)
@@ -362,6 +368,7 @@ class Executor:
             others_wait_seconds=order.quiet_wait_seconds + GATHERING_SECONDS,
             listen_address=self._listen_address() if receives else "",
             sockets=work.workload.sockets(work.options) if receives else 0,
+            memory_limit_bytes=read_memory().total_bytes,
         )
 
     def _listen_address(self) -> str:

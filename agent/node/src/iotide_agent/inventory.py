@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from iotide_agent.config import AgentConfig
+from iotide_agent.own_files import why_exchangeable
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
 from iotide_agent.probes.registry import collect_facts, look_again
 from iotide_agent.receiving import data_address
@@ -34,6 +35,7 @@ class Inventory:
             with the facts, but no part of them: only runs that receive depend on it.
         budget: of the configuration, by directories without symbolic links.
         resolved: the approved directories as they are configured, and as they are without symbolic links.
+        exchangeable: by approved directory without symbolic links, why others could exchange it; runs there are refused.
     """
 
     facts: Facts
@@ -43,6 +45,7 @@ class Inventory:
     data_address: str | None = None
     budget: Mapping[str, int] = field(default_factory=dict)
     resolved: Mapping[str, str] = field(default_factory=dict)
+    exchangeable: Mapping[str, str] = field(default_factory=dict)
 
     def real(self, path: str) -> str:
         """A path below an approved directory, without the symbolic links by which agent.toml names that."""
@@ -91,6 +94,7 @@ def take_inventory(config: AgentConfig) -> Inventory:
         data_address=data_address(config),
         budget={_resolve(directory, reader): limit_bytes for directory, limit_bytes in config.budget.items()},
         resolved=resolved,
+        exchangeable={resolved[it]: why for it, why in why_exchangeable(tuple(resolved), reader).items()},
     )
 
 

@@ -1,12 +1,18 @@
-"""Who may change what the agent obeys, and who may read what it keeps: nobody but its own user and root."""
+"""Refuse what others could change of what the agent obeys, and close what it keeps to all but its own user and root."""
 
+import json
 import logging
 import os
 import stat
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from iotide_agent.runner.workspace import why_open_to_others
+from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
+from iotide_agent.runner import walls
+from iotide_agent.runner.files import closing
+from iotide_agent.runner_process import RUNNER
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _SECRETS: Final = ("identity.json", "identity-next.json")
@@ -18,33 +24,42 @@ class StateOpenError(Exception):
 
 
 def why_changeable(file: Path) -> str | None:
-    """Why somebody besides this user and root could change a file or put another in its place, with the remedy.
+    """Return why somebody besides this user and root could change a file or put another in its place, or None.
 
-    None where nobody could. As ssh does it with its keys, the directories above count too.
+    As ssh does it with its keys, the directories above count too.
     """
-    real = Path(os.path.realpath(file))
-    found = real.stat()
-    if found.st_uid not in {0, os.geteuid()}:
-        return f"{real} belongs to user {found.st_uid}, who could change it; chown root {real}"
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"{real} has mode {stat.S_IMODE(found.st_mode):04o}, so others could change it; chmod go-w {real}"
-    for directory in dict.fromkeys((*real.parents, *Path(os.path.abspath(file)).parents)):  # noqa: PTH100 - no links
-        above = directory.stat()
-        if why_open_to_others(str(directory), above.st_uid, above.st_mode) is not None:
-            return f"others could exchange {file}, since {directory} is open to them; chmod go-w {directory}"
-    return None
+    return walls.why_changeable(str(file.absolute()))
+
+
+def why_exchangeable(paths: Sequence[str], reader: Reader) -> dict[str, str]:
+    """Return by path, for those that others could exchange, why they could, with the remedy; links are followed.
+
+    A path that gives no answer is left out: whoever uses it says so.
+    """
+    found = {}
+    for path in paths:
+        # By a program of its own, because a dead mount would hang this process.
+        printed = reader.read(CommandWant((sys.executable, "-I", "-S", str(RUNNER), "--walls", path), "python3"))
+        reason = None if isinstance(printed, Unavailable) else json.loads(printed)[0]
+        if reason is not None:
+            found[path] = reason
+    return found
 
 
 def close_state(directory: Path) -> None:
-    """Closes the state directory, whose files are the node's identity and results, to all but this user.
+    """Close the state directory, whose files are the node's identity and results, to all but this user.
 
     Raises:
-        StateOpenError: it is another user's, or others could read the node's token.
+        StateOpenError: it is another user's, others could exchange it, or others could read the node's token.
     """
     try:
-        found = directory.stat()
+        descriptor, _ = walls.open_walled(str(directory.absolute()), judges_last=False)
     except FileNotFoundError:
         return  # whoever makes it closes it
+    except walls.OpenToOthersError as error:
+        raise StateOpenError(f"state_directory {directory}: {error}") from error
+    with closing(descriptor):
+        found = os.fstat(descriptor)
     if found.st_uid != os.geteuid():
         owner = f"state_directory {directory} belongs to user {found.st_uid}"
         raise StateOpenError(f"{owner}; run the agent as that user, or chown -R {os.geteuid()} {directory}")

@@ -15,10 +15,11 @@ from iotide_agent.clock import ServerClock
 from iotide_agent.config import AgentConfig
 from iotide_agent.identity import Identity, NotEnrolledError, load_identity
 from iotide_agent.inventory import Inventory, take_inventory
+from iotide_agent.own_files import why_exchangeable
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
 from iotide_agent.receiving import data_address, why_not_here
 from iotide_agent.runner.processes import boottime
-from iotide_agent.runner.workspace import why_open_to_others
+from iotide_agent.runner.walls import OpenToOthersError, program_of
 from iotide_agent.transport import Refusal, Unreachable, transport_of
 from iotide_wire import WIRE_VERSION
 from iotide_wire.endpoint import AUTOMATIC, LOOPBACK
@@ -149,10 +150,9 @@ def _directories(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]
             remedy = f"make it and let this user write there: install -d -m 0700 {directory}"
             yield Finding(directory, State.MISSING, "no directory that this user may write to", remedy)
             continue
-        reason = _why_open(directory)
+        reason = inventory.exchangeable.get(directory)
         if reason is not None:
-            sentence, _, remedy = reason.rpartition("; ")
-            yield Finding(directory, State.MISSING, sentence, remedy)
+            yield _refused_path(directory, State.MISSING, reason)
             continue
         mount = next((mount for mount in inventory.mounts if mount.path == directory), None)
         if mount is None:
@@ -164,22 +164,22 @@ def _directories(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]
         yield Finding(directory, State.READY, f"{mount.fstype} from {mount.source}, {free} free")
 
 
-def _why_open(directory: str) -> str | None:
-    told = _stat(directory, "%u %f")
-    if told is None:
-        return None
-    owner, mode = told.split()
-    return why_open_to_others(directory, int(owner), int(mode, 16))
+def _refused_path(name: str, state: State, reason: str) -> Finding:
+    sentence, _, remedy = reason.rpartition("; ")
+    return Finding(name, state, sentence, remedy)
 
 
-def _stat(directory: str, wanted: str) -> str | None:
+def _device_of(directory: str) -> str | None:
     # As a command, because a dead mount would hang this process.
-    told = SystemReader().read(CommandWant(("stat", f"--format={wanted}", directory), "coreutils"))
+    told = SystemReader().read(CommandWant(("stat", "--format=%d", directory), "coreutils"))
     return None if isinstance(told, Unavailable) else told.strip()
 
 
 def _state_directory(directory: Path, inventory: Inventory) -> Finding:
     probe = directory / ".iotide-check"
+    reason = why_exchangeable([str(directory.parent)], SystemReader())
+    if reason:
+        return _refused_path("state directory", State.MISSING, *reason.values())
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         probe.write_bytes(b"")
@@ -188,7 +188,7 @@ def _state_directory(directory: Path, inventory: Inventory) -> Finding:
         remedy = "let this user write there, or name another state_directory in agent.toml"
         return Finding("state directory", State.MISSING, f"{directory}: {error.strerror}", remedy)
     device = str(directory.stat().st_dev)
-    shared = [approved for approved in inventory.approved_directories if _stat(approved, "%d") == device]
+    shared = [approved for approved in inventory.approved_directories if _device_of(approved) == device]
     if shared:
         sentence = f"{directory} shares its file system with {', '.join(shared)}: a run may fill it"
         remedy = "name a state_directory on another file system in agent.toml"
@@ -213,6 +213,9 @@ def _caches(config: AgentConfig) -> Finding:
         if shutil.which(program) is None:
             remedy = f"install {program}, or name another cache_drop_command in agent.toml"
             return Finding("page cache", State.LIMITED, f"there is no program {program} to empty it", remedy)
+        reason = _why_not_started(config.cache_drop_command)
+        if reason is not None:
+            return _refused_path("page cache", State.LIMITED, reason)
         return Finding("page cache", State.READY, f"emptied by {' '.join(config.cache_drop_command)}")
     wanted = CommandWant(("test", "-w", "/proc/sys/vm/drop_caches"), "coreutils")
     if isinstance(SystemReader().read(wanted), Unavailable):
@@ -229,10 +232,22 @@ def _user() -> Finding:
 
 
 def _remounts(config: AgentConfig) -> Iterator[Finding]:
+    for command in config.remount_command.values():
+        reason = _why_not_started(command)
+        if reason is not None:
+            yield _refused_path("remount", State.LIMITED, reason)
     for directory in config.approved_directories:
         if not config.remount_command_at(directory):
             sentence = f"campaigns with the cache policy remount are declined at {directory}"
             yield Finding("remount", State.LIMITED, sentence, "name what may do it in [remount_command] of agent.toml")
+
+
+def _why_not_started(command: tuple[str, ...]) -> str | None:
+    try:
+        program_of(command, os.environ)
+    except OpenToOthersError as error:
+        return f"{command[0]} is not started: {error}"
+    return None
 
 
 def _devices(config: AgentConfig) -> Iterator[Finding]:
@@ -242,6 +257,8 @@ def _devices(config: AgentConfig) -> Iterator[Finding]:
         if isinstance(SystemReader().read(CommandWant(("test", "-r", path), "coreutils")), Unavailable):
             remedy = "let the agent's user read it, for instance by the group disk, or take it out of readable"
             yield Finding("raw device", State.LIMITED, f"{path} is not there or cannot be opened by this user", remedy)
+        for reason in why_exchangeable([path], SystemReader()).values():
+            yield _refused_path("raw device", State.LIMITED, reason)
 
 
 def _budgets(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]:
@@ -261,6 +278,9 @@ def _metrics(config: AgentConfig) -> Iterator[Finding]:
     if config.metrics_textfile is None:
         return
     directory = config.metrics_textfile.parent
+    for reason in why_exchangeable([str(directory.parent)], SystemReader()).values():
+        yield _refused_path("metrics", State.LIMITED, reason)
+        return
     if os.access(directory, os.W_OK | os.X_OK):
         yield Finding("metrics", State.READY, f"written to {config.metrics_textfile}")
     else:

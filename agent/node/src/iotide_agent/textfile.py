@@ -8,11 +8,14 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from iotide_agent.protocol import Stage
+from iotide_agent.runner.files import closing
+from iotide_agent.runner.walls import OpenToOthersError, open_walled
 
 IDLE_SECONDS: Final = 15.0
 BUSY_SECONDS: Final = 60.0
@@ -112,14 +115,25 @@ class Textfile:
     def write(self, facts: AgentFacts, now: float, held: tuple[tuple[int, Stage], ...] = ()) -> None:
         """Replace it; what goes wrong is said once, and costs nothing but the file."""
         self._written_at, self._held = now, held
-        draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
-            draft.write_text(exposition(facts), encoding="utf-8")
-            draft.chmod(0o644)  # node_exporter is another user
-            draft.replace(self.path)
-        except OSError as error:
+            self._replace(exposition(facts).encode())
+        except (OSError, OpenToOthersError) as error:
             if not self._has_failed:
                 _logger.warning("metrics_not_written path=%s error=%s", self.path, error)
             self._has_failed = True
         else:
             self._has_failed = False
+
+    def _replace(self, text: bytes) -> None:
+        # The directory may be the exporter's own: whatever it puts there is not followed and not written to.
+        directory, _ = open_walled(str(self.path.parent), judges_last=False)
+        draft = f".{self.path.name}.{os.getpid()}"
+        with closing(directory):
+            with suppress(FileNotFoundError):
+                os.unlink(draft, dir_fd=directory)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            file = os.open(draft, flags, 0o600, dir_fd=directory)
+            with closing(file):
+                os.write(file, text)
+                os.fchmod(file, 0o644)  # node_exporter is another user
+            os.rename(draft, self.path.name, src_dir_fd=directory, dst_dir_fd=directory)

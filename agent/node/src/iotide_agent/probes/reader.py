@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from iotide_agent.runner.walls import why_program_changeable
 from iotide_wire.units import format_seconds
 
 _MAX_CHARACTERS: Final = 1_000_000
@@ -110,6 +111,12 @@ def _run(want: CommandWant, timeout_seconds: float) -> str | Unavailable:
     program = find_program(name)
     if program is None:
         return Unavailable(f"{name} is not installed; install the package {want.package} on this node")
+    try:
+        changeable = why_program_changeable(program)
+    except OSError as error:
+        changeable = f"{error.filename} cannot be entered: {error.strerror}"
+    if changeable is not None:
+        return Unavailable(f"{name} is not started: {changeable}")
     process = subprocess.Popen(
         [program, *arguments],
         stdin=subprocess.DEVNULL,

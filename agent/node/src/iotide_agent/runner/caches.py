@@ -2,11 +2,13 @@
 
 import ctypes
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from iotide_agent.runner.card import Card
+from iotide_agent.runner.walls import OpenToOthersError, program_of
 
 _DROP: Final = Path("/proc/sys/vm/drop_caches")
 _DROP_PAGES_AND_INODES: Final = b"3\n"
@@ -24,17 +26,29 @@ def prepare_caches(wanted: str, card: Card, directories: Sequence[str], files: S
         _sync_file_system(directory)
     if wanted != "drop":
         return wanted
-    if card.drop_caches and (run_command(card.drop_command) or _drop_all()):
+    if card.drop_caches and (_run_helper(card.drop_command) or _drop_all()):
         return "drop"
     return "drop_files" if _drop_files(files) else "sync"
 
 
 def run_command(command: Sequence[str]) -> bool:
-    """Whether a command of agent.toml was there and succeeded; what it prints goes into the runner's log."""
+    """Return whether a command of agent.toml was there and succeeded; what it prints goes into the runner's log.
+
+    Raises:
+        OpenToOthersError: others could decide what it does; it is not started.
+    """
     if not command:
         return False
-    status = os.spawnvp(os.P_WAIT, command[0], tuple(command))  # noqa: S606 - an argument list from agent.toml
-    return status == 0
+    program = program_of(command, os.environ)
+    return os.spawnv(os.P_WAIT, program, tuple(command)) == 0  # noqa: S606 - an argument list from agent.toml
+
+
+def _run_helper(command: Sequence[str]) -> bool:
+    try:
+        return run_command(command)
+    except OpenToOthersError as error:
+        sys.stderr.write(f"helper_refused command={command[0]} because={error}\n")
+        return False
 
 
 def _sync_file_system(directory: str) -> None:

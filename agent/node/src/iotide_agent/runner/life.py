@@ -29,6 +29,7 @@ from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
 from iotide_agent.runner.sampler import Sampler
 from iotide_agent.runner.sockets import Sockets
 from iotide_agent.runner.strays import find_strays
+from iotide_agent.runner.walls import print_reasons
 from iotide_agent.runner.workspace import TargetRefusedError
 
 T = TypeVar("T")
@@ -198,7 +199,14 @@ class Runner:
         card = self._card
         environment = card.environment | {"HOME": str(scratch), "TMPDIR": str(scratch)}
         surroundings = Surroundings(
-            scratch, output, card.output_limit_bytes, card.patience_seconds, self._locks, environment, self._sockets
+            scratch,
+            output,
+            card.output_limit_bytes,
+            card.patience_seconds,
+            self._locks,
+            environment,
+            self._sockets,
+            card.memory_limit_bytes,
         )
         make_sampler = partial(Sampler, self._directory / "curve.jsonl", self._places.mounts())
         return Groups(self._loop, surroundings, make_sampler, check=self._check, note=self._note_loads)
@@ -311,8 +319,12 @@ class Runner:
 def main(arguments: list[str]) -> int:
     """Runs the runner: ORDER_DIRECTORY, `--aftermath` if another died, then descriptors of the node's lock.
 
-    With `--strays` it is no order's: the directory says what is to be searched for strays.
+    With `--strays` it is no order's: the directory says what is to be searched for strays. With `--walls` it only
+    says of each path why others could exchange what it leads to.
     """
+    if arguments[0] == "--walls":
+        print_reasons(arguments[1:])
+        return 0
     directory = Path(arguments[0])
     if "--strays" in arguments:
         find_strays(directory)

@@ -10,7 +10,9 @@ from typing import Any, Final, NamedTuple, NoReturn
 from iotide_agent.runner import processes
 from iotide_agent.runner.capture import Capture
 from iotide_agent.runner.card import StepCard, output_name
+from iotide_agent.runner.memory import bound_load
 from iotide_agent.runner.sockets import Sockets
+from iotide_agent.runner.walls import program_of
 
 _NOT_STARTED: Final = 127
 _PIPE_BYTES: Final = 4096
@@ -25,6 +27,7 @@ class Surroundings(NamedTuple):
         output: where its output is kept.
         patience_seconds: for killed processes to disappear.
         inherited: lock descriptors that stay open as long as any process of the load lives.
+        memory_limit_bytes: what each process of it may take; 0 for no bound.
         sockets: at which other nodes of the run are listened for; a load may get one as its standard input.
     """
 
@@ -35,6 +38,7 @@ class Surroundings(NamedTuple):
     inherited: tuple[int, ...]
     environment: dict[str, str]
     sockets: Sockets
+    memory_limit_bytes: int = 0
 
 
 class Load:
@@ -192,11 +196,13 @@ def _become(
         for descriptor in surroundings.inherited:
             os.set_inheritable(descriptor, True)
         os.chdir(surroundings.scratch)
+        bound_load(surroundings.memory_limit_bytes)
+        program = program_of(argv, surroundings.environment)
         # Forked ahead of the moment, which waits for nobody: between it and the command there is nothing but this line.
         processes.sleep_until(start_at)
         os.write(failure, f"{time.monotonic():.6f}\n".encode())
         before_failure = b""
-        os.execvpe(argv[0], tuple(argv), surroundings.environment)  # noqa: S606 - an argument list, and no shell is meant
+        os.execve(program, tuple(argv), surroundings.environment)  # noqa: S606 - an argument list, and no shell is meant
     except BaseException as error:  # noqa: BLE001 - a forked child must never run on as a second runner
         os.write(failure, before_failure + str(error).encode()[:1000])
     os._exit(_NOT_STARTED)

@@ -12,6 +12,7 @@ from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Hands, Limits, go_on
 from iotide_agent.runner.mounts import MountLine
 from iotide_agent.runner.record import Settled
+from iotide_agent.runner.walls import OpenToOthersError
 from iotide_agent.runner.workspace import (
     MadePlace,
     TargetRefusedError,
@@ -146,8 +147,13 @@ class Places:
         return [self._remount(target) for target in self._card.targets]
 
     def _remount(self, target: TargetCard) -> MountLine:
-        if not run_command(target.remount_command):
-            words = " ".join(target.remount_command)
+        words = " ".join(target.remount_command)
+        try:
+            is_done = run_command(target.remount_command)
+        except OpenToOthersError as error:
+            reason = f"{target.path} was not remounted: `{words}` of agent.toml was not started, since {error}"
+            raise TargetRefusedError("remount_failed", reason) from error
+        if not is_done:
             reason = f"{target.path} was not remounted: `{words}` of agent.toml failed, see runner.log"
             raise TargetRefusedError("remount_failed", reason)
         parent, path = open_beneath(self._card.approved, target.path)

@@ -14,6 +14,7 @@ from iotide_agent.runner.direct import try_direct
 from iotide_agent.runner.emptying import OPEN_DIRECTORY, empty_directory, opened_below
 from iotide_agent.runner.files import closing
 from iotide_agent.runner.mounts import MountLine, mount_id_of, mount_of
+from iotide_agent.runner.walls import OpenToOthersError, open_walled
 
 MARKER: Final = ".iotide-marker"
 SPARE_RATIO: Final = 0.1
@@ -24,7 +25,6 @@ SPARE_FILES_RATIO: Final = 0.05
 _PARENT: Final = b', "parent": '
 _MARKER_BYTES: Final = 32_768
 """More than any mark has: JSON writes a byte of a path in up to six."""
-_WALK: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ_MARKER: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NO_MARKER: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENXIO})
 """There is none, it is a symbolic link, or a socket."""
@@ -59,14 +59,14 @@ class MadePlace(NamedTuple):
 
 
 def open_beneath(approved: Sequence[str], path: str) -> tuple[int, str]:
-    """Opens the directory `path`, which lies at or below an approved one, and says its path without symbolic links.
+    """Open the directory `path`, which lies at or below an approved one, and return its path without symbolic links.
 
-    The approved directory itself may be reached through symbolic links, as its administrator wrote it; below it each
-    component is opened on its own and a symbolic link is refused, so no link placed there leads out. Each must be such
-    that only this user and root can rename what lies in it, or a run's directory could be exchanged for another.
+    The approved directory itself may be reached through symbolic links, as its administrator wrote it; below it a
+    symbolic link is refused, so no link placed there leads out. Each directory from `/` on must be such that only this
+    user and root can rename what lies in it, or a run's directory could be exchanged for another.
 
     Args:
-        approved: as configured, and besides as they were without symbolic links when the agent looked at them.
+        approved: as configured, and also as they were without symbolic links when the agent looked at them.
 
     Raises:
         TargetRefusedError: outside, behind a symbolic link, open to others, or absent.
@@ -75,14 +75,16 @@ def open_beneath(approved: Sequence[str], path: str) -> tuple[int, str]:
         reason = f"{path!r} holds '..' or a zero byte; name the directory itself"
         raise TargetRefusedError("directory_not_approved", reason)
     for root in approved:
-        real = os.path.realpath(root)
-        for base in (root, real):
+        for base in (root, os.path.realpath(root)):
             if PurePosixPath(path).is_relative_to(base):
+                descriptor, real = _open(root, links=True)
+                os.close(descriptor)
                 if real not in approved:
                     reason = f"{root} leads to {real} now, but did not when the agent looked; approve {real} itself"
                     raise TargetRefusedError("directory_not_approved", reason)
-                rest = PurePosixPath(path).relative_to(base).parts
-                return _walk(real, rest), str(PurePosixPath(real, *rest))
+                below, real_path = _open(str(PurePosixPath(real, PurePosixPath(path).relative_to(base))), links=False)
+                with closing(below):
+                    return os.open(".", OPEN_DIRECTORY, dir_fd=below), real_path
     raise TargetRefusedError(
         "directory_not_approved",
         f"{path} is not below an approved directory of this node ({', '.join(approved) or 'none is approved'}); "
@@ -90,15 +92,20 @@ def open_beneath(approved: Sequence[str], path: str) -> tuple[int, str]:
     )
 
 
-def why_open_to_others(path: str, owner: int, mode: int) -> str | None:
-    """Why users other than this one and root could exchange what lies in a directory, with the remedy; None if not."""
-    own = os.geteuid()
-    if owner not in {0, own}:
-        return f"{path} belongs to user {owner}, who could exchange what a run makes there; chown {own} {path}"
-    if mode & (stat.S_IWGRP | stat.S_IWOTH) and not mode & stat.S_ISVTX:
-        permissions = f"{stat.S_IMODE(mode):04o}"
-        return f"{path} has mode {permissions}, so others could exchange what a run makes there; chmod go-w {path}"
-    return None
+def _open(path: str, *, links: bool) -> tuple[int, str]:
+    try:
+        return open_walled(path, links=links)
+    except OpenToOthersError as error:
+        raise TargetRefusedError("directory_open_to_others", str(error)) from error
+    except FileNotFoundError as error:
+        sentence = f"{error.filename} does not exist; make it or mount the target"
+        raise TargetRefusedError("target_missing", sentence) from error
+    except NotADirectoryError as error:
+        reason = f"{error.filename} is a symbolic link or no directory; below an approved directory only real ones are"
+        raise TargetRefusedError("directory_not_approved", f"{reason} entered") from error
+    except OSError as error:
+        reason = f"{error.filename} cannot be entered: {error.strerror}; if its file system was replaced, mount it anew"
+        raise TargetRefusedError("target_error", reason) from error
 
 
 def make_place(card: Card, target: TargetCard) -> MadePlace:
@@ -260,47 +267,6 @@ def _is_of(card: Card, marker: bytes) -> bool:
     """
     own = _of_order(card.order_id, card.fence, card.agent)
     return (own + _PARENT).startswith(marker) or marker.startswith((own + _PARENT, own + b"}"))
-
-
-def _walk(root: str, parts: Sequence[str]) -> int:
-    """Opens `parts` below the approved directory `root`, which has no symbolic link in its path, each on its own.
-
-    What lies above `root` is not the agent's to judge, but a link that was put there meanwhile is not followed either.
-    """
-    path = PurePosixPath("/")
-    descriptor = os.open(path, _WALK)
-    above_root = PurePosixPath(root).parts[1:]
-    for depth, part in enumerate((*above_root, *parts), start=1):
-        above, path = descriptor, path / part
-        try:
-            descriptor = _open_part(part, above, str(path))
-        finally:
-            os.close(above)
-        if depth >= len(above_root):
-            _require_private(descriptor, str(path))
-    with closing(descriptor):
-        return os.open(".", OPEN_DIRECTORY, dir_fd=descriptor)
-
-
-def _require_private(descriptor: int, path: str) -> None:
-    found = os.fstat(descriptor)
-    reason = why_open_to_others(path, found.st_uid, found.st_mode)
-    if reason is not None:
-        os.close(descriptor)
-        raise TargetRefusedError("directory_open_to_others", reason)
-
-
-def _open_part(name: str, above: int, path: str) -> int:
-    try:
-        return os.open(name, _WALK, dir_fd=above)
-    except FileNotFoundError as error:
-        raise TargetRefusedError("target_missing", f"{path} does not exist; make it or mount the target") from error
-    except NotADirectoryError as error:
-        reason = f"{path} is a symbolic link or no directory; below an approved directory only real ones are entered"
-        raise TargetRefusedError("directory_not_approved", reason) from error
-    except OSError as error:
-        reason = f"{path} cannot be entered: {error.strerror}; if its file system was replaced, mount it anew"
-        raise TargetRefusedError("target_error", reason) from error
 
 
 def _check_space(parent: int, target: TargetCard) -> tuple[int, int]:

@@ -12,13 +12,14 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from iotide_agent.workloads.bounds import BoundedOptions, BoundedSettings
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number
 from iotide_wire.facts import Facts
 from iotide_wire.measured import Answer, Flag, NotJudged, StepRole
 
 
-class Options(BaseModel):
+class Options(BoundedOptions, BaseModel):
     """Base of a workload's options: frozen, unknown keys refused; its JSON Schema is the form in the browser.
 
     A size field carries `json_schema_extra={"x-unit": "bytes"}`, a duration `{"x-unit": "seconds"}`, a rate
@@ -254,7 +255,7 @@ class PlanRefusedError(Exception):
     """The options ask for what this node's administrator has not allowed; the sentence names option and remedy."""
 
 
-class Settings(BaseModel):
+class Settings(BoundedSettings, BaseModel):
     """Base of what a workload takes from the table `[workloads.NAME]` of agent.toml."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -95,6 +95,10 @@ class CommandSettings(Settings):
 
     commands: dict[CommandName, Command] = Field(default_factory=dict)
 
+    def outside_paths(self) -> tuple[str, ...]:
+        """Return the programs that are named by their paths."""
+        return tuple(command.argv[0] for command in self.commands.values() if command.argv[0].startswith("/"))
+
     @model_validator(mode="after")
     def _metrics_of_one_name_are_alike(self) -> Self:
         seen: dict[str, CommandMetric] = {}

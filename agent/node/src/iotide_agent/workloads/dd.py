@@ -24,6 +24,7 @@ from iotide_agent.workloads.base import (
     StepOutcome,
     Workload,
 )
+from iotide_agent.workloads.bounds import MemoryNeed, product
 from iotide_agent.workloads.sizes import AutoSize, size_bytes
 from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, together
 from iotide_wire.catalogue import MetricSpec
@@ -102,6 +103,10 @@ class DdOptions(Options):
     writers: int = Field(
         default=1, ge=1, le=64, title="Writers", description="dd processes side by side, each on a file of its own."
     )
+
+    def memory_needed(self) -> MemoryNeed:
+        """Return a block for each writer."""
+        return product(self, "block_size_bytes", "writers")
 
     @model_validator(mode="after")
     def _write_comes_once(self) -> Self:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final, Literal
 
+from iotide_wire.units import format_bytes
+
 Operation = Literal["read", "write"]
 Check = Callable[[str], str]
 """Gives the value back as fio is to get it; raises ValueError with the remedy."""
@@ -115,6 +117,18 @@ class Job:
         return int(self.keys.get("iodepth", 1)) if "ramp_time" in self.keys else 0
 
     @property
+    def block_bytes(self) -> int:
+        """The largest block, of which each operation in flight holds one."""
+        sizes = [int(size) for size in self.keys.get("bs", "4096").split(",")]
+        split = re.findall(r"(\d+)([kKmM]?)/", self.keys.get("bssplit", ""))
+        return max(sizes + [int(number) * _POWERS[power.lower()] for number, power in split])
+
+    @property
+    def depth(self) -> int:
+        """How many operations each clone keeps in flight."""
+        return int(self.keys.get("iodepth", 1))
+
+    @property
     def files(self) -> tuple[str, ...]:
         """Names of the files that its clones make, without those that `nrfiles` adds."""
         shared = self.keys.get("filename")
@@ -149,6 +163,24 @@ def write_job_file(jobs: tuple[Job, ...], *, direct_works: bool) -> str:
             kept = "0" if key == "direct" and not direct_works else value
             lines.append(f"{key}={kept}" if kept else key)
     return "\n".join(lines) + "\n"
+
+
+def largest_buffers(jobs: tuple[Job, ...]) -> tuple[int, str]:
+    """Return the bytes that jobs hold in buffers at once at most, and the keys of the largest of these jobs."""
+    groups: list[list[Job]] = [[]]
+    for job in jobs:
+        if "stonewall" in job.keys:
+            groups.append([])
+        groups[-1].append(job)
+    group = max(groups, key=lambda group: sum(map(_buffers_bytes, group)))
+    largest = max(group, key=_buffers_bytes)
+    others = f" and {len(group) - 1} more at the same time" if len(group) > 1 else ""
+    keys = f"a block of {format_bytes(largest.block_bytes)} x iodepth {largest.depth} x numjobs {largest.clones}"
+    return sum(map(_buffers_bytes, group)), f"job_file, section [{largest.name}], {keys}{others}"
+
+
+def _buffers_bytes(job: Job) -> int:
+    return job.block_bytes * job.depth * job.clones
 
 
 def files_bytes(jobs: tuple[Job, ...]) -> int:

@@ -5,7 +5,8 @@ from typing import Final, Literal, Self
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from iotide_agent.workloads.base import Options
-from iotide_agent.workloads.fio_job_file import Job, Operation, read_job_file
+from iotide_agent.workloads.bounds import MemoryNeed, product
+from iotide_agent.workloads.fio_job_file import Job, Operation, largest_buffers, read_job_file
 
 _SYNCHRONOUS: Final = ("psync", "sync", "mmap")
 _ANY_SPACE_BYTES: Final = 2**63
@@ -129,6 +130,12 @@ class FioOptions(Options):
     def _job_file_fits(self) -> Self:
         self.jobs()
         return self
+
+    def memory_needed(self) -> MemoryNeed:
+        """Return a block for each operation in flight, of a job file for the largest group of its jobs."""
+        if self.job_file:
+            return MemoryNeed(*largest_buffers(self.jobs()))
+        return product(self, "block_size_bytes", "io_depth", "num_jobs")
 
     def jobs(self) -> tuple[Job, ...]:
         """The jobs of the job file; none where there is no job file.

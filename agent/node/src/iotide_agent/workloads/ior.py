@@ -18,6 +18,7 @@ from iotide_agent.workloads.base import (
     Step,
     StepOutcome,
 )
+from iotide_agent.workloads.bounds import TASK_BYTES, MemoryNeed, product
 from iotide_agent.workloads.ior_report import MEBIBYTE, Operation, Report, Result, read_report
 from iotide_agent.workloads.mpi import MpiWorkload
 from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, side_by_side, together
@@ -33,6 +34,7 @@ _FLAGS: Final[dict[Operation, str]] = {"write": "-w", "read": "-r"}
 """In the order in which they are done."""
 _LABELS: Final = ("operation", "direct")
 _DIRECT_UNIT_BYTES: Final = 512
+_OFFSET_BYTES: Final = 8
 _COUNTED_BYTES: Final = 1e-4 * MEBIBYTE
 """The total is printed in MiB with four decimals."""
 
@@ -126,6 +128,16 @@ class IorOptions(Options):
     def total_bytes(self) -> int:
         """Of all files."""
         return self.block_bytes * self.segments * self.tasks
+
+    def memory_needed(self) -> MemoryNeed:
+        """Return a transfer for each task, the task itself, and in random order the list of its offsets."""
+        own = product(self, "transfer_size_bytes", "tasks")
+        needed_bytes = own.needed_bytes + self.tasks * TASK_BYTES
+        if not self.random:
+            return own._replace(needed_bytes=needed_bytes)
+        offsets = self.transfers_per_block * self.segments
+        because = f"{own.because}, in random order with transfers_per_block x segments = {offsets} offsets each"
+        return MemoryNeed(needed_bytes + _OFFSET_BYTES * offsets * self.tasks, because)
 
     @model_validator(mode="after")
     def _pattern_is_possible(self) -> Self:

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from iotide_agent.workloads.base import Options, Place
+from iotide_agent.workloads.bounds import MemoryNeed, product
 from iotide_agent.workloads.iozone_report import KIBIBYTE
 from iotide_agent.workloads.sizes import count_between, size_bytes
 from iotide_wire.expressions import AUTO, Holds, Number, Operation, Option, evaluate
@@ -108,6 +109,10 @@ class IozoneOptions(Options):
             "then move less than their file. Without it each moves its whole file."
         ),
     )
+
+    def memory_needed(self) -> MemoryNeed:
+        """Return a record for each process."""
+        return product(self, "max_record_size_bytes", *(["processes"] if self.mode == "throughput" else []))
 
     @model_validator(mode="after")
     def _sizes_are_in_order(self) -> Self:

@@ -19,6 +19,7 @@ from iotide_agent.workloads.base import (
     Step,
     StepOutcome,
 )
+from iotide_agent.workloads.bounds import TASK_BYTES, MemoryNeed, product
 from iotide_agent.workloads.mpi import MpiWorkload
 from iotide_agent.workloads.writers import RACE_METRICS, Part, race, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
@@ -126,6 +127,11 @@ class MdtestOptions(Options):
         ),
         json_schema_extra={"x-unit": "seconds"},
     )
+
+    def memory_needed(self) -> MemoryNeed:
+        """Return the data of one file for each task, and the task itself."""
+        own = product(self, "file_size_bytes", "tasks")
+        return own._replace(needed_bytes=own.needed_bytes + self.tasks * TASK_BYTES)
 
     @model_validator(mode="after")
     def _operations_can_be_done(self) -> Self:

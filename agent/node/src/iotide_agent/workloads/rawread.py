@@ -26,6 +26,7 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
+from iotide_agent.workloads.bounds import MemoryNeed, product
 from iotide_agent.workloads.fio import CLOCK_SECONDS, ENDED_EARLY_RATIO, INTERRUPTED_STATUS, FioWorkload
 from iotide_agent.workloads.fio_report import Direction, Job, latency_flags, latency_samples, read_report
 from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, side_by_side, together
@@ -60,6 +61,10 @@ class RawreadSettings(Settings):
     """
 
     readable: tuple[Annotated[str, AfterValidator(_check_readable)], ...] = ()
+
+    def outside_paths(self) -> tuple[str, ...]:
+        """Return what may be read."""
+        return self.readable
 
 
 class RawreadOptions(Options):
@@ -112,6 +117,11 @@ class RawreadOptions(Options):
         json_schema_extra={"x-unit": "seconds"},
     )
     direct: bool = Field(default=True, title="O_DIRECT", description="Past the page cache.")
+
+    def memory_needed(self) -> MemoryNeed:
+        """Return a block for each operation in flight."""
+        needs = {"sequential": ("block_size_bytes",), "random": ("random_block_size_bytes", "io_depth")}
+        return max(product(self, *needs[pattern]) for pattern in self.patterns)
 
     @model_validator(mode="after")
     def _patterns_come_once(self) -> Self:

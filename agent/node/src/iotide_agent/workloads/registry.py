@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from iotide_agent.own_files import why_exchangeable
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
 from iotide_agent.workloads.base import Workload
 from iotide_agent.workloads.bonnie import BonnieWorkload
@@ -140,6 +141,9 @@ def _tool_version(found: Workload[Any], reader: Reader) -> str | Unavailable:
     lacking = found.unavailable_because()
     if lacking is not None:
         return Unavailable(lacking)
+    exchangeable = why_exchangeable(found.settings.outside_paths(), reader)
+    if exchangeable:
+        return Unavailable(next(iter(exchangeable.values())))
     if found.tool is None:
         return platform.python_version()
     answers: list[str] = []

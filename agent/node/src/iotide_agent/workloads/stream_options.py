@@ -5,6 +5,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from iotide_agent.workloads.base import Options
+from iotide_agent.workloads.bounds import MemoryNeed, product
 
 MEGABIT: Final = 125_000
 """Bytes in a megabit: rates are whole numbers of Mbit/s."""
@@ -110,3 +111,13 @@ class StreamOptions(Options):
         title="Verify",
         description="Reads the files back after each rate and checks that every sequence number is there once.",
     )
+
+    def memory_needed(self) -> MemoryNeed:
+        """Return the receiver's ring and the socket's buffer."""
+        ring, socket = product(self, "ring_bytes"), product(self, "socket_buffer_bytes")
+        return MemoryNeed(ring.needed_bytes + socket.needed_bytes, f"{ring.because} + {socket.because}")
+
+    def memory_needed_for(self, target_count: int) -> MemoryNeed:
+        """Return the same: one receiver writes to all targets."""
+        del target_count
+        return self.memory_needed()

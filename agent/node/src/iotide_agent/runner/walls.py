@@ -1,0 +1,190 @@
+"""Open what a path leads to only where nobody but root and this user can put something else in its place.
+
+The standard library alone: the runner imports it, and the agent runs it as a program where a dead mount could hang it.
+"""
+
+import errno
+import json
+import os
+import stat
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Final
+
+from iotide_agent.runner.files import closing
+
+_DIRECTORY: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""With O_DIRECTORY the kernel mounts what an automounter offers there; without it, it does not."""
+_ANYTHING: Final = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
+_MOST_LINKS: Final = 40
+"""As many as the kernel follows."""
+
+
+class OpenToOthersError(Exception):
+    """Somebody besides root and this user could exchange what a path leads to; the text ends with the remedy."""
+
+
+def open_walled(path: str, *, links: bool = True, judges_last: bool = True) -> tuple[int, str]:
+    """Open what `path` leads to, component by component from `/`, and judge each directory on the way.
+
+    Args:
+        path: absolute.
+        links: whether to follow symbolic links; otherwise one is no directory.
+        judges_last: whether a directory at the end of the path is judged as well.
+
+    Returns:
+        a descriptor of O_PATH, and the path without symbolic links.
+
+    Raises:
+        OpenToOthersError: others could exchange a directory or link on the way, or what lies in the last directory.
+        OSError: a component is missing or cannot be entered; `filename` names it.
+    """
+    waiting = list(reversed(PurePosixPath(path).parts[1:]))
+    links_left = _MOST_LINKS if links else 0
+    descriptor, real = os.open("/", _DIRECTORY), PurePosixPath("/")
+    try:
+        _judge(str(real), os.fstat(descriptor))
+        while waiting:
+            part = waiting.pop()
+            below_path = real.parent if part == ".." else real / part
+            below = _open_part(part, descriptor, str(below_path), any_kind=links)
+            with closing(below):
+                found = os.fstat(below)
+                if stat.S_ISLNK(found.st_mode):
+                    _judge_link(str(below_path), found, os.fstat(descriptor))
+                    if not links_left:
+                        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(below_path))
+                    links_left -= 1
+                    target = PurePosixPath(os.readlink("", dir_fd=below))
+                    waiting += reversed(target.parts[target.is_absolute() :])
+                    if target.is_absolute():
+                        _move(descriptor, os.open("/", _DIRECTORY))
+                        real = PurePosixPath("/")
+                    continue
+                if stat.S_ISDIR(found.st_mode):
+                    if waiting or judges_last:
+                        _judge(str(below_path), found)
+                elif waiting:
+                    raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(below_path))
+                _move(descriptor, os.dup(below))
+                real = below_path
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor, str(real)
+
+
+def why_open_to_others(path: str, found: os.stat_result) -> str | None:
+    """Return why others could exchange what lies in a directory, with the remedy, or None where they could not."""
+    own = os.geteuid()
+    if found.st_uid not in {0, own}:
+        return (
+            f"{path} belongs to user {found.st_uid}, who could exchange what lies below it; "
+            f"chown {own} {path}, or name a path that does not lead through it"
+        )
+    if found.st_mode & _OTHERS_WRITE and not found.st_mode & stat.S_ISVTX:
+        return (
+            f"{path} has mode {stat.S_IMODE(found.st_mode):04o} (user {found.st_uid}, group {found.st_gid}), so others "
+            f"could exchange what lies below it; chmod go-w {path} or chmod +t {path}, "
+            "or name a path that does not lead through it"
+        )
+    return None
+
+
+def why_changeable(path: str) -> str | None:
+    """Return why others could change a file or put another in its place, with the remedy, or None.
+
+    Raises:
+        OSError: the file is missing or cannot be reached.
+    """
+    try:
+        descriptor, real = open_walled(path)
+    except OpenToOthersError as error:
+        return str(error)
+    with closing(descriptor):
+        found = os.fstat(descriptor)
+    if found.st_uid not in {0, os.geteuid()}:
+        return f"{real} belongs to user {found.st_uid}, who could change it; chown root {real}"
+    if found.st_mode & _OTHERS_WRITE and not stat.S_ISDIR(found.st_mode):
+        return f"{real} has mode {stat.S_IMODE(found.st_mode):04o}, so others could change it; chmod go-w {real}"
+    return None
+
+
+def program_of(argv: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Return the path of the program that a command starts, or its first word where there is no such program.
+
+    Arguments that name a program are judged too, such as a script behind its interpreter.
+
+    Raises:
+        OpenToOthersError: others could decide what the command does.
+    """
+    for directory in ("",) if "/" in argv[0] else os.get_exec_path(environment):
+        program = os.path.abspath(os.path.join(directory, argv[0]))  # noqa: PTH100, PTH118 - no Path: start-up time
+        if _is_program(program):
+            for path in (program, *(word for word in argv[1:] if word.startswith("/") and _is_program(word))):
+                reason = why_program_changeable(path)
+                if reason is not None:
+                    raise OpenToOthersError(reason)
+            return program
+    return argv[0]
+
+
+def why_program_changeable(program: str) -> str | None:
+    """As `why_changeable`, but None for the agent's own interpreter: whoever changes that has the agent already.
+
+    Raises:
+        OSError: the program is missing or cannot be reached.
+    """
+    own = os.path.realpath(program) == os.path.realpath(sys.executable)
+    return None if own else why_changeable(program)
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113 - no Path: start-up time
+
+
+def _open_part(name: str, above: int, path: str, *, any_kind: bool) -> int:
+    try:
+        try:
+            return os.open(name, _DIRECTORY, dir_fd=above)
+        except NotADirectoryError:
+            if not any_kind:
+                raise
+            return os.open(name, _ANYTHING, dir_fd=above)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
+
+
+def _judge(path: str, found: os.stat_result) -> None:
+    reason = why_open_to_others(path, found)
+    if reason is not None:
+        raise OpenToOthersError(reason)
+
+
+def _judge_link(path: str, found: os.stat_result, above: os.stat_result) -> None:
+    """Only where others may make names, as in a sticky directory, is it of interest whose a link is."""
+    if found.st_uid not in {0, os.geteuid()} and above.st_mode & _OTHERS_WRITE:
+        reason = f"the symbolic link {path} belongs to user {found.st_uid}, who could let it lead elsewhere; "
+        raise OpenToOthersError(f"{reason}name the path that it leads to")
+
+
+def _move(to: int, source: int) -> None:
+    with closing(source):
+        os.dup2(source, to, inheritable=False)
+
+
+def print_reasons(paths: list[str]) -> None:
+    """Print why others could exchange what each path leads to, as a JSON list of texts and nulls."""
+    print(json.dumps([_why(path) for path in paths]))  # noqa: T201 - the answer of a program
+
+
+def _why(path: str) -> str | None:
+    try:
+        os.close(open_walled(path)[0])
+    except OpenToOthersError as error:
+        return str(error)
+    except OSError:
+        return None  # what is missing is said by whoever needs it
+    return None

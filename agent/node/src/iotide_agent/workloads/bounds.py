@@ -1,0 +1,91 @@
+"""What a node judges of a workload before it starts it: the memory that options ask for, and paths of agent.toml."""
+
+from math import prod
+from typing import Any, Final, NamedTuple
+
+from iotide_agent.runner.memory import Memory
+from iotide_wire.units import format_bytes
+
+TASK_BYTES: Final = 16 * 1024**2
+"""What each task of an MPI program takes besides its buffers, at least."""
+
+
+MEMORY_RATIO: Final = 0.8
+"""A load may take so much; the rest is for the system, the agent and what else runs on the node."""
+
+
+class MemoryNeed(NamedTuple):
+    """A need of memory.
+
+    Attributes:
+        because: the options that decide it with their values, as they stand in a refusal.
+    """
+
+    needed_bytes: int
+    because: str
+
+    def times(self, count: int, what: str) -> "MemoryNeed":
+        """Return the need of several that are alike."""
+        return self if count == 1 else MemoryNeed(self.needed_bytes * count, f"{self.because} x {count} {what}")
+
+
+def product(options: object, *names: str) -> MemoryNeed:
+    """Return the need that is the product of these options, of which one is a size."""
+    values = {name: getattr(options, name) for name in names}
+    return MemoryNeed(prod(values.values()), " x ".join(_shown(name, value) for name, value in values.items()))
+
+
+def _shown(name: str, value: Any) -> str:  # noqa: ANN401 - an option of any type
+    return f"{name} {format_bytes(value) if name.endswith('_bytes') else value}"
+
+
+class MemoryRefusal(NamedTuple):
+    """Why a run is not started.
+
+    Attributes:
+        is_final: whether the node can never give so much, whatever ends on it.
+    """
+
+    code: str
+    reason: str
+    is_final: bool
+
+
+def why_too_large(need: MemoryNeed, memory: Memory) -> MemoryRefusal | None:
+    """Return why a need is more than a load may take of a node's memory, or None where it is not."""
+    asked = f"{need.because} needs {format_bytes(need.needed_bytes)} of memory"
+    most_bytes, now_bytes = (int(MEMORY_RATIO * of_node) for of_node in memory)
+    if need.needed_bytes > most_bytes:
+        bound = f"a load may take {format_bytes(most_bytes)} here, {MEMORY_RATIO:.0%} of the node's"
+        return MemoryRefusal("memory_too_small", f"{asked}; {bound}; choose smaller values", is_final=True)
+    if need.needed_bytes > now_bytes:
+        bound = f"a load may take {format_bytes(now_bytes)} here now, {MEMORY_RATIO:.0%} of what is free"
+        reason = f"{asked}; {bound}; end what uses the rest, or choose smaller values"
+        return MemoryRefusal("memory_short", reason, is_final=False)
+    return None
+
+
+class BoundedOptions:
+    """Part of the base of all options."""
+
+    def memory_needed(self) -> MemoryNeed:
+        """Return what the buffers take of the node's memory for one target; 0 where no option decides it.
+
+        A run that asks for more than the node can give is not started.
+        """
+        return MemoryNeed(0, "")
+
+    def memory_needed_for(self, target_count: int) -> MemoryNeed:
+        """Return the same for a run that loads several targets at once."""
+        return self.memory_needed().times(target_count, "targets")
+
+
+class BoundedSettings:
+    """Part of the base of all settings."""
+
+    def outside_paths(self) -> tuple[str, ...]:
+        """Return the absolute paths of agent.toml that commands start or read besides what lies on a target.
+
+        Where others could exchange one of them the workload is not available.
+        """
+        return ()
