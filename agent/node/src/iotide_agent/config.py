@@ -143,6 +143,8 @@ class AgentConfig(BaseModel):
         state_directory: identity, orders and unsent results; on a local disk that is not under test.
         approved_directories: runs write below these and nowhere else.
         slots: orders that may run at once here, whatever the server thinks; None leaves it to the server.
+        run_as: the user who touches the targets and runs the loads of an agent that is root: by default `iotide-load`
+            where this node has it, else root. `root` keeps root. Caches and remounts stay with root.
         cache_drop: `auto` empties the page cache where that is permitted, else only the run's own files are dropped.
         cache_drop_command: what empties the page cache, for agents that are not root; `deploy/agent` has a sudo rule
             for it. Where it fails, only the run's own files are dropped.
@@ -171,6 +173,7 @@ class AgentConfig(BaseModel):
         tuple[Annotated[str, AfterValidator(_check_directory)], ...], Field(max_length=100)
     ] = ()
     slots: Annotated[int, Field(ge=1, le=1000)] | None = None
+    run_as: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_.-]{0,31}$")] | None = None
     cache_drop: Literal["auto", "never"] = "auto"
     cache_drop_command: tuple[str, ...] = ()
     remount_command: dict[

@@ -108,6 +108,8 @@ class Driver:
         self._inventory_at = boottime()
         self._inventory_due_at = self._inventory_at + INVENTORY_SECONDS
         self._announced: Inventory = take_inventory(config)
+        user = self._announced.load_user
+        _logger.log(logging.WARNING if user.remedy else logging.INFO, "user %s %s", user.sentence, user.remedy or "")
         for reason in self._announced.exchangeable.values():
             _logger.error("directory_refused because=%s", reason)
         self._executor = Executor(config, agent, spool, self._announced)

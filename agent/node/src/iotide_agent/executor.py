@@ -84,6 +84,9 @@ class Executor:
         work = self._work_here(order)
         self._check_slots(active_orders)
         self._check_spool()
+        user = self.inventory.load_user
+        if not user.is_usable:
+            raise DeclinedError("no_load_user", f"{user.sentence}; {user.remedy}")
         refused = why_too_large(work.options.memory_needed_for(len(order.targets)), read_memory())
         if refused is not None:
             outcome = Outcome.FAILED if refused.is_final else Outcome.DECLINED
@@ -229,7 +232,8 @@ class Executor:
         # Given back at once: a mount that is dead must not hold the node.
         os.close(self._spool.lock_node("shared"))
         approved, orders = self.inventory.approved_directories, str(self._spool.held)
-        write_wanted(self._spool.strays, Wanted(self._agent, approved, orders, PATIENCE_SECONDS))
+        run_as = self.inventory.load_user.ids
+        write_wanted(self._spool.strays, Wanted(self._agent, approved, orders, PATIENCE_SECONDS, run_as))
         return start_runner(self._spool.strays, ("--strays",), ())
 
     def set_aside(self, strays: Sequence[Stray]) -> None:
@@ -252,6 +256,7 @@ class Executor:
             output_limit_bytes=0,
             patience_seconds=PATIENCE_SECONDS,
             agent=self._agent,
+            run_as=self.inventory.load_user.ids,
         )
         # Before the card, without which it is found anew: what was seen there must not count as never made.
         write_places(directory, [target_id for target_id, _ in targets])
@@ -369,6 +374,7 @@ class Executor:
             listen_address=self._listen_address() if receives else "",
             sockets=work.workload.sockets(work.options) if receives else 0,
             memory_limit_bytes=read_memory().total_bytes,
+            run_as=self.inventory.load_user.ids,
         )
 
     def _listen_address(self) -> str:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from iotide_agent.config import AgentConfig
+from iotide_agent.load_user import LoadUser, find_load_user
 from iotide_agent.own_files import why_exchangeable
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
 from iotide_agent.probes.registry import collect_facts, look_again
@@ -35,7 +36,9 @@ class Inventory:
             with the facts, but no part of them: only runs that receive depend on it.
         budget: of the configuration, by directories without symbolic links.
         resolved: the approved directories as they are configured, and as they are without symbolic links.
-        exchangeable: by approved directory without symbolic links, why others could exchange it; runs there are refused.
+        exchangeable: by approved directory without symbolic links, why runs there are refused: others could exchange it,
+            or the user who runs the loads cannot use it.
+        load_user: whose rights loads have.
     """
 
     facts: Facts
@@ -46,6 +49,7 @@ class Inventory:
     budget: Mapping[str, int] = field(default_factory=dict)
     resolved: Mapping[str, str] = field(default_factory=dict)
     exchangeable: Mapping[str, str] = field(default_factory=dict)
+    load_user: LoadUser = LoadUser((), "")
 
     def real(self, path: str) -> str:
         """A path below an approved directory, without the symbolic links by which agent.toml names that."""
@@ -82,7 +86,7 @@ class Inventory:
 
 def take_inventory(config: AgentConfig) -> Inventory:
     """Looks at the node; takes about a tenth of a second, and seconds where a mount is dead."""
-    reader = SystemReader()
+    reader, user = SystemReader(), find_load_user(config)
     resolved = {directory: _resolve(directory, reader) for directory in config.approved_directories}
     approved = tuple(dict.fromkeys(resolved.values()))
     facts, mounts = collect_facts(approved, reader)
@@ -94,7 +98,8 @@ def take_inventory(config: AgentConfig) -> Inventory:
         data_address=data_address(config),
         budget={_resolve(directory, reader): limit_bytes for directory, limit_bytes in config.budget.items()},
         resolved=resolved,
-        exchangeable={resolved[it]: why for it, why in why_exchangeable(tuple(resolved), reader).items()},
+        exchangeable={resolved[it]: why for it, why in why_exchangeable(tuple(resolved), reader, user.ids).items()},
+        load_user=user,
     )
 
 

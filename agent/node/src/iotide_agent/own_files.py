@@ -15,6 +15,8 @@ from iotide_agent.runner.files import closing
 from iotide_agent.runner_process import RUNNER
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_PASSING: Final = stat.S_IXGRP
+"""The group of the user who runs the loads may pass on to what is that user's; it can neither list nor read."""
 _SECRETS: Final = ("identity.json", "identity-next.json")
 _logger = logging.getLogger(__name__)
 
@@ -31,15 +33,19 @@ def why_changeable(file: Path) -> str | None:
     return walls.why_changeable(str(file.absolute()))
 
 
-def why_exchangeable(paths: Sequence[str], reader: Reader) -> dict[str, str]:
+def why_exchangeable(paths: Sequence[str], reader: Reader, ids: Sequence[int] = ()) -> dict[str, str]:
     """Return by path, for those that others could exchange, why they could, with the remedy; links are followed.
 
     A path that gives no answer is left out: whoever uses it says so.
+
+    Args:
+        ids: of a user who must be able to use them, see `load_user`.
     """
+    user = ",".join(map(str, ids))
     found = {}
     for path in paths:
         # By a program of its own, because a dead mount would hang this process.
-        printed = reader.read(CommandWant((sys.executable, "-I", "-S", str(RUNNER), "--walls", path), "python3"))
+        printed = reader.read(CommandWant((sys.executable, "-I", "-S", str(RUNNER), "--walls", user, path), "python3"))
         reason = None if isinstance(printed, Unavailable) else json.loads(printed)[0]
         if reason is not None:
             found[path] = reason
@@ -65,7 +71,7 @@ def close_state(directory: Path) -> None:
         raise StateOpenError(f"{owner}; run the agent as that user, or chown -R {os.geteuid()} {directory}")
     for name in _SECRETS:
         _require_secret(directory / name)
-    if found.st_mode & _OTHERS:
+    if found.st_mode & _OTHERS & ~_PASSING:
         _logger.warning("state_closed directory=%s mode=%s", directory, f"{stat.S_IMODE(found.st_mode):04o}")
         directory.chmod(0o700)
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,6 +16,7 @@ from iotide_agent.clock import ServerClock
 from iotide_agent.config import AgentConfig
 from iotide_agent.identity import Identity, NotEnrolledError, load_identity
 from iotide_agent.inventory import Inventory, take_inventory
+from iotide_agent.load_user import LoadUser
 from iotide_agent.own_files import why_exchangeable
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
 from iotide_agent.receiving import data_address, why_not_here
@@ -63,7 +65,7 @@ def examine(config: AgentConfig) -> list[Finding]:
         *_directories(config, inventory),
         _state_directory(config.state_directory, inventory),
         _memory(inventory),
-        _user(),
+        *_user(inventory.load_user),
         _caches(config),
         *_remounts(config),
         *_devices(config),
@@ -146,7 +148,7 @@ def _directories(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]
     for directory in inventory.approved_directories:
         # Asked of a command, because a dead mount would hang this process.
         wanted = CommandWant(("test", "-d", directory, "-a", "-w", directory), "coreutils")
-        if isinstance(SystemReader().read(wanted), Unavailable):
+        if not inventory.load_user.ids and isinstance(SystemReader().read(wanted), Unavailable):
             remedy = f"make it and let this user write there: install -d -m 0700 {directory}"
             yield Finding(directory, State.MISSING, "no directory that this user may write to", remedy)
             continue
@@ -224,11 +226,13 @@ def _caches(config: AgentConfig) -> Finding:
     return Finding("page cache", State.READY, "can be emptied before reads")
 
 
-def _user() -> Finding:
-    user = os.geteuid()
-    if user == 0:
-        return Finding("user", State.READY, "root; an ordinary user suffices, with what deploy/agent has for the rest")
-    return Finding("user", State.READY, f"{user}, no root; what that keeps from working here stands below")
+def _user(user: LoadUser) -> Iterator[Finding]:
+    state = State.MISSING if not user.is_usable else State.LIMITED if user.remedy else State.READY
+    yield Finding("user", state, user.sentence, user.remedy)
+    if user.ids:
+        for reason in why_exchangeable([sys.executable], SystemReader(), user.ids).values():
+            remedy = "install the agent where that user may read it, for instance with UV_TOOL_DIR=/opt/uv/tools"
+            yield Finding("user", State.LIMITED, f"loads that are programs of ours cannot start: {reason}", remedy)
 
 
 def _remounts(config: AgentConfig) -> Iterator[Finding]:

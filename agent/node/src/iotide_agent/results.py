@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from iotide_agent.plan import Plan
 from iotide_agent.progress import read_started_at
 from iotide_agent.reading import RawOutput, RunReader, Verdict
 from iotide_agent.runner.card import output_name
+from iotide_agent.runner.files import NotPlainError, open_plain
 from iotide_agent.spool import OrderFiles
 from iotide_agent.tool_curves import added_up
 from iotide_agent.workloads.base import StepOutcome
@@ -124,12 +126,16 @@ class SpooledOutput(RawOutput):
 
     def stream(self, name: str) -> str:
         """See RawOutput."""
-        return _read_bytes(self._files.output / name).decode("utf-8", errors="replace")
+        return (self._read(self._files.output / name) or b"").decode("utf-8", errors="replace")
 
     def file(self, ordinal: int, path: Path) -> str | None:
         """See RawOutput."""
         del ordinal
-        return _read_bytes(path).decode("utf-8", errors="replace") if _is_plain(path) else None
+        content = self._read(path)
+        return None if content is None else content.decode("utf-8", errors="replace")
+
+    def _read(self, file: Path) -> bytes | None:
+        return _read_bytes(self._files, file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +224,9 @@ def keep_artefacts(
 
 
 def _records(files: OrderFiles, ended: dict[str, Any], judged: Sequence[Flag]) -> Iterator[tuple[str, bytes]]:
-    yield "runner.log", _read_bytes(files.directory / "runner.log")
+    yield "runner.log", _read_bytes(files, files.directory / "runner.log") or b""
     yield ENDED_NAME, json.dumps(ended, indent=1).encode()
-    yield PLAN_NAME, _read_bytes(files.plan)
+    yield PLAN_NAME, _read_bytes(files, files.plan) or b""
     yield JUDGED_NAME, FLAGS.dump_json(list(judged)) if judged else b""
 
 
@@ -229,8 +235,9 @@ def _raw(files: OrderFiles, plan: Plan | None) -> Iterator[tuple[str, bytes]]:
     printed = ((file.name, file) for file in sorted(files.output.glob("*")))
     written = ((output_name(ordinal, file.name), file) for ordinal, step in steps for file in step.output_files)
     for name, file in islice(chain(printed, written), _MAX_OUTPUTS):
-        if _is_plain(file):
-            yield name, _read_bytes(file)
+        content = _read_bytes(files, file)
+        if content is not None:
+            yield name, content
 
 
 def _keep(file: Path, content: bytes) -> ArtefactFact:
@@ -281,15 +288,14 @@ def _text(sentence: str | None) -> str | None:
     return sentence if sentence is None else sentence[:_MAX_TEXT]
 
 
-def _is_plain(file: Path) -> bool:
-    return file.is_file() and not file.is_symlink()
+def _read_bytes(files: OrderFiles, file: Path) -> bytes | None:
+    """Return the file, or its two ends where it is larger than what is kept; None where it is missing or not plain.
 
-
-def _read_bytes(file: Path) -> bytes:
-    """The file, or its two ends where it is larger than what is kept."""
+    A load may have put links and pipes where its output was to be.
+    """
     try:
-        size_bytes = file.stat().st_size
-        with file.open("rb") as opened:
+        with os.fdopen(open_plain(file, files.directory), "rb") as opened:
+            size_bytes = os.fstat(opened.fileno()).st_size
             if size_bytes <= MAX_FILE_BYTES + 1024:
                 return opened.read()
             head = opened.read(MAX_FILE_BYTES // 2)
@@ -297,4 +303,7 @@ def _read_bytes(file: Path) -> bytes:
             left_out_bytes = size_bytes - 2 * (MAX_FILE_BYTES // 2)
             return head + b"\n[iotide left out %d bytes here]\n" % left_out_bytes + opened.read()
     except FileNotFoundError:
-        return b""
+        return None
+    except NotPlainError as error:
+        _logger.warning("output_not_plain file=%s because=%s", file, error)
+        return None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from iotide_agent.runner.card import Card
+from iotide_agent.runner.users import acting_as
 from iotide_agent.runner.walls import OpenToOthersError, program_of
 
 _DROP: Final = Path("/proc/sys/vm/drop_caches")
@@ -22,13 +23,15 @@ def prepare_caches(wanted: str, card: Card, directories: Sequence[str], files: S
     """
     if wanted == "none":
         return "none"
-    for directory in directories:
-        _sync_file_system(directory)
+    with acting_as(card.run_as):
+        for directory in directories:
+            _sync_file_system(directory)
     if wanted != "drop":
         return wanted
     if card.drop_caches and (_run_helper(card.drop_command) or _drop_all()):
         return "drop"
-    return "drop_files" if _drop_files(files) else "sync"
+    with acting_as(card.run_as):
+        return "drop_files" if _drop_files(files) else "sync"
 
 
 def run_command(command: Sequence[str]) -> bool:

@@ -5,6 +5,7 @@ What only a live process writes again and again, and nobody needs after it, is a
 
 import json
 import os
+import stat
 from binascii import crc32
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,37 @@ def closing(descriptor: int) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+class NotPlainError(Exception):
+    """A name that somebody else may choose leads to a link, to a file with several names or to no file at all."""
+
+
+def open_plain(file: Path, below: Path) -> int:
+    """Open a file to read it; below the directory `below` no link is followed and no pipe is waited for.
+
+    Raises:
+        NotPlainError: it is not a plain file of one name, or lies behind a link.
+        FileNotFoundError: there is none.
+    """
+    descriptor = os.open(below, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    *directories, name = file.relative_to(below).parts
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        for part in directories:
+            with closing(descriptor):
+                descriptor = os.open(part, flags | os.O_DIRECTORY, dir_fd=descriptor)
+        with closing(descriptor):
+            opened = os.open(name, flags, dir_fd=descriptor)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise NotPlainError(error.strerror) from error
+    found = os.fstat(opened)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+        os.close(opened)
+        raise NotPlainError(f"mode {found.st_mode:o}, {found.st_nlink} names")
+    return opened
 
 
 def sync_directory(directory: Path) -> None:

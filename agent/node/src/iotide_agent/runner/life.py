@@ -29,6 +29,7 @@ from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
 from iotide_agent.runner.sampler import Sampler
 from iotide_agent.runner.sockets import Sockets
 from iotide_agent.runner.strays import find_strays
+from iotide_agent.runner.users import hand_over
 from iotide_agent.runner.walls import print_reasons
 from iotide_agent.runner.workspace import TargetRefusedError
 
@@ -182,6 +183,7 @@ class Runner:
         self._note(durable=True, phase="running", intent=True)
         for name in ("scratch", "out"):
             (self._directory / name).mkdir(mode=0o700, exist_ok=True)
+        hand_over(self._directory, ("scratch", "endpoint.json"), self._card.run_as)
         self._mounts = MountWatch(self._loop, self._places.directories())
         for group in go.groups:
             before_done = self._before(group)
@@ -207,6 +209,7 @@ class Runner:
             environment,
             self._sockets,
             card.memory_limit_bytes,
+            card.run_as,
         )
         make_sampler = partial(Sampler, self._directory / "curve.jsonl", self._places.mounts())
         return Groups(self._loop, surroundings, make_sampler, check=self._check, note=self._note_loads)
@@ -319,11 +322,11 @@ class Runner:
 def main(arguments: list[str]) -> int:
     """Runs the runner: ORDER_DIRECTORY, `--aftermath` if another died, then descriptors of the node's lock.
 
-    With `--strays` it is no order's: the directory says what is to be searched for strays. With `--walls` it only
-    says of each path why others could exchange what it leads to.
+    With `--strays` it is no order's: the directory says what is to be searched for strays. With `--walls`, ids of
+    a user and paths it only says why others could exchange what each path leads to, or why the user cannot use it.
     """
     if arguments[0] == "--walls":
-        print_reasons(arguments[1:])
+        print_reasons([int(number) for number in arguments[1].split(",") if number], arguments[2:])
         return 0
     directory = Path(arguments[0])
     if "--strays" in arguments:

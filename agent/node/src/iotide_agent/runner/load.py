@@ -12,6 +12,7 @@ from iotide_agent.runner.capture import Capture
 from iotide_agent.runner.card import StepCard, output_name
 from iotide_agent.runner.memory import bound_load
 from iotide_agent.runner.sockets import Sockets
+from iotide_agent.runner.users import Ids, become
 from iotide_agent.runner.walls import program_of
 
 _NOT_STARTED: Final = 127
@@ -28,6 +29,7 @@ class Surroundings(NamedTuple):
         patience_seconds: for killed processes to disappear.
         inherited: lock descriptors that stay open as long as any process of the load lives.
         memory_limit_bytes: what each process of it may take; 0 for no bound.
+        run_as: whose rights it has; the runner's own where empty.
         sockets: at which other nodes of the run are listened for; a load may get one as its standard input.
     """
 
@@ -39,6 +41,7 @@ class Surroundings(NamedTuple):
     environment: dict[str, str]
     sockets: Sockets
     memory_limit_bytes: int = 0
+    run_as: Ids = ()
 
 
 class Load:
@@ -187,7 +190,6 @@ def _become(
     try:
         os.setsid()
         os.write(failure, b".")
-        processes.die_with_parent()
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)  # Python ignores or handles these, and exec passes "ignored" on
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
@@ -197,6 +199,8 @@ def _become(
             os.set_inheritable(descriptor, True)
         os.chdir(surroundings.scratch)
         bound_load(surroundings.memory_limit_bytes)
+        become(surroundings.run_as)
+        processes.die_with_parent()  # after the change of user, which would end it
         program = program_of(argv, surroundings.environment)
         # Forked ahead of the moment, which waits for nobody: between it and the command there is nothing but this line.
         processes.sleep_until(start_at)

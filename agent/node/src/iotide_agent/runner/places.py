@@ -1,9 +1,10 @@
 """The run's directories on all its targets: made together, held open while the run lasts, removed whatever happened."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from iotide_agent.runner.caches import run_command
 from iotide_agent.runner.card import Card, TargetCard
@@ -12,6 +13,7 @@ from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Hands, Limits, go_on
 from iotide_agent.runner.mounts import MountLine
 from iotide_agent.runner.record import Settled
+from iotide_agent.runner.users import acting_as
 from iotide_agent.runner.walls import OpenToOthersError
 from iotide_agent.runner.workspace import (
     MadePlace,
@@ -24,6 +26,9 @@ from iotide_agent.runner.workspace import (
     remove_marked,
     verify,
 )
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class _Held(NamedTuple):
@@ -40,6 +45,17 @@ class _Held(NamedTuple):
     made: os.stat_result
 
 
+def _as_user(method: Callable[Concatenate["Places", P], T]) -> Callable[Concatenate["Places", P], T]:
+    """Have a method touch the targets as the user who runs the loads."""
+
+    @wraps(method)
+    def acting(self: "Places", *args: P.args, **named: P.kwargs) -> T:
+        with acting_as(self.run_as):
+            return method(self, *args, **named)
+
+    return acting
+
+
 class Places:
     """Where the run works; every access to a target goes through a hand, except to hold open what just answered."""
 
@@ -50,11 +66,13 @@ class Places:
             made_on: ids of targets on which another runner is known to have made one.
         """
         self._card = card
+        self.run_as = card.run_as
         self._made_on = set(made_on)
         self._held: dict[int, _Held] = {}
         self._places: list[MadePlace] = []
         self.hung = False
 
+    @_as_user
     def make(self) -> list[MadePlace]:
         """Makes a directory on each target.
 
@@ -63,6 +81,7 @@ class Places:
         """
         return [make_place(self._card, target) for target in self._card.targets]
 
+    @_as_user
     def hold(self, places: list[MadePlace]) -> None:
         """Holds the directories open: a plain unmount is refused as busy, and removal finds them after a lazy one.
 
@@ -91,6 +110,7 @@ class Places:
             for held in self._held.values()
         ]
 
+    @_as_user
     def verify(self) -> None:
         """Makes sure that each target is the mount that it was and its path still leads to the run's directory.
 
@@ -118,6 +138,7 @@ class Places:
         if mount.is_read_only and not held.mount.is_read_only:
             raise _became_read_only(target.path, mount)
 
+    @_as_user
     def verify_after_failure(self) -> None:
         """As `verify`, and that each target on which a directory was made still takes a new file there.
 
@@ -156,6 +177,10 @@ class Places:
         if not is_done:
             reason = f"{target.path} was not remounted: `{words}` of agent.toml failed, see runner.log"
             raise TargetRefusedError("remount_failed", reason)
+        return self._remounted(target)
+
+    @_as_user
+    def _remounted(self, target: TargetCard) -> MountLine:
         parent, path = open_beneath(self._card.approved, target.path)
         try:
             mount = check_mount(parent, target)
@@ -193,6 +218,7 @@ class Places:
     def _path(self, target: TargetCard) -> str:
         return f"{target.path}/{self._card.directory_name}"
 
+    @_as_user
     def _settle_all(self) -> Settled:
         problems: list[str] = []
         leftovers: list[str] = []

@@ -11,7 +11,10 @@ from typing import Final, NamedTuple
 
 _PROC: Final = Path("/proc")
 _PR_SET_PDEATHSIG: Final = 1
+_PR_GET_PDEATHSIG: Final = 2
+_PR_SET_DUMPABLE: Final = 4
 _PR_SET_CHILD_SUBREAPER: Final = 36
+_PR_SET_NO_NEW_PRIVS: Final = 38
 _STAT_BYTES: Final = 1024
 """More than the 52 fields of /proc/PID/stat with a name of 64 bytes take."""
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
@@ -222,8 +225,25 @@ def die_with_parent() -> None:
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def dies_with_parent() -> bool:
+    """Return whether the kernel kills this process when its parent ends; a change of its user ends that."""
+    number = ctypes.c_int()
+    _prctl(_PR_GET_PDEATHSIG, ctypes.addressof(number))
+    return number.value == signal.SIGKILL
+
+
+def stay_readable() -> None:
+    """Let this process read its own files of /proc after a change of its user."""
+    _prctl(_PR_SET_DUMPABLE, 1)
+
+
+def gain_no_rights() -> None:
+    """Make the kernel ignore set-user-id bits and file capabilities of what this process starts."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
 def _prctl(option: int, value: int) -> None:
-    if _LIBC.prctl(option, value, 0, 0, 0) != 0:
+    if _LIBC.prctl(option, ctypes.c_ulong(value), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), f"prctl option {option} was refused")
 
 

@@ -15,6 +15,7 @@ from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.hand import HandFailedError, HandHungError, Hands, Limits, go_on
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import mount_id_of, mount_of, read_mounts
+from iotide_agent.runner.users import acting_as
 from iotide_agent.runner.workspace import TargetRefusedError, mark, open_beneath, read_marker
 
 MOST_NAMES: Final = 100_000
@@ -33,12 +34,14 @@ class Wanted(NamedTuple):
         approved: its approved directories, without symbolic links.
         orders: below which the directories of its orders lie, which are in the command lines of their runners.
         patience_seconds: how long a directory may give no answer.
+        run_as: as in a card: whose directories are searched for.
     """
 
     agent: str
     approved: tuple[str, ...]
     orders: str
     patience_seconds: float
+    run_as: tuple[int, ...] = ()
 
 
 class Stray(NamedTuple):
@@ -85,7 +88,8 @@ def find_strays(directory: Path) -> None:
     problems: list[str] = []
     for approved, root in _roots(wanted.approved):
         try:
-            below, is_whole = hands.do(partial(_look_below, approved, root, wanted.agent), limits, go_on)
+            look = partial(_look_below, approved, root, wanted)
+            below, is_whole = hands.do(look, limits, go_on)
         except (TargetRefusedError, HandHungError, HandFailedError) as error:
             problems.append(f"{root}: {error}")
             continue
@@ -112,9 +116,10 @@ def _roots(approved: Sequence[str]) -> Iterator[tuple[str, str]]:
                 yield directory, mount_point
 
 
-def _look_below(approved: str, root: str, agent: str) -> tuple[list[Stray], bool]:
+def _look_below(approved: str, root: str, wanted: Wanted) -> tuple[list[Stray], bool]:
     """The strays on the mount of a directory, and whether all below it was looked at."""
-    return _Look(approved, root, agent).whole()
+    with acting_as(wanted.run_as):
+        return _Look(approved, root, wanted.agent).whole()
 
 
 class _Look:

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from iotide_agent.runner.files import closing
+from iotide_agent.runner.users import Ids, acting_as
 
 _DIRECTORY: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """With O_DIRECTORY the kernel mounts what an automounter offers there; without it, it does not."""
@@ -175,16 +176,28 @@ def _move(to: int, source: int) -> None:
         os.dup2(source, to, inheritable=False)
 
 
-def print_reasons(paths: list[str]) -> None:
-    """Print why others could exchange what each path leads to, as a JSON list of texts and nulls."""
-    print(json.dumps([_why(path) for path in paths]))  # noqa: T201 - the answer of a program
+def print_reasons(ids: Ids, paths: list[str]) -> None:
+    """Print why others could exchange what each path leads to, as a JSON list of texts and nulls.
+
+    Args:
+        ids: of a user who must be able to make something in these directories, and to start these programs.
+    """
+    with acting_as(ids):
+        print(json.dumps([_why(path, ids) for path in paths]))  # noqa: T201 - the answer of a program
 
 
-def _why(path: str) -> str | None:
+def _why(path: str, ids: Ids) -> str | None:
     try:
-        os.close(open_walled(path)[0])
+        descriptor, real = open_walled(path)
     except OpenToOthersError as error:
         return str(error)
-    except OSError:
-        return None  # what is missing is said by whoever needs it
+    except OSError as error:
+        # Without a user what is missing is said by whoever needs it.
+        words = f"{error.filename}: {error.strerror} for user {ids[0]}" if ids else ""
+        return f"{words}; make it and let that user in, or name a path elsewhere" if ids else None
+    with closing(descriptor):
+        is_directory = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+    if ids and not os.access(real, os.X_OK | (os.W_OK if is_directory else os.R_OK), effective_ids=True):
+        use = "make directories in" if is_directory else "start"
+        return f"user {ids[0]} may not {use} {real}; chown {ids[0]} {real}, or name a path elsewhere"
     return None

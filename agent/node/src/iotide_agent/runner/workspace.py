@@ -103,6 +103,9 @@ def _open(path: str, *, links: bool) -> tuple[int, str]:
     except NotADirectoryError as error:
         reason = f"{error.filename} is a symbolic link or no directory; below an approved directory only real ones are"
         raise TargetRefusedError("directory_not_approved", f"{reason} entered") from error
+    except PermissionError as error:
+        reason = f"{error.filename} cannot be entered by user {os.geteuid()}: let that user pass the directory above it"
+        raise TargetRefusedError("target_error", reason) from error
     except OSError as error:
         reason = f"{error.filename} cannot be entered: {error.strerror}; if its file system was replaced, mount it anew"
         raise TargetRefusedError("target_error", reason) from error
@@ -303,7 +306,8 @@ def _make_marked(parent: int, path: str, card: Card) -> None:
         with opened_below(name, parent) as directory:
             _write_marker(directory, _mark(card, path))
     except OSError as error:
-        raise TargetRefusedError("not_writable", f"{path}/{name} cannot be made: {error.strerror}") from error
+        reason = f"{path}/{name} cannot be made: {error.strerror} for user {os.geteuid()}"
+        raise TargetRefusedError("not_writable", reason) from error
 
 
 def _write_marker(directory: int, text: bytes) -> None:

@@ -1,0 +1,218 @@
+"""Loads of a root agent run as an ordinary user, who touches the targets too: root's rights stay with the runner."""
+
+import ctypes
+import os
+import pwd
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from agent.agent_rig import AgentRig
+from agent.order_rig import DIRECTORY_NAME, RUNNER, Rig, eventually, step
+
+from iotide_agent import load_user, readiness
+from iotide_agent.config import AgentConfig
+from iotide_agent.load_user import DEFAULT_USER, find_load_user
+from iotide_agent.own_files import close_state
+from iotide_agent.results import SpooledOutput
+from iotide_agent.runner.strays import Wanted, find_strays, read_found, write_wanted
+from iotide_agent.spool import order_files
+from iotide_server.embedded.redis import PrivateRedis
+from iotide_wire.messages import Outcome
+
+USER = 1500
+IDS = (USER, USER, USER)
+_PR_CAPBSET_DROP = 24
+_DAC_OVERRIDE, _DAC_READ_SEARCH = 1, 2
+
+
+@pytest.fixture
+def base() -> Iterator[Path]:
+    """A directory that everybody may enter, which those of pytest are not."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        directory.chmod(0o755)
+        yield directory
+
+
+@pytest.fixture
+def as_user(base: Path) -> Iterator[Rig]:
+    """An order whose loads an ordinary user runs, on a target of that user."""
+    rig = Rig(base, run_as=IDS)
+    os.chown(rig.target, USER, USER)
+    yield rig
+    rig.close()
+
+
+def test_a_load_has_the_rights_of_the_user_and_no_way_to_others(as_user: Rig, base: Path) -> None:
+    token = base / "identity.json"
+    token.touch(mode=0o600)
+    written = as_user.place / "written"
+    ending = as_user.run(
+        [step("cat", "/proc/self/status", name="status")],
+        [step("dd", "if=/dev/zero", f"of={written}", "bs=4096", "count=1", name="write")],
+        [step("stat", "-c", "%u %a", str(as_user.place), str(written), name="owners")],
+        [step("sh", "-c", f"cat {token}; ls {base}/orders; ls {as_user.directory}; echo done", name="look")],
+        [step("sh", "-c", "pwd; touch in-scratch; stat -c %u .", name="scratch")],
+    )
+    assert (ending["outcome"], ending["leftovers"]) == ("finished", [])
+    status = dict(line.split(":\t") for line in as_user.output("000-status.stdout").splitlines())
+    assert status["Uid"].split() == status["Gid"].split() == [str(USER)] * 4
+    assert status["Groups"].split() == [str(USER)]
+    assert {int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {0}
+    assert status["NoNewPrivs"] == "1"
+    assert as_user.output("002-owners.stdout").split() == [str(USER), "700", str(USER), "644"]
+    assert as_user.output("003-look.stdout").split() == ["done"]
+    assert as_user.output("003-look.stderr").count("Permission denied") == 3
+    assert as_user.output("004-scratch.stdout").split() == [str(as_user.directory / "scratch"), str(USER)]
+    assert list(as_user.target.iterdir()) == []
+
+
+def test_a_server_that_squashes_root_takes_the_user(as_user: Rig) -> None:
+    def be_squashed() -> None:
+        libc = ctypes.CDLL(None)
+        for capability in (_DAC_OVERRIDE, _DAC_READ_SEARCH):
+            assert libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0
+
+    as_user.target.chmod(0o700)
+    command = [sys.executable, "-I", "-S", str(RUNNER / "__main__.py"), str(as_user.directory)]
+    with (as_user.directory / "runner.log").open("ab") as log:
+        as_user.process = subprocess.Popen(command, stdout=log, stderr=log, preexec_fn=be_squashed)  # noqa: PLW1509
+    as_user.until_phase("ready")
+    write = step("dd", "if=/dev/zero", f"of={as_user.place}/written", "bs=4096", "count=1", before="drop")
+    ending = as_user.run_ready([write])
+    assert (ending["outcome"], ending["reason"], ending["leftovers"]) == ("finished", None, [])
+    assert list(as_user.target.iterdir()) == []
+
+
+def test_a_load_ends_with_its_runner_and_what_it_left_is_removed(as_user: Rig) -> None:
+    as_user.start()
+    as_user.until_phase("ready")
+    as_user.go([step("sh", "-c", f"touch {as_user.place}/written; exec sleep 600")])
+    eventually(lambda: (as_user.place / "written").exists())
+    [load] = as_user.until(lambda: as_user.phase().get("loads"))
+    assert as_user.process is not None
+    as_user.process.send_signal(signal.SIGKILL)
+    as_user.process.wait()
+    eventually(lambda: not Path(f"/proc/{load['pid']}").exists())
+    as_user.start("--aftermath")
+    ending = as_user.until_ended()
+    assert (ending["code"], ending["leftovers"]) == ("runner_died", [])
+    assert list(as_user.target.iterdir()) == []
+
+
+def test_what_the_user_may_not_enter_or_write_to_is_refused_with_the_remedy(as_user: Rig, base: Path) -> None:
+    os.chown(as_user.target, 0, 0)
+    as_user.target.chmod(0o755)
+    as_user.start()
+    ending = as_user.until_ended()
+    assert (ending["outcome"], ending["code"]) == ("declined", "not_writable")
+    assert ending["reason"] == f"{as_user.place} cannot be made: Permission denied for user {USER}"
+    config = AgentConfig(
+        approved_directories=(str(as_user.target),), state_directory=base / "state", run_as=pwd.getpwuid(1).pw_name
+    )
+    found = {finding.name: finding for finding in readiness.examine(config)}[str(as_user.target)]
+    assert found.state is readiness.State.MISSING
+    assert found.sentence == f"user 1 may not make directories in {as_user.target}"
+    assert str(found.remedy).startswith(f"chown 1 {as_user.target}")
+
+
+@pytest.mark.parametrize("options", [{"rw": "write"}, {"job_file": "[one]\nrw=write\nsize=64k\nend_fsync=1\n"}])
+def test_an_order_of_a_root_agent_is_run_to_its_end_by_the_user_of_agent_toml(
+    base: Path, redis_server: PrivateRedis, options: dict[str, object]
+) -> None:
+    user = pwd.getpwuid(1)
+    with AgentRig(base, redis_server) as rig:
+        os.chown(rig.target, user.pw_uid, user.pw_gid)
+        rig.write_config(run_as=f'"{user.pw_name}"')
+        rig.start()
+        finish = rig.gateway.result(rig.offer("fio", options | {"file_size_bytes": 65536}))
+        assert (finish.outcome, finish.reason) == (Outcome.FINISHED, None)
+        assert finish.samples
+        assert f"loads run as {user.pw_name} (user 1)" in rig.log()
+        eventually(lambda: list(rig.target.iterdir()) == [])
+        rig.kill()
+        close_state(rig.state)
+        assert rig.state.stat().st_mode & 0o777 == 0o710
+
+
+def test_output_that_a_load_replaced_by_a_link_or_a_pipe_is_not_read(tmp_path: Path) -> None:
+    files = order_files(tmp_path / "order")
+    files.scratch.mkdir(parents=True)
+    secret = tmp_path / "secret"
+    secret.write_text("of root alone")
+    (files.scratch / "plain").write_text("told")
+    (files.scratch / "link").symlink_to(secret)
+    (files.scratch / "hard").hardlink_to(secret)
+    (files.scratch / "away").symlink_to(tmp_path)
+    os.mkfifo(files.scratch / "pipe")
+    output = SpooledOutput(files)
+    assert output.file(0, files.scratch / "plain") == "told"
+    for name in ("link", "hard", "away/secret", "pipe", "absent"):
+        assert output.file(0, files.scratch / name) is None
+
+
+def test_directories_of_the_user_are_found_by_their_marks(as_user: Rig, base: Path) -> None:
+    as_user.start()
+    as_user.until_phase("ready")
+    assert as_user.process is not None
+    as_user.process.kill()
+    as_user.process.wait()
+    assert as_user.place.stat().st_uid == USER
+    directory = base / "strays"
+    directory.mkdir()
+    for ids, names in ((IDS, [DIRECTORY_NAME]), ((USER + 1,) * 3, [])):
+        write_wanted(directory, Wanted("", (str(as_user.target),), "/of-this-test", 10.0, ids))
+        find_strays(directory)
+        assert [stray.name for stray in read_found(directory)[0]] == names
+
+
+@pytest.fixture
+def users(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Says which users the node has, by their numbers."""
+
+    def have(**ids: int) -> None:
+        entries = {name: pwd.struct_passwd((name, "x", uid, uid, "", "/", "")) for name, uid in ids.items()}
+        monkeypatch.setattr(load_user.pwd, "getpwnam", entries.__getitem__)
+        monkeypatch.setattr(load_user.os, "getgrouplist", lambda _name, group: [group, 6])
+
+    return have
+
+
+def test_the_user_is_that_of_agent_toml_else_the_default_one_where_the_node_has_it(
+    users: Callable[..., None],
+) -> None:
+    users(**{DEFAULT_USER: 990, "bench": 991, "root": 0})
+    assert find_load_user(AgentConfig()).ids == (990, 990, 990, 6)
+    assert find_load_user(AgentConfig(run_as="bench")).ids == (991, 991, 991, 6)
+    kept = find_load_user(AgentConfig(run_as="root"))
+    assert (kept.ids, kept.remedy, kept.is_usable) == ((), None, True)
+
+
+def test_without_the_default_user_root_goes_on_and_is_told_the_one_command(users: Callable[..., None]) -> None:
+    users(root=0)
+    found = find_load_user(AgentConfig())
+    assert (found.ids, found.is_usable) == ((), True)
+    assert str(found.remedy).startswith(
+        "useradd --system --shell /usr/sbin/nologin iotide-load; then give it the approved"
+    )
+
+
+def test_without_the_user_of_agent_toml_no_load_is_run(users: Callable[..., None]) -> None:
+    users(root=0)
+    found = find_load_user(AgentConfig(run_as="bench"))
+    assert not found.is_usable
+    assert str(found.remedy).endswith("nologin bench")
+
+
+def test_an_ordinary_agent_runs_loads_itself_and_as_nobody_else(
+    users: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users(bench=991, own=USER)
+    monkeypatch.setattr(load_user.os, "geteuid", lambda: USER)
+    assert find_load_user(AgentConfig()).ids == find_load_user(AgentConfig(run_as="own")).ids == ()
+    assert not find_load_user(AgentConfig(run_as="bench")).is_usable
