@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from agent.attacks.canary import Canary, attacked_card
@@ -160,7 +161,7 @@ def test_a_link_that_others_could_turn_is_not_followed(base: Path, home: Path) -
     os.close(descriptor)
     assert real == str(base / "ours")
     os.chown(shared / "link", ALICE, ALICE, follow_symlinks=False)
-    with pytest.raises(OpenToOthersError, match="the symbolic link .* belongs to user 1500"):
+    with pytest.raises(OpenToOthersError, match=r"the symbolic link .* belongs to user 1500"):
         open_walled(str(shared / "link"))
 
 
@@ -200,7 +201,7 @@ def test_a_helper_that_another_user_could_exchange_is_not_started(
 
 def test_a_listed_path_that_another_user_could_exchange_makes_its_workload_unavailable(home: Path) -> None:
     metrics = {"rate": {"title": "Rate", "unit": "bytes_per_second", "better": "higher", "json_path": "rate"}}
-    settings = {
+    settings: dict[str, dict[str, Any]] = {
         "rawread": {"readable": [str(home / "bench" / "file")]},
         "command": {"commands": {"own": {"argv": [str(home / "bench" / "tool")], "metrics": metrics}}},
     }
@@ -217,7 +218,7 @@ def test_what_is_told_to_prometheus_follows_no_link_of_whoever_owns_the_director
     victim.write_text("of root alone")
     os.chown(home / "bench", ALICE, ALICE)
     (home / "bench" / f".iotide.prom.{os.getpid()}").symlink_to(victim)
-    facts = AgentFacts("n", "1", True, 0.0, True, 0.0, None, [Stage.RUNNING], 0, 0, 0)  # noqa: FBT003
+    facts = AgentFacts("n", "1", True, 0.0, True, 0.0, None, [Stage.RUNNING], 0, 0, 0)
     Textfile(home / "bench" / "iotide.prom").write(facts, 0.0)
     os.chown(home, 0, 0)
     Textfile(home / "bench" / "iotide.prom").write(facts, 0.0)

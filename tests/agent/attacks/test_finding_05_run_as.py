@@ -14,7 +14,7 @@ import pytest
 from agent.agent_rig import AgentRig
 from agent.order_rig import DIRECTORY_NAME, RUNNER, Rig, eventually, step
 
-from iotide_agent import load_user, readiness
+from iotide_agent import readiness
 from iotide_agent.config import AgentConfig
 from iotide_agent.load_user import DEFAULT_USER, find_load_user
 from iotide_agent.own_files import close_state
@@ -93,12 +93,13 @@ def test_a_load_ends_with_its_runner_and_what_it_left_is_removed(as_user: Rig) -
     as_user.start()
     as_user.until_phase("ready")
     as_user.go([step("sh", "-c", f"touch {as_user.place}/written; exec sleep 600")])
-    eventually(lambda: (as_user.place / "written").exists())
-    [load] = as_user.until(lambda: as_user.phase().get("loads"))
+    eventually((as_user.place / "written").exists)
+    as_user.until(lambda: bool(as_user.phase().get("loads")))
+    pid = as_user.phase()["loads"][0]["pid"]
     assert as_user.process is not None
     as_user.process.send_signal(signal.SIGKILL)
     as_user.process.wait()
-    eventually(lambda: not Path(f"/proc/{load['pid']}").exists())
+    eventually(lambda: not Path(f"/proc/{pid}").exists())
     as_user.start("--aftermath")
     ending = as_user.until_ended()
     assert (ending["code"], ending["leftovers"]) == ("runner_died", [])
@@ -130,7 +131,7 @@ def test_an_order_of_a_root_agent_is_run_to_its_end_by_the_user_of_agent_toml(
         os.chown(rig.target, user.pw_uid, user.pw_gid)
         rig.write_config(run_as=f'"{user.pw_name}"')
         rig.start()
-        finish = rig.gateway.result(rig.offer("fio", options | {"file_size_bytes": 65536}))
+        finish = rig.gateway.result(rig.offer("fio", options | {"file_size_bytes": 2**20}))
         assert (finish.outcome, finish.reason) == (Outcome.FINISHED, None)
         assert finish.samples
         assert f"loads run as {user.pw_name} (user 1)" in rig.log()
@@ -177,8 +178,8 @@ def users(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def have(**ids: int) -> None:
         entries = {name: pwd.struct_passwd((name, "x", uid, uid, "", "/", "")) for name, uid in ids.items()}
-        monkeypatch.setattr(load_user.pwd, "getpwnam", entries.__getitem__)
-        monkeypatch.setattr(load_user.os, "getgrouplist", lambda _name, group: [group, 6])
+        monkeypatch.setattr(pwd, "getpwnam", entries.__getitem__)
+        monkeypatch.setattr(os, "getgrouplist", lambda _name, group: [group, 6])
 
     return have
 
@@ -213,6 +214,6 @@ def test_an_ordinary_agent_runs_loads_itself_and_as_nobody_else(
     users: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     users(bench=991, own=USER)
-    monkeypatch.setattr(load_user.os, "geteuid", lambda: USER)
+    monkeypatch.setattr(os, "geteuid", lambda: USER)
     assert find_load_user(AgentConfig()).ids == find_load_user(AgentConfig(run_as="own")).ids == ()
     assert not find_load_user(AgentConfig(run_as="bench")).is_usable

@@ -34,6 +34,7 @@ STATUS = """\
 import resource
 print(open("/proc/self/oom_score_adj").read().strip(), *resource.getrlimit(resource.RLIMIT_DATA))
 """
+_RANDOM = "transfer_size_bytes 1 MiB x tasks 1, in random order with transfers_per_block x segments = 64 offsets each"
 JOB_FILE = """\
 [global]
 size=1g
@@ -95,10 +96,9 @@ def test_a_load_gets_no_more_than_its_bound(make_rig: Callable[..., Rig]) -> Non
         (DdOptions(block_size_bytes=GIB, writers=64), 64 * GIB, "block_size_bytes 1 GiB x writers 64"),
         (IorOptions(tasks=2), 34 * 1024**2, "transfer_size_bytes 1 MiB x tasks 2"),
         (
-            IorOptions(tasks=1, random=True, transfers_per_block=2**20, segments=4),
-            (1 + 16 + 32) * 1024**2,
-            "transfer_size_bytes 1 MiB x tasks 1, in random order with transfers_per_block x segments = 4194304 "
-            "offsets each",
+            IorOptions(tasks=1, random=True, transfers_per_block=16, segments=4),
+            17 * 1024**2 + 8 * 64,
+            _RANDOM,
         ),
         (MdtestOptions(tasks=4096, file_size_bytes=GIB), 4096 * (GIB + 2**24), "file_size_bytes 1 GiB x tasks 4096"),
         (IozoneOptions(), 2**24, "max_record_size_bytes 16 MiB"),

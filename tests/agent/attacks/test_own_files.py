@@ -43,7 +43,10 @@ def test_configuration_that_others_may_read_and_only_root_may_change_is_obeyed(c
         (lambda file: file.chmod(0o646), "has mode 0646, so others could change it; chmod go-w"),
         (lambda file: file.parent.chmod(0o777), "so others could exchange what lies below it; chmod go-w {parent}"),
         (lambda file: os.chown(file, 12345, -1), "belongs to user 12345, who could change it; chown root"),
-        (lambda file: os.chown(file.parent, 12345, -1), "{parent} belongs to user 12345, who could exchange what lies below it; chown 0 {parent}"),
+        (
+            lambda file: os.chown(file.parent, 12345, -1),
+            "{parent} belongs to user 12345, who could exchange what lies below it; chown 0 {parent}",
+        ),
     ],
 )
 @pytest.mark.parametrize("by_link", [False, True])

@@ -173,7 +173,7 @@ class AgentConfig(BaseModel):
         tuple[Annotated[str, AfterValidator(_check_directory)], ...], Field(max_length=100)
     ] = ()
     slots: Annotated[int, Field(ge=1, le=1000)] | None = None
-    run_as: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_.-]{0,31}$")] | None = None
+    run_as: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$")] | None = None
     cache_drop: Literal["auto", "never"] = "auto"
     cache_drop_command: tuple[str, ...] = ()
     remount_command: dict[

@@ -36,8 +36,8 @@ class Inventory:
             with the facts, but no part of them: only runs that receive depend on it.
         budget: of the configuration, by directories without symbolic links.
         resolved: the approved directories as they are configured, and as they are without symbolic links.
-        exchangeable: by approved directory without symbolic links, why runs there are refused: others could exchange it,
-            or the user who runs the loads cannot use it.
+        exchangeable: by approved directory without symbolic links, why runs there are refused: others could exchange
+            it, or the user who runs the loads cannot use it.
         load_user: whose rights loads have.
     """
 
@@ -49,7 +49,7 @@ class Inventory:
     budget: Mapping[str, int] = field(default_factory=dict)
     resolved: Mapping[str, str] = field(default_factory=dict)
     exchangeable: Mapping[str, str] = field(default_factory=dict)
-    load_user: LoadUser = LoadUser((), "")
+    load_user: LoadUser = field(default_factory=lambda: LoadUser((), ""))
 
     def real(self, path: str) -> str:
         """A path below an approved directory, without the symbolic links by which agent.toml names that."""

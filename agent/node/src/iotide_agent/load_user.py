@@ -45,9 +45,10 @@ def find_load_user(config: AgentConfig) -> LoadUser:
 def _of_ordinary_agent(run_as: str | None) -> LoadUser:
     own = os.geteuid()
     try:
-        if run_as is not None and pwd.getpwnam(run_as).pw_uid != own:
-            raise KeyError(run_as)
+        is_own = run_as is None or pwd.getpwnam(run_as).pw_uid == own
     except KeyError:
+        is_own = False
+    if not is_own:
         sentence = f"run_as = {run_as!r} of agent.toml: the agent runs as user {own}, who cannot become another one"
         return LoadUser((), sentence, "leave run_as out, or start the agent as root", is_usable=False)
     return LoadUser((), f"{own}, no root; what that keeps from working here stands below")

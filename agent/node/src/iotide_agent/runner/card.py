@@ -53,7 +53,7 @@ class Card(NamedTuple):
         others_wait_seconds: so much longer may the wait for the start be, since another node of its gang is held
             back or the server is out of reach.
         listen_address, sockets: where to listen for another node of the run, with how many UDP sockets.
-        run_as: user, group and all groups of who touches the targets and runs the loads; empty for the agent's own user.
+        run_as: user, group and all groups of who touches the targets and runs the loads; empty for the agent's user.
         memory_limit_bytes: what each process of a load may take, the node's memory; 0 in cards of before it was said.
     """
 

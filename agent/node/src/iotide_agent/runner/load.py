@@ -190,6 +190,7 @@ def _become(
     try:
         os.setsid()
         os.write(failure, b".")
+        processes.die_with_parent()
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)  # Python ignores or handles these, and exec passes "ignored" on
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
@@ -197,10 +198,10 @@ def _become(
             os.dup2(source, wanted)
         for descriptor in surroundings.inherited:
             os.set_inheritable(descriptor, True)
-        os.chdir(surroundings.scratch)
         bound_load(surroundings.memory_limit_bytes)
         become(surroundings.run_as)
-        processes.die_with_parent()  # after the change of user, which would end it
+        processes.die_with_parent()  # again: a change of user ends that
+        os.chdir(surroundings.scratch)
         program = program_of(argv, surroundings.environment)
         # Forked ahead of the moment, which waits for nobody: between it and the command there is nothing but this line.
         processes.sleep_until(start_at)

@@ -66,7 +66,9 @@ def _cgroup_limits(cgroups: Path) -> Iterator[tuple[int, int]]:
         for directory in (it for path in own for it in (cgroups / path, *(cgroups / path).parents)):
             limit = directory / "memory.max"
             if directory.is_relative_to(cgroups) and limit.exists() and _lines(limit) != ["max"]:
-                limit_bytes, used_bytes = (int(_lines(directory / name)[0]) for name in ("memory.max", "memory.current"))
+                limit_bytes, used_bytes = (
+                    int(_lines(directory / name)[0]) for name in ("memory.max", "memory.current")
+                )
                 stat = dict(line.split() for line in _lines(directory / "memory.stat"))
                 # Pages of files that nobody used lately are given back before anything is killed.
                 yield limit_bytes, max(0, limit_bytes - used_bytes + int(stat.get("inactive_file", 0)))

@@ -49,9 +49,9 @@ def _as_user(method: Callable[Concatenate["Places", P], T]) -> Callable[Concaten
     """Have a method touch the targets as the user who runs the loads."""
 
     @wraps(method)
-    def acting(self: "Places", *args: P.args, **named: P.kwargs) -> T:
-        with acting_as(self.run_as):
-            return method(self, *args, **named)
+    def acting(places: "Places", /, *args: P.args, **named: P.kwargs) -> T:
+        with acting_as(places.run_as):
+            return method(places, *args, **named)
 
     return acting
 

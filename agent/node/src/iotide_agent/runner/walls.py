@@ -55,8 +55,7 @@ def open_walled(path: str, *, links: bool = True, judges_last: bool = True) -> t
                 found = os.fstat(below)
                 if stat.S_ISLNK(found.st_mode):
                     _judge_link(str(below_path), found, os.fstat(descriptor))
-                    if not links_left:
-                        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(below_path))
+                    _require(links_left > 0, errno.ELOOP, str(below_path))
                     links_left -= 1
                     target = PurePosixPath(os.readlink("", dir_fd=below))
                     waiting += reversed(target.parts[target.is_absolute() :])
@@ -64,11 +63,10 @@ def open_walled(path: str, *, links: bool = True, judges_last: bool = True) -> t
                         _move(descriptor, os.open("/", _DIRECTORY))
                         real = PurePosixPath("/")
                     continue
-                if stat.S_ISDIR(found.st_mode):
-                    if waiting or judges_last:
-                        _judge(str(below_path), found)
-                elif waiting:
-                    raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(below_path))
+                is_directory = stat.S_ISDIR(found.st_mode)
+                _require(is_directory or not waiting, errno.ENOTDIR, str(below_path))
+                if is_directory and (waiting or judges_last):
+                    _judge(str(below_path), found)
                 _move(descriptor, os.dup(below))
                 real = below_path
     except BaseException:
@@ -156,6 +154,11 @@ def _open_part(name: str, above: int, path: str, *, any_kind: bool) -> int:
             return os.open(name, _ANYTHING, dir_fd=above)
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from error
+
+
+def _require(holds: bool, number: int, path: str) -> None:  # noqa: FBT001 - reads as a sentence
+    if not holds:
+        raise OSError(number, os.strerror(number), path)
 
 
 def _judge(path: str, found: os.stat_result) -> None:
