@@ -26,6 +26,7 @@ def test_what_an_ordinary_user_or_a_bare_configuration_keeps_from_working_is_nam
     config = AgentConfig(
         approved_directories=(str(tmp_path),),
         state_directory=tmp_path / "state",
+        run_as="root",
         workloads={"rawread": {"readable": ["/dev/no-such-disk"]}},
         budget={str(tmp_path): 2**40},
     )

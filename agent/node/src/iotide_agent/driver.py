@@ -109,7 +109,10 @@ class Driver:
         self._inventory_due_at = self._inventory_at + INVENTORY_SECONDS
         self._announced: Inventory = take_inventory(config)
         user = self._announced.load_user
-        _logger.log(logging.WARNING if user.remedy else logging.INFO, "user %s %s", user.sentence, user.remedy or "")
+        if user.remedy is None:
+            _logger.info("load_user because=%s", user.sentence)
+        else:
+            _logger.warning("load_user because=%s remedy=%s", user.sentence, user.remedy)
         for reason in self._announced.exchangeable.values():
             _logger.error("directory_refused because=%s", reason)
         self._executor = Executor(config, agent, spool, self._announced)
