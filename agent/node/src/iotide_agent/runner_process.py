@@ -43,7 +43,8 @@ def start_runner(directory: Path, arguments: tuple[str, ...], inherited: tuple[i
     Raises:
         OSError: it cannot be started.
     """
-    with (directory / "runner.log").open("ab") as log:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    with os.fdopen(os.open(directory / "runner.log", flags, 0o600), "ab") as log:
         child = subprocess.Popen(
             [sys.executable, "-I", "-S", str(RUNNER), str(directory), *arguments],
             cwd=directory,
