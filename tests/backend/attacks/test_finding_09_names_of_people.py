@@ -1,10 +1,12 @@
 """Finding 9: a field was hidden from who is not signed in, a sentence was not. No stored sentence names anybody."""
 
+import ast
 import asyncio
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -18,6 +20,7 @@ from factories.routes import DeclaredRoute, declared_routes
 from fastapi import FastAPI
 from sqlalchemy import select, text
 
+import iotide_server
 from iotide_server.accounts.browser_cookies import SESSION_COOKIE
 from iotide_server.accounts.models import Role, UserSession
 from iotide_server.accounts.rules import CSRF_HEADER, HasRole, SignedIn
@@ -39,6 +42,9 @@ HIDDEN_FIELDS: Final = {
     *("delivery.text", "delivery.data"),
 }
 """Columns that hold names: of fields that are `PersonShown`, or that nobody is shown who is not signed in."""
+SOURCE: Final = Path(iotide_server.__file__).parent
+MAY_NAME: Final = {"accounts/rules.py", "notifications/deliveries.py"}
+"""A refusal of the very caller, and a message to a channel, whose receivers an administrator chose."""
 TABLES: Final = {
     **{f"{name}_id": name for name in ("alert", "artefact", "campaign", "cluster", "node", "reading", "run")},
     **{f"{name}_id": name for name in ("schedule", "series", "target", "template")},
@@ -249,6 +255,20 @@ def test_a_schedule_whose_owner_lost_the_role_says_so_without_a_name(culprit: Cu
     (firing,) = firings.json()["items"]
     assert firing["problem"].startswith("the schedule's owner is not operator in this cluster")
     assert culprit.told({}, {"GET /schedules", "GET /schedules/{schedule_id}/firings"}) == set()
+
+
+def test_no_sentence_is_written_with_the_name_of_who_asks() -> None:
+    """Whatever no route of the test above brings about; it says `OPERATOR`, and its row has `principal.actor`."""
+    wrong = [
+        f"{file.relative_to(SOURCE)}:{part.lineno}"
+        for file in SOURCE.rglob("*.py")
+        if str(file.relative_to(SOURCE)) not in MAY_NAME
+        for sentence in ast.walk(ast.parse(file.read_text()))
+        if isinstance(sentence, ast.JoinedStr)
+        for part in ast.walk(sentence)
+        if isinstance(part, ast.Attribute) and ast.unparse(part) in {"principal.name", "caller.name", "owner.name"}
+    ]
+    assert wrong == []
 
 
 def test_what_the_previous_release_stores_while_it_goes_on_is_not_shown(culprit: Culprit) -> None:
