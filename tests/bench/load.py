@@ -5,6 +5,9 @@ is all of its clients: agents that were really enrolled (`load_agents`), of whic
 four nodes to a campaign, and browsers (`load_browsers`). Client and server share the machine; what each took of it is
 said.
 
+With `--hostile` it goes on for as long again beside traffic that means harm (`load_hostile`), which no limit is about
+but how ordinary requests fare.
+
 Ends with status 1, and a sentence for each, where a limit was passed. Memory is judged from five minutes on.
 """
 
@@ -14,7 +17,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +30,8 @@ from factories.ready_cluster import announced
 from load_agents import RUN_SECONDS, Samples, SimulatedAgent, bearer, deliver_wakes
 from load_browsers import Browser, Lines
 from load_calls import Caller, Tally, percentile_ms
+from load_hostile import Attack
+from load_limits import LEAST_JUDGED_MINUTES, SAMPLES_PER_SECOND, Hostile, Measured, passed_limits
 from load_pages import Query, campaign_page, cluster_page, overview, runs_page
 from load_parts import CLIENT, OTHERS, PARTS, Look, Parts, cores_taken, growth_mb
 from local_stack import SESSION_COOKIE, LocalStack, StackError
@@ -41,7 +46,6 @@ AGENTS: Final = 2000
 MOST_AGENTS: Final = 10_000
 MINUTES: Final = 10.0
 MOST_MINUTES: Final = 120.0
-SAMPLES_PER_SECOND: Final = 200.0
 BROWSERS: Final = 20
 BUSY_SHARE: Final = 0.05
 LEAST_BUSY: Final = 20
@@ -51,15 +55,6 @@ AT_ONCE: Final = 8
 SHORTEST_RUN_SECONDS: Final = RUN_SECONDS[0]
 LOOK_SECONDS: Final = 5.0
 INGEST: Final = ("artefact", "finish")
-MOST_BEAT_P95_MS: Final = 250.0
-MOST_INGEST_P95_MS: Final = 500.0
-MOST_GROWTH_MB: Final = 20.0
-"""All parts together in seven minutes, in which some 200,000 requests come: what keeps 100 bytes of each is found."""
-LEAST_JUDGED_MINUTES: Final = 5.0
-LEAST_SAMPLES_SHARE: Final = 0.95
-"""Of what was to be handed in since the first runs ended."""
-LONGEST_SILENCE_SECONDS: Final = 30.0
-"""From then on the server says of a node that it is silent."""
 
 
 @dataclass
@@ -85,9 +80,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev bench load", description=__doc__)
     parser.add_argument("--minutes", type=_between(0.1, MOST_MINUTES), default=MINUTES, help="default: %(default)g")
     parser.add_argument("--agents", type=_between(1, MOST_AGENTS), default=AGENTS, help="default: %(default)g")
+    parser.add_argument("--hostile", action="store_true", help="for as long again beside hostile traffic")
     asked = parser.parse_args()
     with running_stack() as stack:
-        return asyncio.run(measure(stack, round(asked.agents), asked.minutes))
+        return asyncio.run(measure(stack, round(asked.agents), asked.minutes, is_attacked=asked.hostile))
 
 
 def _between(least: float, most: float) -> Callable[[str], float]:
@@ -100,15 +96,38 @@ def _between(least: float, most: float) -> Callable[[str], float]:
     return number
 
 
-async def measure(stack: LocalStack, agent_count: int, minutes: float) -> int:
+async def measure(stack: LocalStack, agent_count: int, minutes: float, *, is_attacked: bool = False) -> int:
     """Set up, let it go on for so long, and report."""
     began = time.monotonic()
-    site = await set_up(stack, agent_count, minutes)
+    site = await set_up(stack, agent_count, 2 * minutes if is_attacked else minutes)
     browsers = make_browsers(site)
+    attack = Attack(stack, site.cluster_id) if is_attacked else None
     _say(f"set up in {time.monotonic() - began:.0f} s; measuring for {minutes:g} min")
     with going_on(site, browsers) as tasks:
         looks = await watch(Parts(stack), tasks, site.tally, 60 * minutes)
-    return report(site, browsers, looks, minutes)
+        calm = site.tally.taken()
+        if attack is not None:
+            _say(f"as long again beside {attack}")
+            with attack.going_on():
+                await watch(Parts(stack), tasks, site.tally, 60 * minutes)
+    hostile = None if attack is None else attacked(calm, site.tally)
+    return report(site, browsers, looks, minutes, calm, hostile)
+
+
+def attacked(calm: Tally, under_attack: Tally) -> Hostile:
+    """How the requests fared under attack, and how without it."""
+    for answer in under_attack.refused:
+        print(f"under attack: {answer}")
+    kinds = calm.seconds.keys() | under_attack.seconds.keys()
+    groups = {"beats": ["beat"], "ingest": INGEST, "pages": [kind for kind in kinds if kind.startswith("GET ")]}
+    p95_ms = {
+        group: (_p95_ms(calm, group_kinds), _p95_ms(under_attack, group_kinds)) for group, group_kinds in groups.items()
+    }
+    return Hostile(under_attack.requests, under_attack.errors, p95_ms)
+
+
+def _p95_ms(tally: Tally, kinds: Iterable[str]) -> float:
+    return percentile_ms([value for kind in kinds for value in tally.seconds[kind]], 95)
 
 
 async def set_up(stack: LocalStack, agent_count: int, minutes: float) -> Site:
@@ -252,61 +271,16 @@ async def _each(agents: Sequence[SimulatedAgent], act: Callable[[SimulatedAgent]
     await asyncio.gather(*(one_after_another() for _ in range(AT_ONCE)))
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What is held against the limits.
-
-    Attributes:
-        growth_mb: None where it went on for too short a time to tell.
-        online: nodes of which the server says so in the end.
-        deaf_pages: those that heard no news, though runs change all the time.
-    """
-
-    errors: int
-    beat_p95_ms: float
-    ingest_p95_ms: float
-    samples_per_second: float
-    growth_mb: float | None
-    agents: int
-    online: int
-    longest_silence_seconds: float
-    deaf_pages: int
-
-
-def passed_limits(found: Measured) -> list[str]:
-    """A sentence for each limit that was passed."""
-    least_samples = LEAST_SAMPLES_SHARE * SAMPLES_PER_SECOND
-    checks = [
-        (found.errors > 0, f"{found.errors} requests failed, none may"),
-        (
-            found.beat_p95_ms > MOST_BEAT_P95_MS,
-            f"the p95 of beats is {found.beat_p95_ms:.0f} ms, at most {MOST_BEAT_P95_MS:.0f} ms are allowed",
-        ),
-        (
-            found.ingest_p95_ms > MOST_INGEST_P95_MS,
-            f"the p95 of ingest is {found.ingest_p95_ms:.0f} ms, at most {MOST_INGEST_P95_MS:.0f} ms are allowed",
-        ),
-        (
-            found.samples_per_second < least_samples,
-            f"{found.samples_per_second:.0f} samples/s were taken, {least_samples:.0f} or more are needed",
-        ),
-        (
-            found.growth_mb is not None and found.growth_mb > MOST_GROWTH_MB,
-            f"memory grew by {found.growth_mb or 0:.1f} MB, at most {MOST_GROWTH_MB:.0f} MB are allowed",
-        ),
-        (found.online < found.agents, f"{found.agents - found.online} of {found.agents} nodes are not online"),
-        (
-            found.longest_silence_seconds > LONGEST_SILENCE_SECONDS,
-            f"a node was silent for {found.longest_silence_seconds:.0f} s, {LONGEST_SILENCE_SECONDS:.0f} s are allowed",
-        ),
-        (found.deaf_pages > 0, f"{found.deaf_pages} pages heard no news at all"),
-    ]
-    return [sentence for is_passed, sentence in checks if is_passed]
-
-
-def report(site: Site, browsers: Sequence[Browser], looks: Sequence[Look], minutes: float) -> int:
+def report(
+    site: Site,
+    browsers: Sequence[Browser],
+    looks: Sequence[Look],
+    minutes: float,
+    tally: Tally,
+    hostile: Hostile | None,
+) -> int:
     """Print the tables, each passed limit and the last lines; 1 where there is one."""
-    tally, seconds = site.tally, looks[-1].at_seconds
+    seconds = looks[-1].at_seconds
     ingest = [value for kind in INGEST for value in tally.seconds[kind]]
     growths = {name: growth_mb(looks, name, seconds) for name in PARTS}
     growth = sum(max(0.0, one) for one in growths.values())  # what one part gave back excuses no other
@@ -323,6 +297,7 @@ def report(site: Site, browsers: Sequence[Browser], looks: Sequence[Look], minut
         online=online_nodes(site),
         longest_silence_seconds=max(agent.longest_silence_seconds for agent in site.agents),
         deaf_pages=sum(browser.heard == 0 for browser in browsers),
+        hostile=hostile,
     )
     console = Console(width=120)
     console.print(requests_table(tally, seconds))
@@ -341,11 +316,25 @@ def report(site: Site, browsers: Sequence[Browser], looks: Sequence[Look], minut
         print(f"memory is judged from {LEAST_JUDGED_MINUTES:g} minutes on")
     quantiles = " ".join(f"p{percent}_ms={percentile_ms(ingest, percent):.0f}" for percent in (50, 95, 99))
     print(f"ingest: samples_per_second={found.samples_per_second:.0f} {quantiles}")
+    for group, (before, after) in hostile.p95_ms.items() if hostile is not None else ():
+        print(f"hostile: {group} p95_ms={after:.0f} p95_without_ms={before:.0f}")
     print(
         f"load: agents={found.agents} requests={tally.requests} errors={found.errors} p95_ms={found.beat_p95_ms:.0f}"
-        f" memory_growth_mb={growth:.1f}"
+        f" memory_growth_mb={growth:.1f}{_of_attack(hostile)}"
     )
     return 1 if passed else 0
+
+
+def _of_attack(hostile: Hostile | None) -> str:
+    """The keys that the last line has besides; the table of each group is printed before it."""
+    if hostile is None:
+        return ""
+    _before, after = hostile.p95_ms["beats"]
+    rate = hostile.errors / max(1, hostile.requests)
+    return (
+        f" hostile_requests={hostile.requests} hostile_error_rate={rate:.4f} hostile_p95_ms={after:.0f}"
+        f" hostile_slower={hostile.slower:.2f}"
+    )
 
 
 def online_nodes(site: Site) -> int:

@@ -66,6 +66,12 @@ class Tally:
         self.refused.append(f"{kind}: {why}")
         self.statuses[kind][NO_ANSWER] += 1
 
+    def taken(self) -> "Tally":
+        """Return what was noted so far, and begin again with nothing."""
+        so_far = Tally(self.is_counting, self.seconds, self.statuses, self.refused)
+        self.seconds, self.statuses, self.refused = defaultdict(list), defaultdict(Counter), []
+        return so_far
+
     @property
     def requests(self) -> int:
         """How many there were."""

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from anyio import CapacityLimiter
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from pydantic import SecretStr
@@ -34,8 +35,9 @@ from iotide_server.gateway.idle_beats import IdleBeats
 from iotide_server.gateway.routes import router as gateway
 from iotide_server.gateway.routes import take_beat
 from iotide_server.kit.assets import serve_assets
+from iotide_server.kit.bodies import Bodies, BodyLimit
 from iotide_server.kit.clock import Clock, system_clock
-from iotide_server.kit.db import BEAT_CONNECTIONS, CONNECTIONS, Database, open_engine
+from iotide_server.kit.db import BEAT_CONNECTIONS, CALLER_CONNECTIONS, CONNECTIONS, Database, open_engine
 from iotide_server.kit.guard import Guard
 from iotide_server.kit.metering import Metering
 from iotide_server.kit.openapi import DescribedApi
@@ -54,6 +56,7 @@ from iotide_server.operations.exposition import (
     registry_of,
     serve_metrics,
 )
+from iotide_server.operations.processes import shared_directory
 from iotide_server.operations.routes import router as operations
 from iotide_server.operations.site import SiteMetrics, node_metrics, site_metrics
 from iotide_server.published.routes import router as published
@@ -79,10 +82,19 @@ SLICES: Final[tuple[APIRouter, ...]] = (
 BEAT: Final = next(route for route in gateway.routes if isinstance(route, APIRoute) and route.endpoint is take_beat)
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
 BODY_LIMITS: Final = {
-    re.compile(rf"{API}/agent/hello"): 8 * 1024**2,  # a thousand mounts with the longest options
-    re.compile(rf"{API}/agent/(beat|batch|orders/\d+/(finish|artefacts/[^/]+))"): 16 * 1024**2,
+    re.compile(rf"{API}/session(/link)?"): BodyLimit(size_bytes=16 * 1024),  # read from anybody
+    re.compile(rf"{API}/agent/enroll"): BodyLimit(size_bytes=64 * 1024),  # as above, with the facts of a host
+    re.compile(rf"{API}/agent/(rotation(/confirm)?|orders/\d+/claim)"): BodyLimit(size_bytes=64 * 1024),
+    # Four orders on a node, each with the curves of ten minutes for every counter, or of hours without a server.
+    re.compile(rf"{API}/agent/beat"): BodyLimit(size_bytes=4 * 1024**2, values=500_000),
+    re.compile(rf"{API}/agent/batch"): BodyLimit(size_bytes=8 * 1024**2),  # ten thousand jobs and as many hosts
+    re.compile(rf"{API}/agent/hello"): BodyLimit(size_bytes=8 * 1024**2),  # a thousand mounts with the longest options
+    re.compile(rf"{API}/agent/orders/\d+/finish"): BodyLimit(
+        size_bytes=16 * 1024**2, lists=100_000, names=250_000, values=1_500_000
+    ),
+    RAW_PATHS: BodyLimit(size_bytes=16 * 1024**2),
 }
-"""A body is read before anybody is asked who sends it, so only what needs more than usual may have it."""
+"""What each message can need, by its path; every other body has the usual limit."""
 
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
@@ -90,7 +102,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     database_url = settings.database_url.get_secret_value()
     database = Database(
         open_engine(database_url, pool_size=CONNECTIONS),
-        of_beats=open_engine(database_url, pool_size=BEAT_CONNECTIONS),
+        of_beats=open_engine(database_url, pool_size=BEAT_CONNECTIONS + CALLER_CONNECTIONS),
     )
     redis = Redis.from_url(
         settings.redis_url.get_secret_value(), socket_timeout=REDIS_SECONDS, socket_connect_timeout=REDIS_SECONDS
@@ -126,6 +138,8 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.database = database
     app.state.redis = redis
     app.state.clock = clock
+    app.state.bodies = Bodies(shared_directory())
+    app.state.knocks = CapacityLimiter(CALLER_CONNECTIONS)
     app.state.idle_beats = IdleBeats(app.state)
     app.state.feed = feed
     app.state.agent_access = access

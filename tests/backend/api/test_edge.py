@@ -17,8 +17,8 @@ from services import free_port
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
+from iotide_server.kit.bodies import BodyLimit
 from iotide_server.kit.db import Database, Json
-from iotide_server.kit.guard import JSON_BODY_LIMIT_BYTES
 from iotide_server.kit.pulse import want_pulse
 from iotide_server.kit.wake import SCHEDULER_LOCK
 from iotide_server.main import create_app
@@ -97,7 +97,7 @@ def test_json_in_any_spelling_is_taken(client: TestClient, admin: Person) -> Non
 
 def test_a_body_that_is_too_large_is_413_whether_or_not_it_says_so(client: TestClient, admin: Person) -> None:
     headers = admin.headers | {"Content-Type": "application/json"}
-    body = b'{"name": "' + b"x" * JSON_BODY_LIMIT_BYTES + b'"}'
+    body = b'{"name": "' + b"x" * BodyLimit().size_bytes + b'"}'
 
     def in_pieces() -> Iterator[bytes]:
         for start in range(0, len(body), 65_536):
@@ -110,13 +110,21 @@ def test_a_body_that_is_too_large_is_413_whether_or_not_it_says_so(client: TestC
 
 
 @pytest.mark.parametrize(
-    ("path", "largest_mib"),
-    [("hello", 8), ("beat", 16), ("orders/1/finish", 16), ("orders/1/claim", 2), ("enroll", 2)],
+    ("path", "largest_kib"),
+    [
+        ("hello", 8192),
+        ("beat", 4096),
+        ("batch", 8192),
+        ("orders/1/finish", 16_384),
+        ("orders/1/claim", 64),
+        ("rotation", 64),
+        ("enroll", 64),
+    ],
 )
-def test_before_anybody_is_asked_who_sends_it_an_agents_body_is_bounded_by_what_it_is_for(
-    client: TestClient, path: str, largest_mib: int
+def test_an_agents_body_is_bounded_by_what_its_message_can_need(
+    client: TestClient, path: str, largest_kib: int
 ) -> None:
-    for size_bytes, status in ((largest_mib * 1024**2, {401, 422}), (largest_mib * 1024**2 + 1, {413})):
+    for size_bytes, status in ((largest_kib * 1024, {401, 422}), (largest_kib * 1024 + 1, {413})):
         response = client.post(
             f"/api/v1/agent/{path}", content=b" " * size_bytes, headers={"Content-Type": "application/json"}
         )

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import load_browsers
 import pytest
-from load import Measured, passed_limits
 from load_agents import MOST_SAMPLES, Samples
 from load_calls import NO_ANSWER, Answer, Tally, percentile_ms
+from load_limits import Hostile, Measured, passed_limits
 from load_pages import Query, campaign_page, cluster_page, follow_ups, overview, runs_page
 from load_parts import Look, busy_seconds, ended_seconds, growth_mb, worked_seconds
 
@@ -37,10 +37,13 @@ FIT = Measured(
         (replace(FIT, online=1999), "1 of 2000 nodes are not online"),
         (replace(FIT, longest_silence_seconds=31.0), "a node was silent for 31 s"),
         (replace(FIT, deaf_pages=1), "1 pages heard no news"),
+        (replace(FIT, hostile=Hostile(1000, 1)), "1 requests failed under hostile traffic"),
+        (replace(FIT, hostile=Hostile(1000, 0, {"beats": (20.0, 41.0)})), "p95 of beats is 41 ms under hostile"),
     ],
 )
 def test_each_limit_that_was_passed_is_said(found: Measured, words: str) -> None:
     assert passed_limits(FIT) == []
+    assert passed_limits(replace(FIT, hostile=Hostile(1000, 0, {"beats": (20.0, 40.0), "pages": (0.0, 0.0)}))) == []
     (sentence,) = passed_limits(found)
     assert words in sentence
 
@@ -56,6 +59,16 @@ def test_what_is_refused_or_not_answered_is_an_error_also_before_it_is_counted()
     tally.fail("GET events", "a reset")
     assert (tally.requests, tally.errors) == (4, 3)
     assert percentile_ms(tally.seconds["beat"], 95) == 10_000.0
+
+
+def test_what_was_noted_before_an_attack_is_not_counted_with_it() -> None:
+    tally = Tally(is_counting=True)
+    tally.note("beat", Answer(503, b"away"), 0.1)
+    calm = tally.taken()
+    tally.note("beat", Answer(200, b""), 0.2)
+    assert ((calm.requests, calm.errors), (tally.requests, tally.errors)) == ((1, 1), (1, 0))
+    assert tally.seconds["beat"] == [0.2]
+    assert tally.refused == []
 
 
 @pytest.mark.parametrize(("percent", "expected_ms"), [(50, 10_000.0), (95, 19_000.0), (100, 20_000.0)])

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated, Final
 
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from iotide_wire.base import Fence, Message, Name, Text
 from iotide_wire.messages import Instance
@@ -96,9 +96,9 @@ class BatchReport(Message):
     agent_instance: Instance
     system: BatchSystem
     problem: Text | None
-    jobs: Annotated[tuple[SeenJob, ...], Field(max_length=MOST_LISTED)]
-    hosts: Annotated[tuple[SeenHost, ...], Field(max_length=MOST_LISTED)]
-    refused: Annotated[tuple[RefusedJob, ...], Field(max_length=MOST_REFUSED)]
+    jobs: Annotated[tuple[SeenJob, ...], Field(max_length=MOST_LISTED), FailFast()]
+    hosts: Annotated[tuple[SeenHost, ...], Field(max_length=MOST_LISTED), FailFast()]
+    refused: Annotated[tuple[RefusedJob, ...], Field(max_length=MOST_REFUSED), FailFast()]
     clock: Annotated[ClockReading | None, Since(2)] = None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from iotide_wire.base import Message, Text, UtcTime
 from iotide_wire.catalogue import LabelName
@@ -32,7 +32,7 @@ class StepRecord(Message):
 
     name: Text
     phase: Text
-    argv: Annotated[tuple[str, ...], Field(min_length=1, max_length=1000)]
+    argv: Annotated[tuple[str, ...], Field(min_length=1, max_length=1000), FailFast()]
     role: StepRole = StepRole.CLIENT
     target_id: int | None
     writer: int | None

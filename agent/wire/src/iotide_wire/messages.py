@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import FailFast, Field, model_validator
 
 from iotide_wire.base import Fence, Message, Name, Text, UtcTime
 from iotide_wire.catalogue import WorkloadAnnouncement, WorkloadName
@@ -115,11 +115,11 @@ class HelloRequest(Message):
     wire_version: int
     sent_at: UtcTime
     facts: Facts
-    mounts: Annotated[tuple[MountFacts, ...], Field(max_length=1000)]
-    approved_directories: Annotated[tuple[Text, ...], Field(max_length=100)]
-    workloads: Annotated[tuple[WorkloadAnnouncement, ...], Field(max_length=200)]
+    mounts: Annotated[tuple[MountFacts, ...], Field(max_length=1000), FailFast()]
+    approved_directories: Annotated[tuple[Text, ...], Field(max_length=100), FailFast()]
+    workloads: Annotated[tuple[WorkloadAnnouncement, ...], Field(max_length=200), FailFast()]
     look: LookNumber | None = None
-    holds: Annotated[tuple[HeldOrder, ...], Field(max_length=1000)]
+    holds: Annotated[tuple[HeldOrder, ...], Field(max_length=1000), FailFast()]
     clock: Annotated[ClockReading | None, Since(2)] = None
 
 
@@ -212,7 +212,7 @@ class CurvePiece(Message):
     counter: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
     started_at: UtcTime
     step_seconds: Annotated[float, Field(gt=0)]
-    values: Annotated[tuple[float, ...], Field(min_length=1, max_length=600)]
+    values: Annotated[tuple[float, ...], Field(min_length=1, max_length=600), FailFast()]
 
 
 class OrderBeat(Message):
@@ -231,7 +231,7 @@ class OrderBeat(Message):
     progress: Annotated[float, Field(ge=0, le=1)] | None
     phase: Text
     started_at: UtcTime | None
-    curves: Annotated[tuple[CurvePiece, ...], Field(max_length=200)] = ()
+    curves: Annotated[tuple[CurvePiece, ...], Field(max_length=200), FailFast()] = ()
     endpoint: Endpoint | None = None
     go_heard: UtcTime | None = None
 
@@ -273,7 +273,7 @@ class BeatRequest(Message):
     agent_instance: Instance
     boot_id: BootId
     sent_at: UtcTime
-    orders: Annotated[tuple[OrderBeat, ...], Field(max_length=1000)]
+    orders: Annotated[tuple[OrderBeat, ...], Field(max_length=1000), FailFast()]
     spool_bytes: Annotated[int | None, Field(ge=0, le=2**63 - 1), Since(2)] = None
     clock: Annotated[ClockReading | None, Since(2)] = None
     stuck: Annotated[tuple[StuckLoad, ...] | None, Field(max_length=MOST_STUCK), Since(3)] = None
@@ -351,12 +351,12 @@ class FinishRequest(Message):
     reason: Text | None
     started_at: UtcTime | None
     ended_at: UtcTime
-    steps: Annotated[tuple[StepRecord, ...], Field(max_length=1000)]
-    samples: Annotated[tuple[SampleMessage, ...], Field(max_length=100_000)]
-    flags: Annotated[tuple[Flag, ...], Field(max_length=1000)]
+    steps: Annotated[tuple[StepRecord, ...], Field(max_length=1000), FailFast()]
+    samples: Annotated[tuple[SampleMessage, ...], Field(max_length=100_000), FailFast()]
+    flags: Annotated[tuple[Flag, ...], Field(max_length=1000), FailFast()]
     environment: Facts
-    artefacts: Annotated[tuple[ArtefactFact, ...], Field(max_length=1000)]
-    curves: Annotated[tuple[CurvePiece, ...], Field(max_length=20_000)]
+    artefacts: Annotated[tuple[ArtefactFact, ...], Field(max_length=1000), FailFast()]
+    curves: Annotated[tuple[CurvePiece, ...], Field(max_length=20_000), FailFast()]
     foreign: ForeignLoad | None = None
     not_before: Annotated[UtcTime | None, Since(2)] = None
     not_judged: Annotated[tuple[NotJudged, ...] | None, Field(max_length=1000), Since(3)] = None

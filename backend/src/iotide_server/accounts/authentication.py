@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import repository, token_queries
+from iotide_server.accounts import repository, session_repository, token_queries
 from iotide_server.accounts.errors import TokenExpiredError
 from iotide_server.accounts.models import Role, User
 from iotide_server.accounts.principal import Principal, PrincipalKind
@@ -28,8 +28,13 @@ def no_credentials() -> NotAuthenticatedError:
     )
 
 
-def by_api_token(session: Session, secret: str, address: str | None, now: datetime) -> Principal:
-    """The principal of an API token, its roles cut down to the token's scopes.
+def by_api_token(
+    session: Session, secret: str, address: str | None, now: datetime, *, is_noted: bool = True
+) -> Principal:
+    """Return the principal of an API token, its roles cut down to the token's scopes.
+
+    Args:
+        is_noted: write down when and from where the token was used; False changes nothing.
 
     Raises:
         TokenExpiredError: its time is over.
@@ -46,7 +51,7 @@ def by_api_token(session: Session, secret: str, address: str | None, now: dateti
             remedy="make a new token on the page Tokens of the settings",
         )
     token, user = found
-    if token.last_used_at is None or now - token.last_used_at > _TOUCH_EVERY:
+    if is_noted and (token.last_used_at is None or now - token.last_used_at > _TOUCH_EVERY):
         token.last_used_at, token.last_used_address = now, address
     strongest = max((_SCOPE_ROLES[scope] for scope in token.scopes), key=lambda role: role.rank)
     grants = {
@@ -76,9 +81,27 @@ def by_session_cookie(
     """
     found = recognise(session, secret, browser, now, terms)
     if found is None:
-        raise NotAuthenticatedError("the session has ended", remedy="sign in again")
+        raise _session_ended()
     principal = user_principal(session, found.user, browser.address)
     return SignedInBrowser(replace(principal, session_id=found.row.id), found.offered)
+
+
+def by_unchanged_cookie(
+    session: Session, secret: str, address: str | None, now: datetime, terms: SessionTerms
+) -> Principal:
+    """Return the principal of a signed-in browser, and leave its session and secret as they are.
+
+    Raises:
+        NotAuthenticatedError: as `by_session_cookie`.
+    """
+    found = session_repository.live_session(session, digest(secret), now, idle_since=now - terms.idle)
+    if found is None:
+        raise _session_ended()
+    return user_principal(session, found[1], address)
+
+
+def _session_ended() -> NotAuthenticatedError:
+    return NotAuthenticatedError("the session has ended", remedy="sign in again")
 
 
 def user_principal(session: Session, user: User, address: str | None) -> Principal:

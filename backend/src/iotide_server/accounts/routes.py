@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from iotide_server.accounts import service, tokens
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Admin, Person
 from iotide_server.accounts.schemas import (
     RoleGrant,
@@ -19,7 +20,7 @@ from iotide_server.accounts.schemas import (
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 
-router = APIRouter(tags=["accounts"])
+router = APIRouter(tags=["accounts"], route_class=KnownCallerRoute)
 
 
 @router.get("/tokens", summary="List API tokens")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
@@ -61,6 +61,15 @@ class MissingCsrfHeaderError(NotAllowedError):
     code = "csrf_header_missing"
 
 
+class Knock(NamedTuple):
+    """A request of which nothing but the headers was read, and a transaction that changes nothing."""
+
+    request: Request
+    session: Session
+    now: datetime
+    bearer: HTTPAuthorizationCredentials | None
+
+
 def _caller(request: Request, session: Tx, now: Now, bearer: Bearer, cookie: _Cookie) -> Principal:
     if bearer is not None:
         return authentication.by_api_token(session, bearer.credentials, caller_address(request), now)
@@ -72,13 +81,34 @@ def _caller(request: Request, session: Tx, now: Now, bearer: Bearer, cookie: _Co
             if reader is None:
                 raise
             return reader
-        if request.method not in _SAFE_METHODS and request.headers.get(CSRF_HEADER) != "1":
-            raise MissingCsrfHeaderError("the request has a cookie and no CSRF header", remedy=f"send {CSRF_HEADER}: 1")
+        _require_csrf_header(request)
         return principal
     reader = _public_reader(request, session)
     if reader is None:
         raise authentication.no_credentials()
     return reader
+
+
+def _knocking(knock: Knock) -> Principal:
+    """Return the caller of a request that changes something, as `_caller` does, and note nothing of their visit.
+
+    A note would wait for another request of the same session or token that notes the same.
+    """
+    request, session, now, bearer = knock
+    if bearer is not None:
+        return authentication.by_api_token(session, bearer.credentials, caller_address(request), now, is_noted=False)
+    cookie = read_cookie(request)
+    if cookie is None:
+        raise authentication.no_credentials()
+    terms = request.app.state.session_terms
+    principal = authentication.by_unchanged_cookie(session, cookie, caller_address(request), now, terms)
+    _require_csrf_header(request)
+    return principal
+
+
+def _require_csrf_header(request: Request) -> None:
+    if request.method not in _SAFE_METHODS and request.headers.get(CSRF_HEADER) != "1":
+        raise MissingCsrfHeaderError("the request has a cookie and no CSRF header", remedy=f"send {CSRF_HEADER}: 1")
 
 
 def _by_cookie(request: Request, session: Session, cookie: str, now: datetime) -> Principal:
@@ -110,10 +140,14 @@ def _require_somebody(caller: Principal) -> Principal:
 class Rule:
     """Base of all rules."""
 
+    def knock(self, knock: Knock) -> Principal:
+        """Return the caller, or raise what the rule raises; by headers alone, before a body is read."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class Public(Rule):
-    """Anyone may call; no credential is looked at."""
+    """Anyone may call; no credential is looked at. A body is read from anybody, so it has to be short."""
 
     async def __call__(self) -> Principal:
         """Let everyone pass."""
@@ -128,6 +162,10 @@ class SignedIn(Rule):
         """Let any person pass."""
         return _require_somebody(caller)
 
+    def knock(self, knock: Knock) -> Principal:
+        """See Rule."""
+        return _knocking(knock)
+
 
 @dataclass(frozen=True)
 class SignedInOrReading(Rule):
@@ -138,6 +176,10 @@ class SignedInOrReading(Rule):
         if caller.kind is PrincipalKind.ANONYMOUS:
             hide_people()
         return caller
+
+    def knock(self, knock: Knock) -> Principal:
+        """See Rule."""
+        return _knocking(knock)
 
 
 @dataclass(frozen=True)
@@ -153,14 +195,23 @@ class HasRole(Rule):
         """Let pass who has the role somewhere."""
         if self.role is not Role.VIEWER:
             _require_somebody(caller)
+        self._require_role(caller)
+        if caller.kind is PrincipalKind.ANONYMOUS:
+            hide_people()
+        return caller
+
+    def knock(self, knock: Knock) -> Principal:
+        """See Rule."""
+        caller = _knocking(knock)
+        self._require_role(caller)
+        return caller
+
+    def _require_role(self, caller: Principal) -> None:
         if not caller.may_somewhere(self.role):
             raise NotAllowedError(
                 f"{caller.name} is not {self.role} of any cluster",
                 remedy=f"ask an administrator for the role {self.role}",
             )
-        if caller.kind is PrincipalKind.ANONYMOUS:
-            hide_people()
-        return caller
 
 
 Anyone = Annotated[Principal, Depends(Public())]

@@ -8,6 +8,7 @@ from starlette.responses import JSONResponse
 
 from iotide_server.accounts import own_sessions, sessions
 from iotide_server.accounts.browser_cookies import caller_browser, drop_cookie, keep_session, read_cookie
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.oidc import Provider
 from iotide_server.accounts.passwords import HASHES_AT_ONCE
 from iotide_server.accounts.rotation import SessionTerms
@@ -28,7 +29,7 @@ from iotide_server.accounts.sessions import SignedIn, Visitor
 from iotide_server.kit.errors import NotAuthenticatedError
 from iotide_server.kit.web import Id, Now, Tx, errors, refusal, transaction
 
-router = APIRouter(tags=["sessions"])
+router = APIRouter(tags=["sessions"], route_class=KnownCallerRoute)
 
 
 def terms_of_sessions(request: Request) -> SessionTerms:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.alerts import reading, rules, service
 from iotide_server.alerts.schemas import (
@@ -20,7 +21,7 @@ from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.results.schemas import OptionalId
 
-router = APIRouter(tags=["alerts"])
+router = APIRouter(tags=["alerts"], route_class=KnownCallerRoute)
 
 
 @router.get("/alerts", summary="List alerts")

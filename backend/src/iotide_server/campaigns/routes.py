@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Response
 
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.campaigns import reading, repeats, service, stages, timeline
 from iotide_server.campaigns.pause_schemas import Confirmation, Pause
@@ -13,7 +14,7 @@ from iotide_server.campaigns.timeline_schemas import Timeline, TimelineSpan
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 
-router = APIRouter(tags=["campaigns"])
+router = APIRouter(tags=["campaigns"], route_class=KnownCallerRoute)
 
 IdempotencyKey = Annotated[
     str | None,

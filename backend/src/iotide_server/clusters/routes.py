@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Admin, Operator, Viewer
 from iotide_server.clusters import blackouts, credentials, drains, enrolment, pending, service
 from iotide_server.clusters.access import AgentAccess
@@ -31,7 +32,7 @@ from iotide_server.clusters.views import NodeState
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 
-router = APIRouter()
+router = APIRouter(route_class=KnownCallerRoute)
 
 
 @router.get("/clusters", tags=["clusters"], summary="List clusters")

@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX
 from iotide_server.accounts.browser_cookies import caller_address
 from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.accounts.rules import Bearer, Rule
+from iotide_server.accounts.rules import Bearer, Knock, Rule
 from iotide_server.accounts.secret import digest
 from iotide_server.clusters import identity_repository
 from iotide_server.clusters.errors import NodePendingError
@@ -25,6 +25,10 @@ OLDEST_VERSION: Final = 1
 @dataclass(frozen=True)
 class IsNode(Rule):
     """A node's agent; the principal's id is the node's."""
+
+    def knock(self, knock: Knock) -> Principal:
+        """See Rule."""
+        return self(*knock)
 
     def __call__(self, request: Request, session: NodeTx, now: Now, bearer: Bearer) -> Principal:
         """Let pass who holds the present token of a node that was let in."""
@@ -79,6 +83,7 @@ def _token(bearer: Bearer) -> str:
 
 def _principal(request: Request, node: Node | KnownNode) -> Principal:
     request.state.wire_version = node.wire_version
+    request.state.waiting_node = None  # it may have waited a moment ago, when it knocked
     return Principal(PrincipalKind.NODE, node.id, node.name, caller_address(request))
 
 

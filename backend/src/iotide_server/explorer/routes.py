@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Person, Viewer
 from iotide_server.explorer import service, views
 from iotide_server.explorer.schemas import (
@@ -21,7 +22,7 @@ from iotide_server.explorer.schemas import (
 from iotide_server.kit.pagination import Page
 from iotide_server.kit.web import Id, Now, Tx, errors
 
-router = APIRouter(prefix="/explorer", tags=["explorer"])
+router = APIRouter(prefix="/explorer", tags=["explorer"], route_class=KnownCallerRoute)
 
 Wanted = Annotated[ExplorerFilter, Depends()]
 

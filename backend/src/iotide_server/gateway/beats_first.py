@@ -3,10 +3,12 @@
 What cannot be answered here, for whatever reason, goes on to the route, which says why.
 """
 
+import time
 from typing import Final
 
 import structlog
 from anyio import CapacityLimiter, to_thread
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import State
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -16,13 +18,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from iotide_server.clusters import identity_repository
 from iotide_server.clusters.rules import OLDEST_VERSION
 from iotide_server.gateway import beats
-from iotide_server.gateway.idle_beats import idle_beat, node_token_sha256
+from iotide_server.gateway.idle_beats import idle_beat, node_token_sha256, read_beat
 from iotide_server.kit.db import after_commit
 from iotide_server.kit.meters import HEARTBEATS
-from iotide_wire.messages import BeatRequest
 from iotide_wire.versions import as_spoken
 
 _LARGEST_BYTES: Final = 64 * 1024
+_KNOWN_SECONDS: Final = 60.0
+_MOST_KNOWN: Final = 50_000
+"""Tokens, some 150 bytes each."""
 _log = structlog.get_logger(__name__)
 
 
@@ -38,6 +42,7 @@ class BeatsFirst:
         self._app = app
         self._path = path
         self._route = route
+        self._known = _KnownTokens()
         self._limiter: CapacityLimiter | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -48,6 +53,9 @@ class BeatsFirst:
         request = Request(scope, receive)
         token_sha256 = node_token_sha256(request.headers)
         if token_sha256 is None or not _is_short(request.headers.get("content-length", "")):
+            await self._app(scope, receive, send)
+            return
+        if not await self._known.has(request.app.state, token_sha256):
             await self._app(scope, receive, send)
             return
         try:
@@ -71,11 +79,42 @@ class BeatsFirst:
         return answer
 
 
+class _KnownTokens:
+    """Tells whose heartbeats are read. Each is asked for again, with the heartbeat, whether the token still holds.
+
+    A token that was revoked less than a minute ago opens its sender's body, and nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._until: dict[str, float] = {}
+
+    async def has(self, state: State, token_sha256: str) -> bool:
+        """Return true for the token of a node, false for any other and where the database does not say."""
+        now = time.monotonic()
+        if self._until.get(token_sha256, 0.0) > now:
+            return True
+        if not await to_thread.run_sync(_is_of_node, state, token_sha256, limiter=state.knocks):
+            return False
+        if len(self._until) >= _MOST_KNOWN:
+            self._until.clear()
+        self._until[token_sha256] = now + _KNOWN_SECONDS
+        return True
+
+
+def _is_of_node(state: State, token_sha256: str) -> bool:
+    try:
+        with state.database.beats.transaction() as session:
+            return identity_repository.node_by_token(session, token_sha256) is not None
+    except SQLAlchemyError as error:
+        _log.debug("beat_left_to_its_route", error=str(error))
+        return False
+
+
 def _taken_alone(state: State, token_sha256: str, body: bytes) -> Response | None:
     """The answer to a beat that is in the database; None: nothing of it is."""
     now = state.clock()
     try:
-        said = BeatRequest.model_validate_json(body)
+        said = read_beat(body)
         with state.database.beats.transaction() as session:
             node = identity_repository.node_by_token(session, token_sha256)
             if node is None:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import structlog
 from anyio import CapacityLimiter, to_thread
-from pydantic import ValidationError
+from pydantic_core import from_json
 from starlette.datastructures import State
 from starlette.responses import Response
 
@@ -47,14 +47,23 @@ def node_token_sha256(headers: Mapping[str, str]) -> str | None:
     return digest(token) if is_of_node and headers.get("content-type") == "application/json" else None
 
 
+def read_beat(body: bytes) -> BeatRequest:
+    """Return a heartbeat by way of plain objects: what is none takes less memory and time than straight from bytes.
+
+    Raises:
+        ValueError: it is no JSON, or no heartbeat.
+    """
+    return BeatRequest.model_validate(from_json(body))
+
+
 def idle_beat(headers: Mapping[str, str], body: bytes) -> IdleBeat | None:
     """Return what an agent says that holds no order and reports no stuck load; None for any other beat."""
     token_sha256 = node_token_sha256(headers)
     if token_sha256 is None or _NO_ORDERS not in body:
         return None
     try:
-        beat = BeatRequest.model_validate_json(body)
-    except ValidationError:
+        beat = read_beat(body)
+    except ValueError:
         return None
     # One that cannot be stored would fail those that are taken down with it.
     if beat.orders or beat.stuck or not is_storable(beat.agent_instance):

@@ -7,6 +7,7 @@ from starlette.responses import JSONResponse, Response
 
 from iotide_server.accounts import sessions, throttle
 from iotide_server.accounts.browser_cookies import caller_address
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.principal import Principal
 from iotide_server.accounts.rules import Anyone, Bearer
 from iotide_server.accounts.secret import digest
@@ -37,7 +38,7 @@ from iotide_wire.messages import (
 from iotide_wire.nodes import NewCredentials, RotateRequest, Standing
 from iotide_wire.versions import as_spoken
 
-router = APIRouter(prefix="/agent", tags=["agents"])
+router = APIRouter(prefix="/agent", tags=["agents"], route_class=KnownCallerRoute)
 
 
 def _known_id(principal: Principal) -> int:

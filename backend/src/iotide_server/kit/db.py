@@ -63,7 +63,10 @@ CONNECTIONS = 3
 """Transactions of routes that one process of the API has open at once."""
 
 BEAT_CONNECTIONS = 2
-"""Beside these, those of beats, which wait for no route: one of all idle nodes together, and one of the others."""
+"""Besides these, those of heartbeats, which wait for no route: one for all idle nodes together, one for the others."""
+
+CALLER_CONNECTIONS = 1
+"""Besides these, the one that finds out who calls before a body is read."""
 
 
 def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:
@@ -139,7 +142,8 @@ class Database:
     """Hands out transactions over one engine.
 
     Attributes:
-        beats: the same database, over connections that no route takes where there are such.
+        beats: the same database, over connections that no route takes where there are such: of heartbeats and of
+            finding out who calls.
     """
 
     def __init__(self, engine: Engine, of_beats: Engine | None = None) -> None:

@@ -11,11 +11,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from iotide_server.kit.bodies import BodyLimit, set_body_limit
 from iotide_server.kit.request_context import REQUEST_ID_HEADER, MakeId, new_request_id, request_context
 from iotide_server.kit.web import BODY_TOO_LARGE_REMEDY, error_response
 
 API_PREFIX: Final = "/api/"
-JSON_BODY_LIMIT_BYTES: Final = 2 * 1024**2
 _SECURITY_HEADERS: Final = {
     # Styles inline: the component library and the figures position their parts by style attributes.
     "Content-Security-Policy": "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline';"
@@ -41,7 +41,7 @@ class Guard:
     """ASGI middleware around everything.
 
     Args:
-        body_limits: limit in bytes by pattern of the path; where none matches, JSON_BODY_LIMIT_BYTES.
+        body_limits: by pattern of the path; where none matches, the usual limit.
         raw_paths: where a body is a file as it stands and may have any content type.
         make_id: of requests that bring none of their own.
     """
@@ -49,7 +49,7 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        body_limits: Mapping[Pattern[str], int],
+        body_limits: Mapping[Pattern[str], BodyLimit],
         raw_paths: Pattern[str],
         make_id: MakeId = new_request_id,
     ) -> None:
@@ -67,11 +67,11 @@ class Guard:
             await self._serve(scope, receive, _Answer(scope, request_id, send))
 
     async def _serve(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
-        limit_bytes = next(
-            (limit for pattern, limit in self._body_limits.items() if pattern.fullmatch(scope["path"])),
-            JSON_BODY_LIMIT_BYTES,
+        limit = next(
+            (limit for pattern, limit in self._body_limits.items() if pattern.fullmatch(scope["path"])), BodyLimit()
         )
-        refusal = self._refuse(scope, limit_bytes)
+        set_body_limit(scope, limit)
+        refusal = self._refuse(scope, limit.size_bytes)
         if refusal is not None:
             await refusal(scope, receive, answer.send)
             return
@@ -79,7 +79,7 @@ class Guard:
             # Whoever asks for HTML here, typing a wrong address, shall not get the browser application for it.
             scope["headers"] = [header for header in scope["headers"] if header[0] != b"accept"]
         try:
-            await self._app(scope, _bounded(receive, limit_bytes), answer.send)
+            await self._app(scope, _bounded(receive, limit.size_bytes), answer.send)
         except Exception:
             _log.exception("request_failed", method=scope["method"], path=scope["path"])
             if answer.has_started:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Admin, Operator
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
@@ -13,7 +14,7 @@ from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.schemas import Channel, ChannelChange, ChannelInput, Delivery, TestOutcome
 from iotide_server.notifications.sending import Result
 
-router = APIRouter(tags=["notifications"])
+router = APIRouter(tags=["notifications"], route_class=KnownCallerRoute)
 
 
 async def _terms(request: Request, now: Now) -> Terms:

@@ -33,6 +33,11 @@ def are_counted_together() -> bool:
     return _DIRECTORY in os.environ
 
 
+def shared_directory() -> Path | None:
+    """Return the directory that the processes of this part share; None: there is one process."""
+    return Path(os.environ[_DIRECTORY]) if are_counted_together() else None
+
+
 def told_by_all() -> Iterator[Metric]:
     """What all processes counted since the first of them began, and what those that live take of the machine."""
     directory = Path(os.environ[_DIRECTORY])

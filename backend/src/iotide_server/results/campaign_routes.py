@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.campaigns.expansion import run_count
@@ -22,7 +23,7 @@ from iotide_server.results.sample_files import campaign_samples_csv
 from iotide_server.results.schemas import CampaignMeasures, Caution, Cell, MeasuredCell, Preview, PreviewCell, Wear
 from iotide_server.statistics.comparison import smallest_p
 
-router = APIRouter(tags=["campaigns"])
+router = APIRouter(tags=["campaigns"], route_class=KnownCallerRoute)
 
 _CSV_EXAMPLE = (
     "campaign_id,campaign,cell,stage,variant,run_id,repeat,attempt,state,validity,flags,started_at,ended_at,nodes,targets,"

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
@@ -21,7 +22,7 @@ from iotide_server.results.schemas import (
 )
 from iotide_wire.reading import RunReading
 
-router = APIRouter(tags=["results"])
+router = APIRouter(tags=["results"], route_class=KnownCallerRoute)
 
 
 @router.get("/series", summary="List series")

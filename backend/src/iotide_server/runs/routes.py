@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Admin, Operator, Viewer
 from iotide_server.clusters.schemas import Node
 from iotide_server.kit.pagination import Page, Paging
@@ -12,7 +13,7 @@ from iotide_server.runs import dead_nodes, reading, revocation, service, stuck_n
 from iotide_server.runs.death_schemas import DeathConfirmation, DeathStatement, Revocation, StuckStatement
 from iotide_server.runs.schemas import Queue, QueueChoice, Run, RunEvent, RunFilter
 
-router = APIRouter(tags=["runs"])
+router = APIRouter(tags=["runs"], route_class=KnownCallerRoute)
 
 
 @router.get("/runs", summary="List runs")

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
@@ -11,7 +12,7 @@ from iotide_server.schedules import service
 from iotide_server.schedules.schemas import CalendarPreview, Firing, Schedule, ScheduleInput
 from iotide_wire.schedule import Calendar
 
-router = APIRouter(tags=["schedules"])
+router = APIRouter(tags=["schedules"], route_class=KnownCallerRoute)
 
 
 @router.get("/schedules", summary="List schedules")

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.clusters import drains
 from iotide_server.clusters.drain_schemas import Drain, DrainInput
@@ -22,7 +23,7 @@ from iotide_server.targets.schemas import (
 )
 from iotide_server.targets.service import TargetFilter
 
-router = APIRouter(tags=["targets"])
+router = APIRouter(tags=["targets"], route_class=KnownCallerRoute)
 
 
 @router.get("/targets", summary="List targets")

@@ -4,13 +4,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.templates import service
 from iotide_server.templates.schemas import Template, TemplateInput, TemplatePatch
 
-router = APIRouter(tags=["templates"])
+router = APIRouter(tags=["templates"], route_class=KnownCallerRoute)
 
 
 @router.get("/templates", summary="List templates")

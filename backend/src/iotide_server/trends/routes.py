@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import Field
 
+from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.files import FILES, FileFormat, WrittenAs, as_file
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
@@ -32,7 +33,7 @@ CampaignId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
 SeriesNumber = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
 CellNumber = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
 
-router = APIRouter(tags=["trends"])
+router = APIRouter(tags=["trends"], route_class=KnownCallerRoute)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,202 @@
+"""Takes in the bodies of requests: bounded in size and in shape, large ones on disk, few of them in memory at once.
+
+An empty list takes 56 bytes of memory or more, and three of a body: the size alone bounds little.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Final, NamedTuple
+from weakref import WeakValueDictionary
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Scope
+
+from iotide_server.kit.errors import InvalidInputError, IotideError
+
+LARGE_BYTES: Final = 256 * 1024
+"""A body of up to this size is read at once; of larger ones each caller sends one at a time."""
+_LIMIT: Final = "iotide.body_limit"
+_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class BodyLimit:
+    """How much the body of a request may hold.
+
+    Attributes:
+        size_bytes: of the body as it is sent.
+        lists: lists and objects in it.
+        names: names of members of its objects.
+        values: values in its lists and objects.
+    """
+
+    size_bytes: int = 2 * 1024**2
+    lists: int = 50_000
+    names: int = 100_000
+    values: int = 200_000
+
+    def check(self, body: bytes) -> None:
+        """Raise BodyTooComplexError for JSON that holds more; it costs a few milliseconds a megabyte."""
+        self.check_lists(_lists_in(body))
+        self._check_gaps(body)
+        _check("names of members", _outside_of_texts(body, b":", self.names), self.names)
+        _check("values", _outside_of_texts(body, b",", self.values), self.values)
+
+    def check_lists(self, count: int) -> None:
+        """Raise BodyTooComplexError for more lists and objects."""
+        _check("lists and objects", count, self.lists)
+
+    def _check_gaps(self, body: bytes) -> None:
+        """Refuse one text, number or blank that is most of a large body."""
+        for start in range(0, len(body) - LARGE_BYTES, LARGE_BYTES):
+            if body.find(b'"', start, start + LARGE_BYTES) < 0:
+                raise BodyTooComplexError(f"the body has {LARGE_BYTES} bytes without a quotation mark")
+
+
+class BodyTooComplexError(InvalidInputError):
+    """The JSON of a body is made to take memory, or holds more than any request needs."""
+
+    usual_remedy = "send less at once"
+
+
+class NoRoomForBodyError(IotideError):
+    """The disk is full on which large bodies are kept while they arrive."""
+
+    status = 503
+    code = "no_room_for_body"
+
+
+class Caller(NamedTuple):
+    """Who sends a body.
+
+    Attributes:
+        kind: of callers that wait for one another with large bodies.
+        name: nobody else of that kind has it.
+    """
+
+    kind: str
+    name: str
+
+
+def set_body_limit(scope: Scope, limit: BodyLimit) -> None:
+    """Note how much the body of this request may hold."""
+    scope[_LIMIT] = limit
+
+
+def body_limit(scope: Scope) -> BodyLimit:
+    """Return how much the body of this request may hold."""
+    limit: BodyLimit = scope.get(_LIMIT, BodyLimit())
+    return limit
+
+
+class Bodies:
+    """Reads bodies for the routes of one process.
+
+    A large body waits on disk until it has arrived: a slow sender takes no memory and holds nobody up. Then it is in
+    memory until its route has answered, one of people's and one of nodes' at a time, of all processes together.
+    """
+
+    def __init__(self, shared: Path | None = None) -> None:
+        """Begin with nobody waiting.
+
+        Args:
+            shared: directory that the processes of one API share; None where there is one process.
+        """
+        self._shared = shared
+        self._of_callers: WeakValueDictionary[Caller, anyio.Lock] = WeakValueDictionary()
+        self._turns: defaultdict[str, anyio.Lock] = defaultdict(anyio.Lock)
+
+    async def serve(
+        self, request: Request, caller: Caller, act: Callable[[bytes], Awaitable[Response]], *, is_json: bool
+    ) -> Response:
+        """Read the body and return what `act` answers to it.
+
+        Raises:
+            BodyTooComplexError: it has more lists and objects than it may; it was not read to its end.
+            NoRoomForBodyError: it is large and the disk is full.
+            HTTPException: it has more bytes than it may (413), or its sender is gone (400).
+        """
+        limit = body_limit(request.scope)
+        try:
+            if not _is_large(request, limit):
+                return await act(await request.body())
+            # Whoever sends several at once has one read after the other, and takes one place in the line.
+            async with self._of_callers.setdefault(caller, anyio.Lock()):
+                with _new_file() as file:
+                    await _keep(request, file, limit if is_json else None)
+                    async with self._turn(caller.kind):
+                        file.seek(0)
+                        return await act(file.read())
+        except ClientDisconnect as error:
+            raise HTTPException(400, "the client is gone") from error
+
+    @asynccontextmanager
+    async def _turn(self, kind: str) -> AsyncIterator[None]:
+        async with self._turns[kind]:
+            if self._shared is None:
+                yield
+                return
+            with (self._shared / f"{kind}.turn").open("wb") as file:
+                # Closing the file gives the turn to the next process, and so does the end of this one.
+                await to_thread.run_sync(flock, file, LOCK_EX, limiter=CapacityLimiter(1))
+                yield
+
+
+def _new_file() -> IO[bytes]:
+    try:
+        return TemporaryFile()
+    except OSError as error:
+        raise _no_room(error) from error
+
+
+def _no_room(error: OSError) -> NoRoomForBodyError:
+    return NoRoomForBodyError(
+        f"the server cannot keep the body while it arrives: {error.strerror}",
+        remedy="make room on its disk for temporary files, then send the same again",
+    )
+
+
+async def _keep(request: Request, file: IO[bytes], limit: BodyLimit | None) -> None:
+    lists = 0
+    try:
+        async for chunk in request.stream():
+            if limit is not None:
+                lists += _lists_in(chunk)
+                limit.check_lists(lists)
+            file.write(chunk)
+        file.flush()
+    except OSError as error:
+        raise _no_room(error) from error
+
+
+def _is_large(request: Request, limit: BodyLimit) -> bool:
+    """Return true for a body that may turn out to be large because it does not say how long it is."""
+    length = request.headers.get("content-length")
+    return (limit.size_bytes if length is None else int(length)) > LARGE_BYTES
+
+
+def _outside_of_texts(body: bytes, sign: bytes, most: int) -> int:
+    """Count the sign outside of texts, or everywhere where that is no more than `most`, which is cheaper."""
+    count = body.count(sign)
+    if count <= most:
+        return count
+    return count - sum(body.count(sign, *found.span()) for found in _STRING.finditer(body))
+
+
+def _lists_in(part: bytes) -> int:
+    return part.count(b"[") + part.count(b"{")
+
+
+def _check(what: str, count: int, most: int) -> None:
+    if count > most:
+        raise BodyTooComplexError(f"the body has more than {most} {what}")
