@@ -26,6 +26,8 @@ def upgrade() -> None:
             postgresql_where=sa.text("stuck_since IS NOT NULL"),
             postgresql_concurrently=True,
         )
+    # Without it the planner takes the new column to be set in nearly every row, and a pass of the scheduler reads them all.
+    op.execute("ANALYZE node_order (stuck_since)")
     op.add_column("node", sa.Column("stuck", postgresql.JSONB(none_as_null=True), nullable=True))
     op.drop_constraint(op.f("ck_delivery_kind"), "delivery", type_="check")
     op.create_check_constraint(op.f("ck_delivery_kind"), "delivery", "kind IN ('alert', 'digest', 'stuck', 'test')")

@@ -30,7 +30,7 @@ export function StuckNote({ loads, children }: StuckNoteProps) {
           style={{ overflowWrap: "anywhere" }}
         >
           <Trans>
-            {load.process} cannot be killed since <When at={load.since} />
+            {load.process} cannot be killed, found <When at={load.since} />
           </Trans>
           {load.run_id !== null && (
             <>

@@ -124,7 +124,7 @@ it("frees what a stuck node holds after an operator has read what may follow", a
     }),
   );
   const { user } = openDashboard("/nodes/4");
-  expect(await screen.findByText(/dd \(pid 41\) in state D cannot be killed since/)).toBeInTheDocument();
+  expect(await screen.findByText(/dd \(pid 41\) in state D cannot be killed, found/)).toBeInTheDocument();
   await user.click(screen.getByRole("button", { name: "Free what it holds" }));
   expect(await screen.findByText("target nfs and node node-1 are free at once.")).toBeInTheDocument();
   expect(screen.getByText("dd may go on writing.")).toBeInTheDocument();

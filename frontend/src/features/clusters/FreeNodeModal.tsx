@@ -41,8 +41,8 @@ function Stated({ statement }: { statement: StuckStatement }) {
     <>
       <Text size="sm">
         <Trans>
-          All of this is freed without a word of yours as soon as the loads are gone: when their storage
-          answers again, or after a reboot of the node.
+          You need not do this: all of it is freed as soon as the loads are gone, when their storage answers
+          again or after a reboot of the node.
         </Trans>
       </Text>
       {statement.runs.map((run) => (

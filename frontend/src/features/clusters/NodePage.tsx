@@ -115,7 +115,10 @@ function Now({ node }: { node: Node }) {
         </Definition>
       )}
       <Definition label={t`Held by`}>
-        <NodeActivity idle={t`no run: it is free`} node={node} />
+        <NodeActivity
+          idle={node.stuck.length > 0 ? t`a load that cannot be killed` : t`no run: it is free`}
+          node={node}
+        />
       </Definition>
       <Definition label={t`Room for`}>
         {node.slots === 1 ? t`one run at a time` : t`${node.slots} runs at a time`}
