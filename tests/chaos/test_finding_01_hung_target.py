@@ -55,6 +55,7 @@ def frozen_fuse(point: Path) -> Iterator[Callable[[str], None]]:
     finally:
         server.send_signal(signal.SIGCONT)
         wait_for("the unmounting", lambda: subprocess.run(["umount", point], check=False).returncode == 0 or None)
+        server.terminate()  # a copy of the mount in another namespace keeps it from ending by itself
         server.wait(20)
 
 
