@@ -49,8 +49,9 @@ class TakenBack(Database):
         self._connection = connection
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self, *, statement_seconds: float | None = None) -> Iterator[Session]:
         """As the base's, but for what is done after the commit: nobody outside hears of it."""
+        del statement_seconds  # it would be that of all that follows on the one connection
         with (
             Session(self._connection, join_transaction_mode="create_savepoint", expire_on_commit=False) as session,
             session.begin(),

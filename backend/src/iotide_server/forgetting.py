@@ -11,6 +11,7 @@ from iotide_server.accounts import audit
 from iotide_server.accounts.audit import Action
 from iotide_server.accounts.principal import Principal
 from iotide_server.clusters.models import Cluster
+from iotide_server.kit.db import any_of
 from iotide_server.live import service as live
 from iotide_server.tables import metadata
 
@@ -97,9 +98,9 @@ def _belongs(table: Table, cluster_ids: Collection[int]) -> ColumnElement[bool] 
     if table.name == _AUDIT:
         return None
     if table.name == Cluster.__tablename__:
-        return table.c.id.in_(cluster_ids)
+        return table.c.id == any_of(cluster_ids)
     if "cluster_id" in table.c:
-        return table.c.cluster_id.in_(cluster_ids)
+        return table.c.cluster_id == any_of(cluster_ids)
     for key in table.foreign_keys:
         of_parent = None if key.parent.nullable else _belongs(key.column.table, cluster_ids)
         if of_parent is not None:

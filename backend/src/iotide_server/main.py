@@ -101,8 +101,12 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     """The ASGI application; it opens its connections when it is used and closes them when it stops."""
     database_url = settings.database_url.get_secret_value()
     database = Database(
-        open_engine(database_url, pool_size=CONNECTIONS),
-        of_beats=open_engine(database_url, pool_size=BEAT_CONNECTIONS + CALLER_CONNECTIONS),
+        open_engine(database_url, pool_size=CONNECTIONS, statement_seconds=settings.statement_seconds),
+        of_beats=open_engine(
+            database_url,
+            pool_size=BEAT_CONNECTIONS + CALLER_CONNECTIONS,
+            statement_seconds=settings.statement_seconds,
+        ),
     )
     redis = Redis.from_url(
         settings.redis_url.get_secret_value(), socket_timeout=REDIS_SECONDS, socket_connect_timeout=REDIS_SECONDS

@@ -19,7 +19,7 @@ from iotide_server.embedded.acl import apply_nodes
 from iotide_server.embedded.overfull import empty_overfull
 from iotide_server.embedded.readiness import announce_ready
 from iotide_server.kit.clock import system_clock
-from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.db import WORK_STATEMENT_SECONDS, Database, open_engine
 from iotide_server.kit.pulse import want_pulse
 from iotide_server.kit.queue import Broker
 from iotide_server.kit.wake import SCHEDULER_LOCK, WAKE_CHANNEL
@@ -67,7 +67,7 @@ def run(settings: Settings) -> None:
     """Schedule until a signal says to stop; a database or a Redis that is away is waited for."""
     stop = Stop()
     database_url = settings.database_url.get_secret_value()
-    database = Database(open_engine(database_url, pool_size=_CONNECTIONS))
+    database = Database(open_engine(database_url, pool_size=_CONNECTIONS, statement_seconds=WORK_STATEMENT_SECONDS))
     registry = registry_of(ProcessMetrics("scheduler", database.engine))
     serve_metrics(registry, settings.metrics_address, SCHEDULER_OFFSET)
     with contextlib.closing(Broker(settings.redis_url.get_secret_value(), _NAMED_TOGETHER)) as broker:

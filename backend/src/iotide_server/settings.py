@@ -55,6 +55,7 @@ class Settings(BaseSettings):
         fair_share_hours: so far do the runs of an owner who used all nodes of a cluster all the time stand back behind
             those of others, and in proportion where less was used; 0: the order of submission alone counts.
         fair_share_half_life_hours: what was used so long ago counts half.
+        statement_seconds: PostgreSQL ends a statement of the API that takes longer; the request is answered with 503.
         node_rotation_days: so old may a node's token and Redis password become before it gets new ones; 0: any age.
         vault_key: seals the secrets of notification channels, see `kit.vault`; None: none can be stored.
         notify_loopback: notifications may go to services on the server's own machine, by any of its addresses, such as
@@ -85,6 +86,7 @@ class Settings(BaseSettings):
     broker_ca_certificate: Path | None = None
     fair_share_hours: float = Field(default=24.0, ge=0)
     fair_share_half_life_hours: float = Field(default=24.0, gt=0)
+    statement_seconds: float = Field(default=30.0, gt=0, le=3600)
     node_rotation_days: float = Field(default=90.0, ge=0, le=3650)
     vault_key: Annotated[SecretStr, AfterValidator(_check_key)] | None = None
     notify_loopback: bool = False

@@ -16,7 +16,7 @@ from iotide_server.alerts.telling import tell_group
 from iotide_server.embedded.readiness import announce_ready
 from iotide_server.kit.allocation import give_memory_back
 from iotide_server.kit.clock import system_clock
-from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.db import WORK_STATEMENT_SECONDS, Database, open_engine
 from iotide_server.kit.pulse import PULSE, pulse_handler
 from iotide_server.kit.queue import SERVER_QUEUE, WORK_TASK, celery_app
 from iotide_server.kit.work import Handler, ManyHandler, do_together, do_work, put_off, run_errand
@@ -66,7 +66,8 @@ _TAKEN_UP_AFTER: Final = timedelta(seconds=1)
 def run(settings: Settings) -> None:
     """Work until a signal says to stop; what is under way is ended first."""
     give_memory_back()
-    database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=_THREADS))
+    database_url = settings.database_url.get_secret_value()
+    database = Database(open_engine(database_url, pool_size=_THREADS, statement_seconds=WORK_STATEMENT_SECONDS))
     registry = registry_of(ProcessMetrics("worker", database.engine))
     serve_metrics(registry, settings.metrics_address, WORKER_OFFSET)
     app = celery_app(settings.redis_url.get_secret_value())

@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit_schemas import AuditFilter
 from iotide_server.accounts.models import AUDIT_WORDS, AuditEntry
+from iotide_server.kit.db import any_of
 from iotide_server.kit.words import query_of
 
 
@@ -17,7 +18,7 @@ def entries(cluster_ids: frozenset[int] | None, wanted: AuditFilter, last: Audit
     """What the filter lets through of what was done in these clusters (None: everything), after `last`."""
     statement = select(AuditEntry).where(*_conditions(wanted))
     if cluster_ids is not None:
-        statement = statement.where(AuditEntry.cluster_id.in_(cluster_ids))
+        statement = statement.where(AuditEntry.cluster_id == any_of(cluster_ids))
     place = tuple_(AuditEntry.at, AuditEntry.id)
     if last is not None:
         statement = statement.where(place < (last.at, last.id))

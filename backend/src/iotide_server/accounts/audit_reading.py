@@ -15,7 +15,7 @@ from iotide_server.accounts.errors import CursorOfNothingError, NoWordError, Uns
 from iotide_server.accounts.models import AuditEntry as AuditRow
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
-from iotide_server.kit.db import Database
+from iotide_server.kit.db import EXPORT_STATEMENT_SECONDS, Database
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.web import is_storable
 from iotide_server.kit.words import query_of
@@ -72,7 +72,7 @@ def written(database: Database, clusters: Clusters, wanted: AuditFilter, written
         yield _csv_line(list(AuditEntry.model_fields))
     last: AuditRow | None = None
     while True:
-        with database.transaction() as session:
+        with database.transaction(statement_seconds=EXPORT_STATEMENT_SECONDS) as session:
             rows = session.scalars(audit_queries.entries(clusters, wanted, last).limit(_PIECE_ENTRIES)).all()
             session.expunge_all()
         yield "".join(_line(row, written_as) for row in rows)

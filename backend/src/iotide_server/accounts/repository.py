@@ -18,6 +18,7 @@ from iotide_server.accounts.models import (
     User,
     UserSession,
 )
+from iotide_server.kit.db import any_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 
 
@@ -136,7 +137,7 @@ def user_names(session: Session) -> Sequence[str]:
 
 def names_of(session: Session, user_ids: Collection[int]) -> Mapping[int, str]:
     """The names of these users, by id."""
-    return dict(session.execute(select(User.id, User.name).where(User.id.in_(user_ids))).all())
+    return dict(session.execute(select(User.id, User.name).where(User.id == any_of(user_ids))).all())
 
 
 def grants(session: Session, user_id: int) -> list[RoleGrant]:
@@ -148,7 +149,7 @@ def grants_of(session: Session, user_ids: Collection[int]) -> Mapping[int, list[
     """The roles of several users, those for all clusters first."""
     by_user: defaultdict[int, list[RoleGrant]] = defaultdict(list)
     ordered = RoleGrant.cluster_id.asc().nulls_first()
-    for grant in session.scalars(select(RoleGrant).where(RoleGrant.user_id.in_(user_ids)).order_by(ordered)):
+    for grant in session.scalars(select(RoleGrant).where(RoleGrant.user_id == any_of(user_ids)).order_by(ordered)):
         by_user[grant.user_id].append(grant)
     return by_user
 

@@ -7,6 +7,7 @@ from sqlalchemy import Result, Row, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import CellTarget
+from iotide_server.kit.db import any_text_of
 from iotide_server.results.models import Environment
 from iotide_wire.facts import Facts
 
@@ -83,7 +84,7 @@ def points(session: Session, cell_ids: Collection[int]) -> Result[Any]:
 
 def environments(session: Session, digests: Collection[str]) -> Mapping[str, Facts]:
     """Facts by digest, of as many as are looked at."""
-    wanted = select(Environment.sha256, Environment.facts).where(Environment.sha256.in_(digests))
+    wanted = select(Environment.sha256, Environment.facts).where(Environment.sha256 == any_text_of(digests))
     return {sha256: facts for sha256, facts in session.execute(wanted.limit(MOST_ENVIRONMENTS))}  # noqa: C416 - rows are no tuples to mypy
 
 

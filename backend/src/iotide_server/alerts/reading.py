@@ -26,6 +26,7 @@ from iotide_server.alerts.schemas import (
     RuleRef,
 )
 from iotide_server.clusters.models import Cluster, Node
+from iotide_server.kit.db import any_of, any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import IMPROVEMENTS, Direction
@@ -91,7 +92,7 @@ def of_group(session: Session, group_id: int | None, now: datetime) -> list[Aler
 
 def of_cluster(session: Session, cluster_id: int, states: Sequence[AlertState], now: datetime) -> list[Alert]:
     """The alerts of a cluster in these states, the newest first."""
-    statement = _described().where(models.Alert.cluster_id == cluster_id, models.Alert.state.in_(states))
+    statement = _described().where(models.Alert.cluster_id == cluster_id, models.Alert.state == any_text_of(states))
     return shown(session, session.execute(statement.order_by(models.Alert.id.desc())).all(), now)
 
 
@@ -101,8 +102,8 @@ def shown(session: Session, rows: Sequence[AnyRow], now: datetime) -> list[Alert
     node_ids = {node_id for one in series for node_id in one.node_ids}
     target_ids = {target_id for one in series for target_id in one.target_ids}
     names = _Names(
-        dict(session.execute(select(Node.id, Node.name).where(Node.id.in_(node_ids))).all()),
-        dict(session.execute(select(Target.id, Target.name).where(Target.id.in_(target_ids))).all()),
+        dict(session.execute(select(Node.id, Node.name).where(Node.id == any_of(node_ids))).all()),
+        dict(session.execute(select(Target.id, Target.name).where(Target.id == any_of(target_ids))).all()),
         repository.muted_until(session, [one.id for one in series], now),
     )
     return [_shown(row, names) for row in rows]
@@ -144,9 +145,9 @@ def _described() -> Select[*tuple[Any, ...]]:
 def _filtered(visible: frozenset[int] | None, wanted: AlertFilter) -> Select[*tuple[Any, ...]]:
     statement = _described()
     if visible is not None:
-        statement = statement.where(models.Alert.cluster_id.in_(visible))
+        statement = statement.where(models.Alert.cluster_id == any_of(visible))
     if wanted.state:
-        statement = statement.where(models.Alert.state.in_(wanted.state))
+        statement = statement.where(models.Alert.state == any_text_of(wanted.state))
     if wanted.kind is not None:
         statement = statement.where(models.Alert.kind == _STORED[wanted.kind])
     for column in ("cluster_id", "series_id", "group_id", "rule_id"):

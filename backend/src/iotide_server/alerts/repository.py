@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.alerts.lifecycle import OPEN, Move
 from iotide_server.alerts.models import Alert, AlertAction, AlertGroup, AlertRule, AlertRuleChannel, SeriesMute
+from iotide_server.kit.db import any_of
 from iotide_server.results.models import Point, Series
 from iotide_server.trends.models import ChangePoint, SeriesCourse
 
@@ -105,7 +106,7 @@ def reopened_at(session: Session, alert_ids: Collection[int]) -> Mapping[int, da
     """When somebody reopened these alerts last, of those that somebody did."""
     statement = (
         select(AlertAction.alert_id, func.max(AlertAction.at))
-        .where(AlertAction.alert_id.in_(alert_ids), AlertAction.action == Move.REOPEN)
+        .where(AlertAction.alert_id == any_of(alert_ids), AlertAction.action == Move.REOPEN)
         .group_by(AlertAction.alert_id)
     )
     return dict(session.execute(statement).all())
@@ -160,13 +161,13 @@ def open_alerts_of_rule(session: Session, rule_id: int) -> int:
 
 def muted_until(session: Session, series_ids: Collection[int], now: datetime) -> Mapping[int, datetime]:
     """Until when nobody is told of these series, of those that are muted."""
-    statement = select(SeriesMute).where(SeriesMute.series_id.in_(series_ids), SeriesMute.until > now)
+    statement = select(SeriesMute).where(SeriesMute.series_id == any_of(series_ids), SeriesMute.until > now)
     return {mute.series_id: mute.until for mute in session.scalars(statement)}
 
 
 def channels_of(session: Session, rule_ids: Collection[int]) -> list[int]:
     """The channels that any of these rules tells through, sorted."""
-    statement = select(AlertRuleChannel.channel_id).where(AlertRuleChannel.rule_id.in_(rule_ids)).distinct()
+    statement = select(AlertRuleChannel.channel_id).where(AlertRuleChannel.rule_id == any_of(rule_ids)).distinct()
     return sorted(session.scalars(statement))
 
 

@@ -20,7 +20,7 @@ from iotide_server.alerts.schemas import AlertRule, AlertRuleInput
 from iotide_server.alerts.scopes import Directions
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, any_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.notifications.service import channels_for
 from iotide_server.targets import service as targets
@@ -35,7 +35,7 @@ def list_rules(session: Session, principal: Principal, cluster_id: int | None, p
     statement = select(models.AlertRule).where(models.AlertRule.removed_at.is_(None))
     visible = principal.visible_clusters()
     if visible is not None:
-        statement = statement.where(models.AlertRule.cluster_id.in_(visible))
+        statement = statement.where(models.AlertRule.cluster_id == any_of(visible))
     if cluster_id is not None:
         statement = statement.where(models.AlertRule.cluster_id == cluster_id)
     page = newest_first(session, statement, models.AlertRule.id, paging)

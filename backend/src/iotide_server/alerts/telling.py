@@ -7,6 +7,7 @@ from iotide_server.alerts import groups, reading, repository
 from iotide_server.alerts.lifecycle import OPEN
 from iotide_server.alerts.messages import group_message
 from iotide_server.alerts.models import AlertGroup, AlertRule
+from iotide_server.kit.db import any_of
 from iotide_server.notifications.service import announce
 from iotide_server.workloads.repository import option_titles
 
@@ -20,7 +21,7 @@ def tell_group(session: Session, group_id: int) -> None:
     groups.ask_control(session, group)
     told = [alert for alert in reading.of_group(session, group_id, now) if alert.state in OPEN]
     rule_ids = {alert.rule.id for alert in told if alert.rule is not None}
-    muted = select(AlertRule.id).where(AlertRule.id.in_(rule_ids), AlertRule.muted_until > now)
+    muted = select(AlertRule.id).where(AlertRule.id == any_of(rule_ids), AlertRule.muted_until > now)
     telling = rule_ids - set(session.scalars(muted))
     told = [alert for alert in told if alert.rule and alert.rule.id in telling and alert.series.muted_until is None]
     channel_ids = repository.channels_of(session, {alert.rule.id for alert in told if alert.rule is not None})

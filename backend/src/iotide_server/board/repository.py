@@ -184,7 +184,7 @@ def open_alerts(session: Session, visible: frozenset[int] | None) -> Mapping[tup
         .group_by(Series.cluster_id, Series.workload)
     )
     if visible is not None:
-        statement = statement.where(Series.cluster_id.in_(visible))
+        statement = statement.where(Series.cluster_id == any_of(visible))
     return {(cluster_id, workload): count for cluster_id, workload, count in session.execute(statement)}
 
 

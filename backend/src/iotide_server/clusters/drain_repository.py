@@ -8,6 +8,7 @@ from sqlalchemy import Row, delete, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Drain
+from iotide_server.kit.db import any_of
 from iotide_server.kit.wake import DRAIN_LOCK
 
 _NAMED = text(
@@ -37,7 +38,7 @@ def drain_of(session: Session, kind: str, subject_id: int) -> Drain | None:
 
 def drains_of(session: Session, kind: str, subject_ids: Collection[int]) -> Mapping[int, Drain]:
     """The drains of these things of a kind, by their ids."""
-    statement = select(Drain).where(Drain.kind == kind, Drain.subject_id.in_(subject_ids))
+    statement = select(Drain).where(Drain.kind == kind, Drain.subject_id == any_of(subject_ids))
     return {drain.subject_id: drain for drain in session.scalars(statement)}
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import bindparam, delete, or_, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node, PendingNode
+from iotide_server.kit.db import any_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 
 _WANT_ROTATION: Final = text(
@@ -79,7 +80,9 @@ def locked_pending(
     """Those of them that wait in the cluster, their rows locked until the end of the transaction."""
     statement = (
         select(PendingNode)
-        .where(PendingNode.id.in_(pending_ids), PendingNode.cluster_id == cluster_id, PendingNode.expires_at > now)
+        .where(
+            PendingNode.id == any_of(pending_ids), PendingNode.cluster_id == cluster_id, PendingNode.expires_at > now
+        )
         .order_by(PendingNode.id)
         .with_for_update()
     )

@@ -19,7 +19,7 @@ from iotide_server.clusters.views import (
     NodeWorkload,
     Origin,
 )
-from iotide_server.kit.db import any_of
+from iotide_server.kit.db import any_of, any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.kit.people import are_shown
 from iotide_wire.nodes import ClockReading
@@ -29,7 +29,7 @@ def clusters(session: Session, visible: frozenset[int] | None, paging: PageReque
     """The clusters among the visible ones (None: all), newest first."""
     statement = select(Cluster)
     if visible is not None:
-        statement = statement.where(Cluster.id.in_(visible))
+        statement = statement.where(Cluster.id == any_of(visible))
     return newest_first(session, statement, Cluster.id, paging)
 
 
@@ -41,7 +41,7 @@ def cluster_by_name(session: Session, name: str) -> Cluster | None:
 def cluster_names(session: Session, visible: frozenset[int] | None) -> set[str]:
     """The names of the visible clusters (None: all)."""
     statement = select(Cluster.name)
-    return set(session.scalars(statement if visible is None else statement.where(Cluster.id.in_(visible))))
+    return set(session.scalars(statement if visible is None else statement.where(Cluster.id == any_of(visible))))
 
 
 def blackouts(session: Session, cluster_id: int, now: datetime, paging: PageRequest) -> Slice[Blackout]:
@@ -78,7 +78,7 @@ def nodes(
     """Nodes of the visible clusters (None: all), newest first."""
     statement = select(Node).outerjoin(NodeBeat, NodeBeat.node_id == Node.id)
     if visible is not None:
-        statement = statement.where(Node.cluster_id.in_(visible))
+        statement = statement.where(Node.cluster_id == any_of(visible))
     if cluster_id is not None:
         statement = statement.where(Node.cluster_id == cluster_id)
     if in_state is not None:
@@ -140,7 +140,7 @@ def living_nodes_by_name(session: Session, cluster_id: int, names: Collection[st
     """The cluster's nodes with these names; they cannot be retired while the transaction lasts."""
     statement = (
         select(Node)
-        .where(Node.cluster_id == cluster_id, Node.name.in_(names), Node.retired_at.is_(None))
+        .where(Node.cluster_id == cluster_id, Node.name == any_text_of(names), Node.retired_at.is_(None))
         .order_by(Node.id)
         .with_for_update(read=True, key_share=True)
     )
@@ -151,7 +151,7 @@ def living_nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[i
     """Those of the nodes that are in the cluster; they cannot be retired while the transaction lasts."""
     statement = (
         select(Node)
-        .where(Node.cluster_id == cluster_id, Node.id.in_(node_ids), Node.retired_at.is_(None))
+        .where(Node.cluster_id == cluster_id, Node.id == any_of(node_ids), Node.retired_at.is_(None))
         .order_by(Node.id)
         .with_for_update(read=True, key_share=True)
     )
@@ -193,7 +193,7 @@ def living_real_nodes(session: Session) -> Collection[Node]:
 
 def origins(session: Session, cluster_ids: Collection[int]) -> dict[int, str]:
     """Where the results of each of these clusters come from, by its id."""
-    rows = session.execute(select(Cluster.id, Cluster.origin).where(Cluster.id.in_(cluster_ids)))
+    rows = session.execute(select(Cluster.id, Cluster.origin).where(Cluster.id == any_of(cluster_ids)))
     return {row.id: row.origin for row in rows}
 
 
@@ -204,7 +204,7 @@ def last_seen(session: Session, node_ids: Collection[int]) -> Mapping[int, datet
 
 def last_beats(session: Session, node_ids: Collection[int]) -> Mapping[int, NodeBeat]:
     """What the last beat of each of the nodes left; those never seen are left out."""
-    rows = session.scalars(select(NodeBeat).where(NodeBeat.node_id.in_(node_ids)))
+    rows = session.scalars(select(NodeBeat).where(NodeBeat.node_id == any_of(node_ids)))
     return {beat.node_id: beat for beat in rows}
 
 
@@ -272,7 +272,7 @@ def beat(session: Session, node_id: int, agent_instance: str, told: Told, now: d
 
 def want_look(session: Session, node_ids: Collection[int]) -> None:
     """Ask these nodes to look around; what they are about to say, of a look that they began before, is no answer."""
-    session.execute(update(Node).where(Node.id.in_(node_ids)).values(look_asked=Node.look_asked + 1))
+    session.execute(update(Node).where(Node.id == any_of(node_ids)).values(look_asked=Node.look_asked + 1))
 
 
 def heard_of_between(session: Session, start: datetime, end: datetime) -> list[Row[int, int]]:

@@ -19,6 +19,7 @@ from iotide_server.demo_history.errors import HistoryLoadedError, HistoryNameTak
 from iotide_server.demo_history.sites import Mounted, Routine, Site
 from iotide_server.demo_history.truth import Kind, Truth
 from iotide_server.gateway import service as gateway
+from iotide_server.kit.db import any_text_of
 from iotide_server.schedules.models import Schedule
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.workloads.recorded import recorded_announcements
@@ -65,7 +66,9 @@ def require_room(session: Session, sites: tuple[Site, ...]) -> None:
     loaded = session.scalars(select(Cluster.name).where(Cluster.origin == Origin.MADE_UP).order_by(Cluster.name)).all()
     if loaded:
         raise HistoryLoadedError(loaded)
-    taken = session.scalar(select(Cluster.name).where(Cluster.name.in_([site.name for site in sites])).limit(1))
+    taken = session.scalar(
+        select(Cluster.name).where(Cluster.name == any_text_of([site.name for site in sites])).limit(1)
+    )
     if taken is not None:
         raise HistoryNameTakenError(taken)
 

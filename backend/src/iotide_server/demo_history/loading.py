@@ -21,7 +21,7 @@ from iotide_server.demo_history.nights import Nights
 from iotide_server.demo_history.sites import SITES, Routine, Site
 from iotide_server.demo_history.truth import Kind, first_day, truths_of
 from iotide_server.kit.clock import Clock
-from iotide_server.kit.db import Database
+from iotide_server.kit.db import Database, any_of
 from iotide_server.kit.work import waive_work
 from iotide_server.live import service as live
 from iotide_server.results.models import Series
@@ -187,7 +187,7 @@ class _Site:
 
     def _judge_peers(self, session: Session, cell_ids: Sequence[int]) -> None:
         """Of the newest campaigns alone: nobody looks at the flags of runs of two years ago."""
-        campaigns = select(Cell.campaign_id).where(Cell.id.in_(cell_ids)).distinct().order_by(Cell.campaign_id)
+        campaigns = select(Cell.campaign_id).where(Cell.id == any_of(cell_ids)).distinct().order_by(Cell.campaign_id)
         for campaign_id in session.scalars(campaigns).all():
             for cell_id in mark_odd_runs(session, campaign_id):
                 recompute_points(session, cell_id)

@@ -2,7 +2,7 @@
 
 import select
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -11,11 +11,11 @@ import psycopg
 import structlog
 from psycopg import pq
 from psycopg.conninfo import make_conninfo
-from sqlalchemy import BigInteger, ColumnElement, DateTime, MetaData, cast, create_engine, event, func
+from sqlalchemy import BigInteger, ColumnElement, DateTime, MetaData, Text, cast, create_engine, event, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.engine import Engine
-from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.engine.interfaces import DBAPIConnection, ExceptionContext
+from sqlalchemy.exc import InvalidatePoolError, StatementError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -62,6 +62,12 @@ _PREPARED_STATEMENTS: Final = 40
 CONNECTIONS = 3
 """Transactions of routes that one process of the API has open at once."""
 
+EXPORT_STATEMENT_SECONDS: Final = 300.0
+"""The time limit of a statement that reads a piece of an export."""
+
+WORK_STATEMENT_SECONDS: Final = 3600.0
+"""The time limit of the worker's and the scheduler's statements; nobody waits at a page for these."""
+
 BEAT_CONNECTIONS = 2
 """Besides these, those of heartbeats, which wait for no route: one for all idle nodes together, one for the others."""
 
@@ -69,13 +75,21 @@ CALLER_CONNECTIONS = 1
 """Besides these, the one that finds out who calls before a body is read."""
 
 
-def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:
-    """An engine over psycopg 3 whose sessions speak UTC and compile no statement: all are short, and compiling is not.
+SHOWN_STATEMENT_CHARACTERS: Final = 2000
+"""An error shows this much of its statement. The error's text goes into logs, and a statement may have megabytes."""
+
+
+def open_engine(database_url: str, *, pool_size: int = CONNECTIONS, statement_seconds: float | None = None) -> Engine:
+    """Return an engine over psycopg 3 whose sessions speak UTC.
+
+    They compile no statement: all are short, and compiling is not.
 
     Args:
         database_url: `postgresql://...`; the driver is added here.
         pool_size: connections at most, and kept: opening one costs as much as ten requests, and most under load.
+        statement_seconds: PostgreSQL ends a statement that takes longer, waits for locks included; None: no limit.
     """
+    limit = "" if statement_seconds is None else f" -c statement_timeout={statement_seconds * 1000:.0f}"
     url = database_url.replace("postgresql://", "postgresql+psycopg://", 1)
     engine = create_engine(
         url,
@@ -83,10 +97,11 @@ def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:
         max_overflow=0,
         pool_use_lifo=True,  # so that few of them know all statements: what PostgreSQL keeps of these is megabytes
         hide_parameters=True,  # an error's text goes into logs, and digests and sealed secrets are parameters
-        connect_args={"options": "-c timezone=UTC -c jit=off"},
+        connect_args={"options": f"-c timezone=UTC -c jit=off{limit}"},
     )
     _bound_plans(engine)
     _drop_dead_connections(engine)
+    _cut_statements(engine)
     return engine
 
 
@@ -94,6 +109,17 @@ def _bound_plans(engine: Engine) -> None:
     @event.listens_for(engine, "connect")
     def bound(connection: psycopg.Connection, _record: ConnectionPoolEntry) -> None:
         connection.prepared_max = _PREPARED_STATEMENTS
+
+
+def _cut_statements(engine: Engine) -> None:
+    @event.listens_for(engine, "handle_error")
+    def cut(context: ExceptionContext) -> None:
+        error = context.sqlalchemy_exception
+        if isinstance(error, StatementError) and error.statement is not None:
+            left_out = len(error.statement) - SHOWN_STATEMENT_CHARACTERS
+            if left_out > 0:
+                shown = error.statement[:SHOWN_STATEMENT_CHARACTERS]
+                error.statement = f"{shown} ... ({left_out} more characters)"
 
 
 def _drop_dead_connections(engine: Engine) -> None:
@@ -133,9 +159,27 @@ def await_server(database_url: str, sleep: Callable[[float], None] = time.sleep)
         pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
 
 
-def any_of(ids: Collection[int]) -> ColumnElement[int]:
-    """What a column is compared with to be any of these: one parameter, so the statement is the same for any number."""
+def any_of(ids: Iterable[int]) -> ColumnElement[int]:
+    """Return what a column equals when it is one of these ids.
+
+    They are one parameter, however many: a statement with more than 65,535 parameters fails.
+    """
     return func.any(cast(sorted(ids), ARRAY(BigInteger)))
+
+
+def any_text_of(texts: Iterable[str]) -> ColumnElement[str]:
+    """Return what a column equals when it is one of these texts; one parameter, as with `any_of`."""
+    return func.any(cast(sorted(map(str, texts)), ARRAY(Text)))
+
+
+def none_of(ids: Iterable[int]) -> ColumnElement[int]:
+    """Return what a column differs from when it is none of these ids; one parameter, as with `any_of`."""
+    return func.all(cast(sorted(ids), ARRAY(BigInteger)))
+
+
+def limit_statements(session: Session, seconds: float) -> None:
+    """Give the statements of this transaction a time limit of their own, in place of the engine's."""
+    session.execute(text("SELECT set_config('statement_timeout', :limit, true)"), {"limit": f"{seconds * 1000:.0f}"})
 
 
 class Database:
@@ -152,9 +196,15 @@ class Database:
         self._sessions = sessionmaker(engine, expire_on_commit=False)
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
-        """One transaction: committed at the end of the block, rolled back when the block raises."""
+    def transaction(self, *, statement_seconds: float | None = None) -> Iterator[Session]:
+        """One transaction: committed at the end of the block, rolled back when the block raises.
+
+        Args:
+            statement_seconds: the time limit of its statements; None: that of the engine.
+        """
         with self._sessions.begin() as session:
+            if statement_seconds is not None:
+                limit_statements(session, statement_seconds)
             yield session
         for act in session.info.get(_AFTER_COMMIT, ()):
             act()

@@ -26,6 +26,12 @@ TALKATIVE: Final = ("iotide_server", "uvicorn.error", "alembic")
 _SECRETS: Final = re.compile(r"\b(io[tn]_)[A-Za-z0-9_-]{16,}|(://[^\s:/@]*:)[^\s/@]+(?=@)|(\bBearer )\S+")
 """API and node tokens, passwords in URLs and headers. No line of ours has one: this is for those of libraries."""
 _HIDDEN: Final = r"\1\2\3***"
+LONGEST_LINE_CHARACTERS: Final = 2000
+LONGEST_TEXT_CHARACTERS: Final = 32_000
+"""What is logged of one line of a text and of the whole text; a statement may have megabytes, and fill all that is
+kept."""
+_DETAILS: Final = re.compile(r"^(DETAIL|CONTEXT):.*$", re.MULTILINE)
+"""Where PostgreSQL repeats values that it was given."""
 _PLAIN: Final = structlog.processors.LogfmtRenderer(key_order=["level", "event"], drop_missing=True)
 
 
@@ -64,14 +70,34 @@ def configure_logs(
 
 def _endings(part: str, form: LogFormat) -> list[Processor]:
     if form is LogFormat.PLAIN:
-        return [hide_secrets, written_plainly]
+        return [cut_long, hide_secrets, written_plainly]
 
     def add_part(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
         line["part"] = part
         return line
 
     stamp = structlog.processors.TimeStamper(fmt="iso", utc=True, key="time")
-    return [stamp, add_part, hide_secrets, structlog.processors.JSONRenderer(default=str)]
+    return [stamp, add_part, cut_long, hide_secrets, structlog.processors.JSONRenderer(default=str)]
+
+
+def cut_long(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
+    """Return the line with long texts cut, and without the values that PostgreSQL repeats in its errors."""
+    return {key: _cut(value) if isinstance(value, str) else value for key, value in line.items()}
+
+
+def _cut(written: str) -> str:
+    if len(written) > LONGEST_LINE_CHARACTERS:
+        written = "\n".join(_shortened(part, LONGEST_LINE_CHARACTERS) for part in written.split("\n"))
+        if len(written) > LONGEST_TEXT_CHARACTERS:
+            # The beginning says what was done, the end what went wrong.
+            half = LONGEST_TEXT_CHARACTERS // 2
+            written = f"{written[:half]}\n... ({len(written) - 2 * half} characters left out) ...\n{written[-half:]}"
+    return _DETAILS.sub(r"\1: not logged", written)
+
+
+def _shortened(written: str, longest: int) -> str:
+    left_out = len(written) - longest
+    return written if left_out <= 0 else f"{written[:longest]} ... ({left_out} more characters)"
 
 
 def hide_secrets(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:

@@ -12,6 +12,7 @@ from anyio import CancelScope, CapacityLimiter, to_thread
 from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute, iter_route_contexts
+from psycopg.errors import QueryCanceled
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from sqlalchemy.exc import DataError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -28,6 +29,8 @@ from iotide_wire.base import NAME_PATTERN
 _LONGEST_ECHO = 200
 STORABLE_REMEDY = "leave out NUL characters and lone surrogates"
 _LARGEST_INTEGER = 2**63 - 1
+_OVERLOAD_SECONDS: Final = 10
+"""After a statement took too long, a client waits so long before it asks again."""
 BODY_TOO_LARGE_REMEDY = "send less at once"
 _SECRET_FIELDS = ("password", "token", "secret")
 _log = structlog.get_logger(__name__)
@@ -246,7 +249,8 @@ def _methods_at(request: Request) -> set[str]:
 
 async def _unstorable(request: Request, error: DataError) -> JSONResponse:
     """PostgreSQL refused a value that passed validation: a NUL character or an integer beyond 64 bits."""
-    _log.info("value_refused_by_database", path=request.url.path, error=str(error.orig))
+    # The error's own text has the value in it.
+    _log.info("value_refused_by_database", path=request.url.path, error=type(error.orig).__name__)
     return error_response(
         422,
         "invalid_input",
@@ -256,9 +260,24 @@ async def _unstorable(request: Request, error: DataError) -> JSONResponse:
 
 
 async def _unavailable(request: Request, error: SQLAlchemyError) -> JSONResponse:
+    if isinstance(error, OperationalError) and isinstance(error.orig, QueryCanceled):
+        return _took_too_long(request)
     _log.warning("database_unavailable", path=request.url.path, error=str(error).splitlines()[0])
     response = error_response(503, "database_unavailable", "the database does not answer", remedy="try again shortly")
     response.headers["Retry-After"] = "1"
+    return response
+
+
+def _took_too_long(request: Request) -> JSONResponse:
+    _log.warning("statement_took_too_long", method=request.method, path=request.url.path)
+    response = error_response(
+        503,
+        "took_too_long",
+        "the database took longer than one request may take, and nothing was changed",
+        remedy="ask for less at once, for instance a shorter span, fewer cells or one cluster; if a small request is"
+        " refused too, the database is overloaded: look at iotide-server doctor",
+    )
+    response.headers["Retry-After"] = str(_OVERLOAD_SECONDS)
     return response
 
 

@@ -9,6 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Cluster
+from iotide_server.kit.db import any_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.notifications.models import Channel, Delivery
 
@@ -27,7 +28,7 @@ _RULES: Final = text(
 
 def channels_by_id(session: Session, channel_ids: Collection[int]) -> list[Channel]:
     """Those that there are, by id."""
-    return list(session.scalars(select(Channel).where(Channel.id.in_(channel_ids)).order_by(Channel.id)))
+    return list(session.scalars(select(Channel).where(Channel.id == any_of(channel_ids)).order_by(Channel.id)))
 
 
 def channels_telling(session: Session, cluster_id: int | None) -> Sequence[int]:
@@ -52,7 +53,7 @@ def channels_page(
     """
     statement = select(Channel)
     if visible is not None:
-        statement = statement.where(or_(Channel.cluster_id.is_(None), Channel.cluster_id.in_(visible)))
+        statement = statement.where(or_(Channel.cluster_id.is_(None), Channel.cluster_id == any_of(visible)))
     if cluster_id is not None:
         statement = statement.where(or_(Channel.cluster_id.is_(None), Channel.cluster_id == cluster_id))
     return newest_first(session, statement, Channel.id, paging)
@@ -96,7 +97,7 @@ def deliveries_page(
     """What the channel was told of the visible clusters (None: all) or of none, newest first."""
     statement = select(Delivery).where(Delivery.channel_id == channel_id)
     if visible is not None:
-        statement = statement.where(or_(Delivery.cluster_id.is_(None), Delivery.cluster_id.in_(visible)))
+        statement = statement.where(or_(Delivery.cluster_id.is_(None), Delivery.cluster_id == any_of(visible)))
     return newest_first(session, statement, Delivery.id, paging)
 
 
@@ -112,4 +113,7 @@ def forget_before(session: Session, moment: datetime, work_kind: str) -> None:
 
 def names_of_clusters(session: Session, cluster_ids: Collection[int]) -> Mapping[int, str]:
     """Names by id."""
-    return {cluster.id: cluster.name for cluster in session.scalars(select(Cluster).where(Cluster.id.in_(cluster_ids)))}
+    return {
+        cluster.id: cluster.name
+        for cluster in session.scalars(select(Cluster).where(Cluster.id == any_of(cluster_ids)))
+    }

@@ -11,6 +11,7 @@ from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.db import limit_statements
 from iotide_server.kit.pulse import DUE_SINCE
 
 BACKUP_TAKEN: Final = "backup_taken"
@@ -69,7 +70,7 @@ _SIZE: Final = text("SELECT pg_database_size(current_database())")
 def bound(session: Session, seconds: float) -> None:
     """Let no statement of this transaction take longer, and none write."""
     session.execute(text("SET TRANSACTION READ ONLY"))
-    session.execute(text("SELECT set_config('statement_timeout', :limit, true)"), {"limit": f"{seconds * 1000:.0f}"})
+    limit_statements(session, seconds)
 
 
 def own_clusters(session: Session) -> Sequence[str]:

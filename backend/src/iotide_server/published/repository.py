@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Cluster
 from iotide_server.clusters.views import Origin
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, any_text_of
 from iotide_server.published.models import PublishedSource
 
 _CAMPAIGNS = text(
@@ -74,7 +74,7 @@ def clusters(session: Session) -> Sequence[Cluster]:
 
 def taken_name(session: Session, names: Sequence[str]) -> str | None:
     """The first of these names that a cluster has which holds nothing published."""
-    statement = select(Cluster.name).where(Cluster.name.in_(names), Cluster.origin != Origin.PUBLISHED)
+    statement = select(Cluster.name).where(Cluster.name == any_text_of(names), Cluster.origin != Origin.PUBLISHED)
     return session.scalar(statement.order_by(Cluster.name).limit(1))
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import CellNode
+from iotide_server.kit.db import any_of
 from iotide_server.results import repository
 from iotide_server.results.models import Series
 from iotide_server.results.series import Measured, series_ids
@@ -74,14 +75,14 @@ def in_own_series(session: Session, cell_id: int, totals: Sequence[RunValue]) ->
 def _node_counts(session: Session, cell_ids: Iterable[int]) -> Mapping[int, int]:
     """Of the cells that have several nodes which all do the same: what one sends, the other receives."""
     count = func.count().label("nodes")
-    alike = CellNode.cell_id.in_(cell_ids), CellNode.step_role.is_(None)
+    alike = CellNode.cell_id == any_of(cell_ids), CellNode.step_role.is_(None)
     statement = select(CellNode.cell_id, count).where(*alike).group_by(CellNode.cell_id)
     return dict(session.execute(statement.having(count > 1)).all())
 
 
 def _rates(session: Session, series_ids: Iterable[int]) -> frozenset[int]:
-    return frozenset(session.scalars(select(Series.id).where(Series.id.in_(series_ids), Series.unit.in_(_RATES))))
+    return frozenset(session.scalars(select(Series.id).where(Series.id == any_of(series_ids), Series.unit.in_(_RATES))))
 
 
 def _metrics(session: Session, series_ids: Iterable[int]) -> Mapping[int, str]:
-    return dict(session.execute(select(Series.id, Series.metric).where(Series.id.in_(series_ids))).all())
+    return dict(session.execute(select(Series.id, Series.metric).where(Series.id == any_of(series_ids))).all())

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import any_of
+from iotide_server.kit.db import any_of, any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.curves import Stretch
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Point, Sample, Series
@@ -159,7 +159,7 @@ def samples_page(
     """Samples with what their series says of them, newest first."""
     statement = _samples().where(Sample.id < paging.before_id)
     if visible is not None:
-        statement = statement.where(Series.cluster_id.in_(visible))
+        statement = statement.where(Series.cluster_id == any_of(visible))
     if run_id is not None:
         statement = statement.where(Sample.run_id == run_id)
     if series_id is not None:
@@ -209,7 +209,7 @@ def run_curves(session: Session, run_id: int, counters: Sequence[str] | None) ->
         .order_by(CurveChunk.order_id, CurveChunk.counter, CurveChunk.started_at)
     )
     if counters is not None:
-        statement = statement.where(CurveChunk.counter.in_(counters))
+        statement = statement.where(CurveChunk.counter == any_text_of(counters))
     for row in session.execute(statement):
         ranges = (row.lows and tuple(row.lows), row.highs and tuple(row.highs))
         yield row.order_id, row.counter, Stretch(row.started_at, row.step_seconds, tuple(row.values), *ranges)
@@ -247,7 +247,7 @@ def cell_points(session: Session, cell_ids: Sequence[int]) -> Result[Any]:
 def announced_metrics(session: Session, cell_ids: Iterable[int]) -> Mapping[int, Sequence[Mapping[str, Any]]]:
     """By cell, the metrics that its workload announces."""
     cells = dict(session.execute(select(Cell.id, Cell.workload_id).where(Cell.id == any_of(list(cell_ids)))).all())
-    metrics = select(Workload.id, Workload.metrics).where(Workload.id.in_(set(cells.values())))
+    metrics = select(Workload.id, Workload.metrics).where(Workload.id == any_of(set(cells.values())))
     by_workload: dict[int, Sequence[Mapping[str, Any]]] = dict(session.execute(metrics).all())
     return {cell_id: by_workload[workload_id] for cell_id, workload_id in cells.items()}
 

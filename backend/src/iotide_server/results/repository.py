@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, aliased
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, any_text_of
 from iotide_server.results.curves import Stretch
 from iotide_server.results.errors import RevisionUnknownError
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Series
@@ -256,7 +256,7 @@ def chunks_between(
     columns = (CurveChunk.id, CurveChunk.counter, CurveChunk.started_at, CurveChunk.step_seconds)
     statement = select(*columns, func.cardinality(CurveChunk.values).label("size")).where(
         CurveChunk.order_id == order_id,
-        CurveChunk.counter.in_(list(counters)),
+        CurveChunk.counter == any_text_of(counters),
         CurveChunk.started_at.between(first, last),
     )
     found: dict[str, dict[datetime, StoredChunk]] = defaultdict(dict)

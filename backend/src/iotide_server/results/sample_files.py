@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from io import StringIO
 
-from iotide_server.kit.db import Database
+from iotide_server.kit.db import EXPORT_STATEMENT_SECONDS, Database
 from iotide_server.kit.files import as_text
 from iotide_server.results import queries
 from iotide_server.results.queries import AnyRow
@@ -23,11 +23,11 @@ def campaign_samples_csv(database: Database, campaign_id: int) -> Iterator[str]:
 
     Each piece has a transaction of its own, so that a slow reader keeps none open.
     """
-    with database.transaction() as session:
+    with database.transaction(statement_seconds=EXPORT_STATEMENT_SECONDS) as session:
         names: _Names = dict(zip(_SPREAD, queries.campaign_names(session, campaign_id), strict=True))
     last: AnyRow | None = None
     while True:
-        with database.transaction() as session:
+        with database.transaction(statement_seconds=EXPORT_STATEMENT_SECONDS) as session:
             samples = queries.campaign_samples(session, campaign_id, last, _PIECE_LINES)
             columns, rows = tuple(samples.keys()), samples.all()
         if last is None:

@@ -8,6 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Cluster
+from iotide_server.kit.db import any_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.schedules.models import Firing, Schedule
 
@@ -18,7 +19,7 @@ def page(
     """The schedules of the visible clusters (None: all) that were not removed, newest first."""
     statement = select(Schedule).where(Schedule.removed_at.is_(None))
     if visible is not None:
-        statement = statement.where(Schedule.cluster_id.in_(visible))
+        statement = statement.where(Schedule.cluster_id == any_of(visible))
     if cluster_id is not None:
         statement = statement.where(Schedule.cluster_id == cluster_id)
     return newest_first(session, statement, Schedule.id, paging)
@@ -76,10 +77,13 @@ def firings(session: Session, schedule_id: int, paging: PageRequest) -> Slice[Fi
 
 def last_firings(session: Session, schedule_ids: Collection[int]) -> Mapping[int, Firing]:
     """By schedule, its last firing; without those that never fired."""
-    last = select(func.max(Firing.id)).where(Firing.schedule_id.in_(schedule_ids)).group_by(Firing.schedule_id)
+    last = select(func.max(Firing.id)).where(Firing.schedule_id == any_of(schedule_ids)).group_by(Firing.schedule_id)
     return {firing.schedule_id: firing for firing in session.scalars(select(Firing).where(Firing.id.in_(last)))}
 
 
 def names_of_clusters(session: Session, cluster_ids: Collection[int]) -> Mapping[int, str]:
     """Names by id."""
-    return {cluster.id: cluster.name for cluster in session.scalars(select(Cluster).where(Cluster.id.in_(cluster_ids)))}
+    return {
+        cluster.id: cluster.name
+        for cluster in session.scalars(select(Cluster).where(Cluster.id == any_of(cluster_ids)))
+    }

@@ -10,6 +10,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
+from iotide_server.kit.db import any_of, any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.targets.models import Target, TargetBacking, TargetMount
 
@@ -57,7 +58,7 @@ def targets(
     """Living or retired targets of the visible clusters (None: all), newest first."""
     statement = select(Target).where(Target.retired_at.is_not(None) if retired else Target.retired_at.is_(None))
     if visible is not None:
-        statement = statement.where(Target.cluster_id.in_(visible))
+        statement = statement.where(Target.cluster_id == any_of(visible))
     if cluster_id is not None:
         statement = statement.where(Target.cluster_id == cluster_id)
     return newest_first(session, statement, Target.id, paging)
@@ -68,7 +69,7 @@ def mounts_of(session: Session, target_ids: Collection[int]) -> Mapping[int, lis
     statement = (
         select(TargetMount, Node.name)
         .join(Node, Node.id == TargetMount.node_id)
-        .where(TargetMount.target_id.in_(target_ids))
+        .where(TargetMount.target_id == any_of(target_ids))
         .order_by(Node.name)
     )
     by_target: defaultdict[int, list[MountOnNode]] = defaultdict(list)
@@ -83,7 +84,7 @@ def mounts_with_nodes(session: Session, target_ids: Collection[int]) -> list[tup
         select(Target, Node, TargetMount)
         .join(TargetMount, TargetMount.target_id == Target.id)
         .join(Node, Node.id == TargetMount.node_id)
-        .where(Target.id.in_(target_ids), Target.retired_at.is_(None), Node.retired_at.is_(None))
+        .where(Target.id == any_of(target_ids), Target.retired_at.is_(None), Node.retired_at.is_(None))
         .order_by(Target.name, Node.name)
     )
     return [(target, node, mount) for target, node, mount in session.execute(statement)]
@@ -135,7 +136,7 @@ def announced_mounts(
         select(Target, TargetMount, Node)
         .join(TargetMount, TargetMount.target_id == Target.id)
         .join(Node, Node.id == TargetMount.node_id)
-        .where(Target.id.in_(target_ids))
+        .where(Target.id == any_of(target_ids))
         .order_by(Target.id, Node.name)
         .limit(most)
     )
@@ -146,13 +147,13 @@ def backings(session: Session, target_ids: Collection[int] | None = None) -> lis
     """What these targets, or all, stand on."""
     statement = select(TargetBacking).order_by(TargetBacking.target_id, TargetBacking.backing_id)
     if target_ids is not None:
-        statement = statement.where(TargetBacking.target_id.in_(target_ids))
+        statement = statement.where(TargetBacking.target_id == any_of(target_ids))
     return list(session.scalars(statement))
 
 
 def named(session: Session, target_ids: Collection[int]) -> dict[int, str]:
     """The names of targets, retired ones too."""
-    statement = select(Target.id, Target.name).where(Target.id.in_(target_ids))
+    statement = select(Target.id, Target.name).where(Target.id == any_of(target_ids))
     return {target_id: name for target_id, name in session.execute(statement)}  # noqa: C416 - rows are no tuples to mypy
 
 
@@ -174,7 +175,7 @@ def mounts_for_order(
     statement = (
         select(Target, TargetMount)
         .join(TargetMount, TargetMount.target_id == Target.id)
-        .where(TargetMount.node_id == node_id, Target.id.in_(target_ids))
+        .where(TargetMount.node_id == node_id, Target.id == any_of(target_ids))
     )
     return {target.id: (target, mount) for target, mount in session.execute(statement)}
 
@@ -183,7 +184,7 @@ def living_targets_by_name(session: Session, cluster_id: int, names: Collection[
     """The cluster's targets with these names; they cannot be retired while the transaction lasts."""
     statement = (
         select(Target)
-        .where(Target.cluster_id == cluster_id, Target.name.in_(names), Target.retired_at.is_(None))
+        .where(Target.cluster_id == cluster_id, Target.name == any_text_of(names), Target.retired_at.is_(None))
         .order_by(Target.id)
         .with_for_update(read=True, key_share=True)
     )

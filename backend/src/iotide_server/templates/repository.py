@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import User
 from iotide_server.clusters.models import Cluster
+from iotide_server.kit.db import any_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.templates.models import Template
 
@@ -16,7 +17,7 @@ def page(session: Session, visible: frozenset[int] | None, cluster_id: int | Non
     """Ids of the templates of the visible clusters (None: all), newest first."""
     statement = select(Template)
     if visible is not None:
-        statement = statement.where(Template.cluster_id.in_(visible))
+        statement = statement.where(Template.cluster_id == any_of(visible))
     if cluster_id is not None:
         statement = statement.where(Template.cluster_id == cluster_id)
     found = newest_first(session, statement, Template.id, paging)
@@ -29,7 +30,7 @@ def named(session: Session, template_ids: list[int]) -> list[Named]:
         select(Template, Cluster.name, User.name)
         .join(Cluster, Cluster.id == Template.cluster_id)
         .outerjoin(User, User.id == Template.owner_id)
-        .where(Template.id.in_(template_ids))
+        .where(Template.id == any_of(template_ids))
         .order_by(Template.id.desc())
     )
     return [(row, cluster_name, owner) for row, cluster_name, owner in session.execute(statement)]

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import CellTarget
 from iotide_server.clusters.models import Node
+from iotide_server.kit.db import any_of
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Point, Series
 from iotide_server.runs.models import Run
@@ -122,7 +123,8 @@ def events_near(session: Session, change_ids: Collection[int]) -> dict[int, list
     """By change, the events that its series met within three points of it, in time order."""
     rows = session.execute(_NEAR_CHANGES, {"change_ids": list(change_ids)}).all()
     events = {
-        event.id: event for event in session.scalars(select(Event).where(Event.id.in_({row.event_id for row in rows})))
+        event.id: event
+        for event in session.scalars(select(Event).where(Event.id == any_of({row.event_id for row in rows})))
     }
     near: dict[int, list[Event]] = {change_id: [] for change_id in change_ids}
     for row in rows:
@@ -136,7 +138,7 @@ def events_page(
     """Events of the visible clusters (None: all), the newest noted first."""
     statement = select(Event).where(Event.id < paging.before_id)
     if visible is not None:
-        statement = statement.where(Event.cluster_id.in_(visible))
+        statement = statement.where(Event.cluster_id == any_of(visible))
     if wanted.cluster_id is not None:
         statement = statement.where(Event.cluster_id == wanted.cluster_id)
     if wanted.node_id is not None:

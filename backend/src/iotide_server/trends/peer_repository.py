@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
+from iotide_server.kit.db import any_of
 from iotide_server.results.models import Point, Series
 from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target, TargetMount
@@ -105,7 +106,9 @@ def last_changes(session: Session, series_ids: Collection[int], before: datetime
     statement = (
         select(ChangePoint.series_id, func.max(ChangePoint.at))
         .where(
-            ChangePoint.series_id.in_(series_ids), ChangePoint.confirmed_at.is_not(None), ChangePoint.gone_at.is_(None)
+            ChangePoint.series_id == any_of(series_ids),
+            ChangePoint.confirmed_at.is_not(None),
+            ChangePoint.gone_at.is_(None),
         )
         .group_by(ChangePoint.series_id)
     )
@@ -127,7 +130,7 @@ def measured_cells(session: Session, campaign_id: int) -> Sequence[int]:
 
 def series_in_cells(session: Session, cell_ids: Collection[int]) -> dict[int, str]:
     """The workload of each series that has a point of one of these cells, by its id."""
-    has_point = Series.id.in_(select(Point.series_id).where(Point.cell_id.in_(cell_ids)))
+    has_point = Series.id.in_(select(Point.series_id).where(Point.cell_id == any_of(cell_ids)))
     return dict(session.execute(select(Series.id, Series.workload).where(has_point)).all())
 
 
@@ -141,7 +144,7 @@ def cells_with_other_flags(
     session: Session, cell_ids: Collection[int], code: FlagCode, flags: Mapping[int, Sequence[Flag]]
 ) -> list[int]:
     """Those of these cells, sorted, of which a finished run's flags of this code are not what is named by run."""
-    runs = select(Run.cell_id, Run.id, Run.flags).where(Run.cell_id.in_(cell_ids), Run.state == "finished")
+    runs = select(Run.cell_id, Run.id, Run.flags).where(Run.cell_id == any_of(cell_ids), Run.state == "finished")
     others = set()
     for cell_id, run_id, borne in session.execute(runs):
         named = [flag.model_dump(mode="json") for flag in flags.get(run_id, ())]

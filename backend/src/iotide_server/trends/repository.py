@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Row, delete, func, select, text
 from sqlalchemy.orm import Session, aliased
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, any_of, any_text_of, none_of
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Environment, Point, Series
 from iotide_server.runs.models import Run
@@ -146,13 +146,13 @@ def node_ids(session: Session, cell_id: int) -> list[int]:
 
 def facts(session: Session, digests: Sequence[str]) -> dict[str, Json]:
     """Environments by digest."""
-    statement = select(Environment.sha256, Environment.facts).where(Environment.sha256.in_(digests))
+    statement = select(Environment.sha256, Environment.facts).where(Environment.sha256 == any_text_of(digests))
     return dict(session.execute(statement).all())
 
 
 def measures(session: Session, series_ids: Iterable[int]) -> dict[int, Measure]:
     """What series are called."""
-    statement = select(Series.id, Series.metric, Series.title, Series.unit).where(Series.id.in_(series_ids))
+    statement = select(Series.id, Series.metric, Series.title, Series.unit).where(Series.id == any_of(series_ids))
     return {row.id: Measure(row.metric, row.title, Unit(row.unit)) for row in session.execute(statement)}
 
 
@@ -164,7 +164,9 @@ def primary_of(session: Session, cell_id: int) -> frozenset[str]:
 
 def put_points(session: Session, cell: Cell, points: Sequence[CellPoint]) -> set[int]:
     """The points of the cell are exactly `points`; answers the series whose point is new, changed or gone."""
-    gone = delete(Point).where(Point.cell_id == cell.id, Point.series_id.not_in([point.series_id for point in points]))
+    gone = delete(Point).where(
+        Point.cell_id == cell.id, Point.series_id != none_of([point.series_id for point in points])
+    )
     touched = set(session.scalars(gone.returning(Point.series_id)))
     if points:
         touched |= set(session.scalars(_PUT, {"cell_id": cell.id, "campaign_id": cell.campaign_id} | _columns(points)))
@@ -237,7 +239,7 @@ def changes_page(
     if not wanted.with_unconfirmed:
         told.append(ChangePoint.confirmed_at.is_not(None))
     if visible is not None:
-        told.append(Series.cluster_id.in_(visible))
+        told.append(Series.cluster_id == any_of(visible))
     if wanted.cluster_id is not None:
         told.append(Series.cluster_id == wanted.cluster_id)
     if wanted.workload is not None:

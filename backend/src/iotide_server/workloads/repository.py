@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import JSONPATH, aggregate_order_by, insert
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, any_of, any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.workloads.models import NodeWorkload, Workload, WorkloadBaseline
 from iotide_wire import names as wire_names
@@ -54,7 +54,7 @@ def upsert_workload(session: Session, row: Json) -> int:
 
     Which metrics are primary is no part of the schema. The first agent that names them decides.
     """
-    statement = insert(Workload).values(row)
+    statement = insert(Workload).values(**row)
     statement = statement.on_conflict_do_update(
         index_elements=[Workload.name, Workload.revision, Workload.schema_sha256],
         set_={"metrics": statement.excluded.metrics},
@@ -125,7 +125,9 @@ def catalogue(
 
 def option_titles(session: Session, names: Collection[str]) -> dict[str, dict[str, str]]:
     """Return the titles of all options that workloads of these names ever had; the newest revision names them."""
-    statement = select(Workload.name, Workload.options_schema).where(Workload.name.in_(names)).order_by(Workload.id)
+    statement = (
+        select(Workload.name, Workload.options_schema).where(Workload.name == any_text_of(names)).order_by(Workload.id)
+    )
     titles: dict[str, dict[str, str]] = {name: {} for name in names}
     for name, schema in session.execute(statement):
         titles[name] |= wire_names.option_titles(schema)
@@ -141,7 +143,9 @@ def nodes_of(
     statement = (
         select(NodeWorkload.workload_id, *alike, node_ids)
         .join(Node, Node.id == NodeWorkload.node_id)
-        .where(NodeWorkload.workload_id.in_(workload_ids), Node.retired_at.is_(None), *_within(visible, cluster_id))
+        .where(
+            NodeWorkload.workload_id == any_of(workload_ids), Node.retired_at.is_(None), *_within(visible, cluster_id)
+        )
         .group_by(NodeWorkload.workload_id, *alike)
         .order_by(func.min(NodeWorkload.node_id))
     )
@@ -153,7 +157,7 @@ def nodes_of(
 
 def node_names(session: Session, node_ids: Collection[int]) -> dict[int, str]:
     """The names of the nodes, in their order."""
-    rows = session.execute(select(Node.id, Node.name).where(Node.id.in_(node_ids)).order_by(Node.name))
+    rows = session.execute(select(Node.id, Node.name).where(Node.id == any_of(node_ids)).order_by(Node.name))
     return {row.id: row.name for row in rows}
 
 
@@ -163,7 +167,7 @@ def availability(session: Session, node_ids: Collection[int]) -> list[Availabili
         select(NodeWorkload, Workload, Node.name)
         .join(Workload, Workload.id == NodeWorkload.workload_id)
         .join(Node, Node.id == NodeWorkload.node_id)
-        .where(NodeWorkload.node_id.in_(node_ids))
+        .where(NodeWorkload.node_id == any_of(node_ids))
         .order_by(Node.name, Workload.name)
     )
     return [
@@ -175,7 +179,7 @@ def availability(session: Session, node_ids: Collection[int]) -> list[Availabili
 def _within(visible: frozenset[int] | None, cluster_id: int | None) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if visible is not None:
-        conditions.append(Node.cluster_id.in_(visible))
+        conditions.append(Node.cluster_id == any_of(visible))
     if cluster_id is not None:
         conditions.append(Node.cluster_id == cluster_id)
     return conditions
