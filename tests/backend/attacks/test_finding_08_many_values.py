@@ -43,7 +43,14 @@ def test_the_peers_of_a_campaign_with_very_many_cells_are_judged(session: Sessio
         {"many": MANY, "cell_id": cell.id},
     )
     run = session.scalars(select(Run).where(Run.cell_id == cell.id)).one()
-    stale = {"code": "PEER_ODD", "effect": "marked", "measured": "1", "limit": "2", "labels": {}, "target_id": None}
+    stale: dict[str, object] = {
+        "code": "PEER_ODD",
+        "effect": "marked",
+        "measured": "1",
+        "limit": "2",
+        "labels": {},
+        "target_id": None,
+    }
     run.flags = [stale]
     session.flush()
     judge_peers(session, campaign.id)
