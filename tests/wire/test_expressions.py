@@ -5,7 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from iotide_wire.expressions import MAX_DEPTH, Expression, ExpressionError, Number, Operation, Option, evaluate
+from iotide_wire.expressions import (
+    AUTO,
+    MAX_DEPTH,
+    Expression,
+    ExpressionError,
+    Holds,
+    Number,
+    Operation,
+    Option,
+    evaluate,
+    evaluate_rows,
+    names_in,
+)
 
 EXPRESSION: TypeAdapter[Expression] = TypeAdapter(Expression)
 SIZE = Option.of("file_size_bytes")
@@ -105,3 +117,51 @@ numbers = st.integers(min_value=0, max_value=10**12)
 def test_operators_mean_what_python_means(a: int, b: int, c: int) -> None:
     expression = (Option.of("a") + Option.of("b")) * 2 - Option.of("c")
     assert evaluate(expression, {"a": a, "b": b, "c": c}) == pytest.approx((a + b) * 2 - c)
+
+
+NAMES = ("a", "b", "c", "memory.total_bytes")
+VALUES = st.one_of(
+    st.integers(-4, 4),
+    st.floats(-4, 4),
+    st.booleans(),
+    st.none(),
+    st.just(AUTO),
+    st.lists(st.just("write"), max_size=2),
+)
+EXPRESSIONS: st.SearchStrategy[Expression] = st.recursive(
+    st.one_of(
+        st.builds(Number.of, st.integers(-2, 2)),
+        st.builds(Option.of, st.sampled_from(NAMES)),
+        st.builds(Holds.of, st.sampled_from(NAMES), st.sampled_from(["write", 1])),
+    ),
+    lambda inner: st.builds(
+        Operation,
+        op=st.sampled_from(["+", "-", "*", "/", "min", "max", "double"]),
+        args=st.lists(inner, min_size=1, max_size=3).map(tuple),
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    expression=EXPRESSIONS,
+    values=st.dictionaries(st.sampled_from(NAMES), VALUES),
+    rows=st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=4),
+    swept=st.permutations(NAMES),
+)
+def test_many_rows_have_the_values_that_each_has_alone(
+    expression: Expression, values: dict[str, object], rows: list[tuple[object, object]], swept: list[str]
+) -> None:
+    columns = dict(zip(swept, zip(*rows, strict=True), strict=False))
+    try:
+        expected = [evaluate(expression, {**values, **dict(zip(columns, row, strict=True))}) for row in rows]
+    except ExpressionError:
+        with pytest.raises(ExpressionError):
+            evaluate_rows(expression, values, columns, len(rows))
+        return
+    assert evaluate_rows(expression, values, columns, len(rows)) == pytest.approx(expected)
+
+
+def test_the_names_of_an_expression_are_all_that_it_reads() -> None:
+    expression = Operation(op="max", args=(SIZE * Holds.of("rw", "write"), Number.of(1)))
+    assert names_in(expression) == {"file_size_bytes", "rw"}

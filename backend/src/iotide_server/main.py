@@ -42,6 +42,7 @@ from iotide_server.kit.guard import Guard
 from iotide_server.kit.metering import Metering
 from iotide_server.kit.openapi import DescribedApi
 from iotide_server.kit.proxies import behind_proxies
+from iotide_server.kit.turns import Turns
 from iotide_server.kit.web import install_error_handlers
 from iotide_server.live.feed import Feed
 from iotide_server.live.health import router as health
@@ -113,6 +114,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     )
     access = agent_access(settings)
     feed = Feed(database_url)
+    turns = Turns(database_url)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -126,6 +128,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
             connection.close()
         for engine in (database.engine, database.beats.engine):
             engine.dispose()
+        turns.close()
 
     app = DescribedApi(
         title="iotide",
@@ -146,6 +149,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.knocks = CapacityLimiter(CALLER_CONNECTIONS)
     app.state.idle_beats = IdleBeats(app.state)
     app.state.feed = feed
+    app.state.turns = turns
     app.state.agent_access = access
     app.state.public_url = settings.public_url
     app.state.public_read = settings.public_read

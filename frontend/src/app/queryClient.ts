@@ -3,6 +3,7 @@
 import { notifications } from "@mantine/notifications";
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiError } from "@/api/errors";
+import { retryDelay, retryWhileBusy } from "@/api/waiting";
 
 const FRESH_MILLISECONDS = 15_000;
 const MOST_RETRIES = 2;
@@ -21,8 +22,10 @@ export function createQueryClient(onSessionEnded: () => void): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: FRESH_MILLISECONDS,
-        retry: (failures, error) => failures < MOST_RETRIES && isTransient(error),
+        retry: (failures, error) => retryWhileBusy(failures, error) || (failures < MOST_RETRIES && isTransient(error)),
+        retryDelay,
       },
+      mutations: { retry: retryWhileBusy, retryDelay },
     },
   });
 
@@ -39,5 +42,6 @@ export function createQueryClient(onSessionEnded: () => void): QueryClient {
 
 /** A refusal stays a refusal; a server that is away may come back. */
 function isTransient(error: Error): boolean {
-  return error instanceof ApiError && (error.status === 0 || error.status >= 502);
+  if (!(error instanceof ApiError) || error.code === "took_too_long") return false;
+  return error.status === 0 || error.status >= 502;
 }

@@ -1,7 +1,9 @@
 """Arithmetic that a workload announces: the server foresees space and time of a plug-in it has no code of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 from math import isfinite
+from operator import add, mul, sub, truediv
 from typing import Annotated, Literal, Self
 
 from pydantic import Field
@@ -24,6 +26,14 @@ TARGET_COUNT = "targets.count"
 """How many targets the run loads together."""
 
 _FIRST_AND_MOST = 2
+_OPERATORS: dict[str, Callable[[float, float], float]] = {
+    "+": add,
+    "-": sub,
+    "*": mul,
+    "/": truediv,
+    "min": min,
+    "max": max,
+}
 
 FactName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,80}$")]
 
@@ -133,10 +143,85 @@ def _evaluate(expression: Expression, values: Mapping[str, object], depth: int) 
         case Option(name=name):
             return _number(name, values.get(name), values)
         case Holds(name=name, value=value):
-            named = values.get(name)
-            return float(value in named if isinstance(named, list | tuple) else named == value)
+            return _holds(values.get(name), value)
         case Operation(op=op, args=args):
             return _apply(op, [_evaluate(arg, values, depth + 1) for arg in args])
+
+
+def _holds(named: object, value: object) -> float:
+    return float(value in named if isinstance(named, list | tuple) else named == value)
+
+
+def names_in(expression: Expression) -> frozenset[str]:
+    """Return the options and facts that the expression names."""
+    match expression:
+        case Number():
+            return frozenset()
+        case Option(name=name) | Holds(name=name):
+            return frozenset({name})
+        case Operation(args=args):
+            return frozenset[str]().union(*map(names_in, args))
+
+
+def evaluate_rows(
+    expression: Expression, values: Mapping[str, object], columns: Mapping[str, Sequence[object]], row_count: int
+) -> list[float]:
+    """Return what `evaluate` gives for each row, at a fraction of the time.
+
+    Args:
+        values: by name, the same in all rows.
+        columns: by name, one value for each row; these go before `values`.
+
+    Raises:
+        ExpressionError: `evaluate` raises it for one of the rows.
+    """
+    if MEMORY in columns:  # `auto` then differs by row
+        rows = ({**values, **dict(zip(columns, row, strict=True))} for row in zip(*columns.values(), strict=True))
+        return [evaluate(expression, row) for row in rows]
+    try:
+        found = _evaluate_rows(expression, values, columns, 0)
+    except ZeroDivisionError as error:
+        raise ExpressionError("division by zero") from error
+    results = found if isinstance(found, list) else [found] * row_count
+    if not all(map(isfinite, results)):
+        raise ExpressionError("a result is not a finite number")
+    return results
+
+
+def _evaluate_rows(
+    expression: Expression, values: Mapping[str, object], columns: Mapping[str, Sequence[object]], depth: int
+) -> float | list[float]:
+    """Return one number where it is the same in all rows."""
+    if depth > MAX_DEPTH:
+        raise ExpressionError(f"nested more than {MAX_DEPTH} deep")
+    match expression:
+        case Option(name=name) if name in columns:
+            return [_number(name, value, values) for value in columns[name]]
+        case Holds(name=name, value=value) if name in columns:
+            return [_holds(named, value) for named in columns[name]]
+        case Operation(op=op, args=args):
+            return _apply_rows(op, [_evaluate_rows(arg, values, columns, depth + 1) for arg in args])
+        case _:
+            return _evaluate(expression, values, depth)
+
+
+def _apply_rows(
+    op: Literal["+", "-", "*", "/", "min", "max", "double"], numbers: list[float | list[float]]
+) -> float | list[float]:
+    alike = [number for number in numbers if not isinstance(number, list)]
+    if len(alike) == len(numbers):
+        return _apply(op, alike)
+    if op == "double":
+        together = [number if isinstance(number, list) else repeat(number) for number in numbers]
+        return [_doubled(list(row)) for row in zip(*together, strict=False)]
+    result = numbers[0]
+    for number in numbers[1:]:
+        if isinstance(result, list) or isinstance(number, list):
+            left, right = (side if isinstance(side, list) else repeat(side) for side in (result, number))
+            result = list(map(_OPERATORS[op], left, right))
+        else:
+            result = _apply(op, [result, number])
+    return result
 
 
 def _number(name: str, value: object, values: Mapping[str, object]) -> float:

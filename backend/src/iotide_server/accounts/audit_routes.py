@@ -7,6 +7,7 @@ from fastapi.responses import StreamingResponse
 
 from iotide_server.accounts import audit_reading
 from iotide_server.accounts.audit_schemas import AuditEntry, AuditFile, AuditFilter
+from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.rules import Admin
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Tx, errors
@@ -35,7 +36,8 @@ def list_audit(principal: Admin, session: Tx, wanted: Wanted, paging: Paging) ->
     "/export",
     summary="Export what was done",
     response_class=StreamingResponse,
-    responses={**errors(404), **_FILES},
+    responses={**errors(404, 429), **_FILES},
+    dependencies=[ONE_HEAVY_REQUEST],
 )
 def export_audit(
     principal: Admin,

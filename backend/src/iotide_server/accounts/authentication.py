@@ -52,7 +52,7 @@ def by_api_token(
         )
     token, user = found
     if is_noted and (token.last_used_at is None or now - token.last_used_at > _TOUCH_EVERY):
-        token.last_used_at, token.last_used_address = now, address
+        repository.touch_token(session, token.id, address, now)
     strongest = max((_SCOPE_ROLES[scope] for scope in token.scopes), key=lambda role: role.rank)
     grants = {
         cluster_id: min(role, strongest, key=lambda either: either.rank)

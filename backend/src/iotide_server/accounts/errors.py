@@ -52,6 +52,19 @@ class TooManyAttemptsError(TooManyRequestsError):
         )
 
 
+class OneAtATimeError(TooManyRequestsError):
+    """A person asks for something heavy while another heavy request of the same person is under way."""
+
+    code = "one_at_a_time"
+
+    def __init__(self, wait_seconds: int) -> None:
+        super().__init__(
+            "another heavy request of yours is under way: a preview, a submission, a comparison or an export",
+            wait_seconds,
+            remedy="wait until it has ended, then try again",
+        )
+
+
 class LinkSpentError(NotAuthenticatedError):
     """A sign-in link that is unknown, expired or used."""
 

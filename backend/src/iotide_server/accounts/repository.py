@@ -70,6 +70,18 @@ def live_api_token(session: Session, secret_sha256: str, now: datetime) -> Row[A
     ).one_or_none()
 
 
+def touch_token(session: Session, token_id: int, address: str | None, now: datetime) -> None:
+    """Note that the token is in use, and from where, unless another request notes it just now.
+
+    That one may take seconds, and this one would wait for it with a connection of the API.
+    """
+    free = select(ApiToken.id).where(ApiToken.id == token_id).with_for_update(skip_locked=True)
+    used = update(ApiToken).where(ApiToken.id == free.scalar_subquery())
+    session.execute(
+        used.values(last_used_at=now, last_used_address=address), execution_options={"synchronize_session": "fetch"}
+    )
+
+
 def spend_link(session: Session, secret_sha256: str, now: datetime) -> User | None:
     """The user of an unspent link, which is spent from now on; of two calls at once one wins."""
     user_id = session.scalar(

@@ -128,7 +128,8 @@ def _public_reader(request: Request, session: Session) -> Principal | None:
     return public_reader(caller_address(request), repository.published_clusters(session))
 
 
-_Caller = Annotated[Principal, Depends(_caller, scope="function")]
+Caller = Annotated[Principal, Depends(_caller, scope="function")]
+"""Who calls, before any rule."""
 
 
 def _require_somebody(caller: Principal) -> Principal:
@@ -158,7 +159,7 @@ class Public(Rule):
 class SignedIn(Rule):
     """Any person, by session or API token."""
 
-    async def __call__(self, caller: _Caller) -> Principal:
+    async def __call__(self, caller: Caller) -> Principal:
         """Let any person pass."""
         return _require_somebody(caller)
 
@@ -171,7 +172,7 @@ class SignedIn(Rule):
 class SignedInOrReading(Rule):
     """Any person, and where the installation is open for reading everybody."""
 
-    async def __call__(self, caller: _Caller) -> Principal:
+    async def __call__(self, caller: Caller) -> Principal:
         """Let pass who is known or may read unknown."""
         if caller.kind is PrincipalKind.ANONYMOUS:
             hide_people()
@@ -191,7 +192,7 @@ class HasRole(Rule):
 
     role: Role
 
-    async def __call__(self, caller: _Caller) -> Principal:
+    async def __call__(self, caller: Caller) -> Principal:
         """Let pass who has the role somewhere."""
         if self.role is not Role.VIEWER:
             _require_somebody(caller)

@@ -75,11 +75,15 @@ def exchange_secret(
 
 
 def touch_session(session: Session, session_id: int, address: str | None, browser: str | None, now: datetime) -> None:
-    """Note that the session is in use, and from where."""
+    """Note that the session is in use, and from where, unless another request notes it just now.
+
+    That one may take seconds, and this one would wait for it with a connection of the API.
+    """
+    free = select(UserSession.id).where(UserSession.id == session_id).with_for_update(skip_locked=True)
+    used = update(UserSession).where(UserSession.id == free.scalar_subquery())
     session.execute(
-        update(UserSession)
-        .where(UserSession.id == session_id)
-        .values(last_seen_at=now, address=address, browser=browser)
+        used.values(last_seen_at=now, address=address, browser=browser),
+        execution_options={"synchronize_session": "fetch"},
     )
 
 

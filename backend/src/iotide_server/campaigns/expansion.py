@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from iotide_server.campaigns.errors import (
     CampaignTooLargeError,
@@ -252,14 +252,11 @@ def _check_distinct(field: str, names: Sequence[str | int]) -> None:
         seen.add(name)
 
 
-def option_sets(choice: WorkloadChoice) -> Iterator[dict[str, Any]]:
-    """The options of each set, as the person wrote them: the set ones with one value of every swept one."""
-    for values in product(*choice.sweep.values()):
-        yield {**choice.options, **dict(zip(choice.sweep, values, strict=True))}
-
-
 def expand(loads: Sequence[Load[NodeT, TargetT, OptionSetT]]) -> Iterator[CellDraft[NodeT, TargetT, OptionSetT]]:
-    """All cells, stages outermost, then nodes and targets as they are first named, and option sets innermost."""
+    """All cells, stages outermost, then nodes and targets as they are first named, and option sets innermost.
+
+    What is expanded may be all option sets of a workload as one: the cells of a draft then follow each other.
+    """
     nodes_at = _places(nodes for load in loads for nodes in load.node_sets)
     set_at = _places(targets for load in loads for targets in load.target_sets)
     combinations = [

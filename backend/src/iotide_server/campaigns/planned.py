@@ -1,16 +1,22 @@
-"""A plan that was checked against its cluster: what each run needs, moves and may leave in memory."""
+"""A plan that was checked against its cluster: what each run needs, moves and may leave in memory.
 
-from collections import defaultdict
-from collections.abc import Sequence
+A campaign may have a hundred thousand cells, and most of them are alike. So cells are held as blocks: all option sets
+of a workload, on the same nodes and targets. What is computed of a block is one number for each kind of option set.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cached_property
+from typing import Final
 
+from iotide_server.campaigns.option_sets import OptionSets
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.db import Json
 from iotide_server.targets.memory import IN_MEMORY
 from iotide_server.targets.service import TargetView
 from iotide_server.workloads.models import Workload
-from iotide_wire.expressions import MEMORY, MEMORY_FACTOR, Expression
+from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import CampaignPlan
 
@@ -18,29 +24,13 @@ SPACE_MARGIN: Final = 1.1
 """A run needs its own bytes and a tenth more, unless the target names a larger reserve."""
 OFF_TARGETS: Final = frozenset({StepRole.SENDER})
 
-
-@dataclass(frozen=True, slots=True)
-class OptionSet:
-    """A workload with one set of options.
-
-    Attributes:
-        field: where it stands in the plan, for errors: `workloads[0]`.
-        options: complete, in base units.
-        options_sha256: of those that differ from the workload's frozen defaults.
-    """
-
-    field: str
-    workload: Workload
-    options: Json
-    options_sha256: str
-    needed: Expression
-    moved: Expression
-    seconds: Expression
+ByKind = Sequence[float]
+"""A number for each kind of option set, in the order of `OptionSets.firsts`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedPlace:
-    """A target of a cell on one of its nodes, with what a run is expected to need and to move from there, in bytes.
+    """A target of a block on one of its nodes, with what a run is expected to need and to move from there, in bytes.
 
     Attributes:
         run_seconds: of one run where the options say so, else 0.
@@ -51,9 +41,9 @@ class PlannedPlace:
     node: Node
     target: TargetView
     fstype: str
-    bytes_needed: float
-    bytes_moved: float
-    run_seconds: float
+    bytes_needed: ByKind
+    bytes_moved: ByKind
+    run_seconds: ByKind
     free_bytes: int | None
 
 
@@ -62,88 +52,111 @@ class PlannedRoom:
     """A file system with all that a run needs in it: the nodes that load a shared target together fill one.
 
     Attributes:
-        where: in words.
         places: one of each node that loads it.
+        bytes_needed, bytes_moved: from all the nodes together.
+        run_seconds: of the node that takes longest, where the options say so, else 0.
+        free_bytes: as the node that saw least of it saw it last; None where no node said.
     """
 
     target: TargetView
-    where: str
     places: Sequence[PlannedPlace]
+    bytes_needed: ByKind
+    bytes_moved: ByKind
+    run_seconds: ByKind
+    free_bytes: int | None
+
+    @classmethod
+    def of(cls, places: Sequence[PlannedPlace]) -> "PlannedRoom":
+        """Return the file system that these places are."""
+        return cls(
+            places[0].target,
+            places,
+            bytes_needed=summed([place.bytes_needed for place in places]),
+            bytes_moved=summed([place.bytes_moved for place in places]),
+            run_seconds=largest([place.run_seconds for place in places]),
+            free_bytes=min((place.free_bytes for place in places if place.free_bytes is not None), default=None),
+        )
 
     @property
-    def bytes_needed(self) -> float:
-        """From all the nodes together."""
-        return sum(place.bytes_needed for place in self.places)
-
-    @property
-    def bytes_moved(self) -> float:
-        """From all the nodes together."""
-        return sum(place.bytes_moved for place in self.places)
-
-    @property
-    def run_seconds(self) -> float:
-        """Of the node that takes longest, where the options say so, else 0."""
-        return max(place.run_seconds for place in self.places)
-
-    @property
-    def free_bytes(self) -> int | None:
-        """As the node that saw least of it saw it last; None where no node said."""
-        return min((place.free_bytes for place in self.places if place.free_bytes is not None), default=None)
+    def where(self) -> str:
+        """Name the target and the nodes that load it."""
+        return f"{self.target.target.name} on {', '.join(place.node.name for place in self.places)}"
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedCell:
-    """A cell with the nodes and targets that each of its runs loads together; `variant` is its stage's, or empty.
+def summed(columns: Sequence[ByKind]) -> ByKind:
+    """Return the sum for each kind; places that are alike share one column, which is read once."""
+    if len(columns) == 1:
+        return columns[0]
+    distinct = {id(column): column for column in columns}
+    counts = Counter(map(id, columns))
+    scaled = [
+        column if counts[key] == 1 else [counts[key] * value for value in column] for key, column in distinct.items()
+    ]
+    return scaled[0] if len(scaled) == 1 else list(map(sum, zip(*scaled, strict=True)))
+
+
+def largest(columns: Sequence[ByKind]) -> ByKind:
+    """Return the largest for each kind."""
+    if len(columns) == 1:
+        return columns[0]
+    distinct = list({id(column): column for column in columns}.values())
+    return distinct[0] if len(distinct) == 1 else list(map(max, zip(*distinct, strict=True)))
+
+
+@dataclass(frozen=True)
+class PlannedBlock:
+    """All option sets of one workload, run by the same nodes on the same targets in one stage: cells in a row.
 
     Attributes:
-        observers: nodes that only watch them.
+        first: the ordinal of its first cell.
+        variant: its stage's, or empty.
+        observers: nodes that only watch.
         roles: what the nodes do, in their order; empty: each does all of the work.
         places: each target on each node that loads it, of which there is one at least.
     """
 
-    ordinal: int
+    first: int
     stage: int
     variant: str
     nodes: Sequence[Node]
     observers: Sequence[Node]
     roles: Sequence[StepRole]
-    option_set: OptionSet
+    option_sets: OptionSets
     places: Sequence[PlannedPlace]
+
+    @property
+    def cell_count(self) -> int:
+        """Count its cells."""
+        return len(self.option_sets)
 
     @property
     def sender(self) -> Node | None:
         """The node that sends to the others and loads no target, where there is one."""
         return next((node for node, role in zip(self.nodes, self.roles, strict=False) if role in OFF_TARGETS), None)
 
-    @property
+    @cached_property
     def targets(self) -> Sequence[TargetView]:
-        """In the order of the plan."""
+        """The targets in the order of the plan."""
         return [place.target for place in self.places if place.node is self.places[0].node]
 
-    @property
+    @cached_property
     def rooms(self) -> Sequence[PlannedRoom]:
         """The file systems that it fills: one for a shared target, one on each node for a target of scope `node`."""
         places: defaultdict[tuple[int, int | None], list[PlannedPlace]] = defaultdict(list)
         for place in self.places:
             target = place.target.target
             places[target.id, None if target.scope == "shared" else place.node.id].append(place)
-        return [_room(together) for together in places.values()]
+        return [PlannedRoom.of(together) for together in places.values()]
 
-    @property
-    def bytes_needed(self) -> float:
-        """In the file system that it fills most."""
-        return max(room.bytes_needed for room in self.rooms)
+    @cached_property
+    def bytes_needed(self) -> ByKind:
+        """What a run needs in the file system that it fills most."""
+        return largest([room.bytes_needed for room in self.rooms])
 
-    @property
-    def bytes_moved(self) -> float:
-        """On all its targets, from all its nodes."""
-        return sum(place.bytes_moved for place in self.places)
-
-    @property
-    def is_past_cache(self) -> bool:
-        """Check that its options go around the page cache; those of a job file are not known."""
-        options = self.option_set.options
-        return (options.get("direct") is True or options.get("flush") == "direct") and not options.get("job_file")
+    @cached_property
+    def bytes_moved(self) -> ByKind:
+        """What a run moves on all its targets, from all its nodes."""
+        return summed([place.bytes_moved for place in self.places])
 
     @property
     def is_in_memory(self) -> bool:
@@ -156,30 +169,77 @@ class PlannedCell:
         places = [place for place in self.places if place.node is node]
         return all(place.free_bytes is None or place.free_bytes * len(places) >= needed for place in places)
 
-    def cached_on(self) -> Node | None:
-        """The first node of which twice the memory is more than what it writes, or reads where it writes nothing."""
-        for node in self.nodes:
-            if node is self.sender:
-                continue
-            memory_bytes: Any = node.facts.get(MEMORY)
-            if memory_bytes and self.data_bytes(node) < MEMORY_FACTOR * memory_bytes:
-                return node
+    @cached_property
+    def data_bytes(self) -> Sequence[tuple[Node, ByKind]]:
+        """What a run writes from each node that loads, or reads where it writes nothing."""
+        by_node: defaultdict[int, list[ByKind]] = defaultdict(list)
+        known: dict[tuple[int, int], ByKind] = {}
+        for place in self.places:
+            key = id(place.bytes_needed), id(place.bytes_moved)
+            if key not in known:
+                needed_or_moved = zip(place.bytes_needed, place.bytes_moved, strict=True)
+                known[key] = [needed or moved for needed, moved in needed_or_moved]
+            by_node[place.node.id].append(known[key])
+        return [(node, summed(by_node[node.id])) for node in self.nodes if node is not self.sender]
+
+    def cached_on(self, kind: int) -> tuple[Node, float] | None:
+        """Return the first node of which twice the memory is more than its `data_bytes`, with these."""
+        for node, data in self._cacheable:
+            if data[kind] < MEMORY_FACTOR * float(node.facts[MEMORY]):
+                return node, data[kind]
         return None
 
-    def data_bytes(self, node: Node) -> float:
-        """What it writes from that node, or reads where it writes nothing."""
-        return sum(place.bytes_needed or place.bytes_moved for place in self.places if place.node is node)
+    @cached_property
+    def _cacheable(self) -> Sequence[tuple[Node, ByKind]]:
+        """The nodes on which runs of a kind may be cached."""
+        return [
+            (node, data)
+            for node, data in self.data_bytes
+            if node.facts.get(MEMORY) and min(data) < MEMORY_FACTOR * float(node.facts[MEMORY])
+        ]
 
 
-def _room(places: Sequence[PlannedPlace]) -> PlannedRoom:
-    target = places[0].target
-    return PlannedRoom(target, f"{target.target.name} on {', '.join(place.node.name for place in places)}", places)
+@dataclass(frozen=True, slots=True)
+class PlannedCell:
+    """One cell of a block.
+
+    Attributes:
+        number: of its option set, from 0.
+    """
+
+    block: PlannedBlock
+    number: int
+
+    @property
+    def ordinal(self) -> int:
+        """Its place in the campaign, from 1."""
+        return self.block.first + self.number
+
+    @property
+    def workload(self) -> Workload:
+        """What its runs run."""
+        return self.block.option_sets.workload
+
+    @property
+    def options(self) -> Json:
+        """All options, in base units."""
+        return self.block.option_sets.options_of(self.number)
+
+    @property
+    def bytes_needed(self) -> float:
+        """What a run needs in the file system that it fills most."""
+        return self.block.bytes_needed[self.block.option_sets.kind_of(self.number)]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCampaign:
-    """A plan that can be submitted as it stands."""
+    """A plan that can be submitted as it stands; its blocks follow each other by the ordinals of their cells."""
 
     plan: CampaignPlan
     cluster: Cluster
-    cells: Sequence[PlannedCell]
+    blocks: Sequence[PlannedBlock]
+
+    @property
+    def cells(self) -> Iterator[PlannedCell]:
+        """Yield all cells in their order."""
+        return (PlannedCell(block, number) for block in self.blocks for number in range(block.cell_count))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import TypeAdapter
 from sqlalchemy.orm import Session
@@ -28,19 +28,19 @@ from iotide_server.campaigns.expansion import (
     node_sets,
     nodes_of,
     observers_of,
-    option_sets,
     pairs_of,
     stages_of,
     target_sets,
     targets_of,
 )
 from iotide_server.campaigns.openings import check_window
+from iotide_server.campaigns.option_sets import OptionSets
 from iotide_server.campaigns.planned import (
     OFF_TARGETS,
     SPACE_MARGIN,
-    OptionSet,
+    ByKind,
+    PlannedBlock,
     PlannedCampaign,
-    PlannedCell,
     PlannedPlace,
     PlannedRoom,
 )
@@ -48,7 +48,6 @@ from iotide_server.campaigns.reach import check_between
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.models import Cluster, Node
-from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.targets import service as targets
 from iotide_server.targets.models import TargetMount
@@ -64,6 +63,7 @@ from iotide_wire.expressions import (
     Expression,
     ExpressionError,
     evaluate,
+    evaluate_rows,
 )
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy
@@ -99,13 +99,16 @@ def foresee(session: Session, cluster: Cluster, plan: CampaignPlan) -> PlannedCa
     views = targets.targets_named(session, cluster.id, plan.targets, field="targets")
     _check_mounted(plan, nodes, views)
     loads = list(_loads(session, plan, {node.name: node for node in [*nodes, *observers]}))
-    by_name = {view.target.name: view for view in views}
-    mounts = {(on.mount.target_id, on.mount.node_id): on.mount for view in views for on in view.mounts}
-    cells = [_foreseen(draft, _variant(plan, draft.stage), by_name, mounts) for draft in expand(loads)]
-    _check_space(cells, confirmed_from(plan))
+    foreseen = _Foreseen({view.target.name: view for view in views})
+    blocks: list[PlannedBlock] = []
+    first = 1
+    for draft in expand(loads):
+        blocks.append(foreseen.block(draft, _variant(plan, draft.stage), first))
+        first += len(draft.option_set)
+    _check_space(blocks, confirmed_from(plan))
     if plan.cache is CachePolicy.LARGER_THAN_MEMORY:
-        _check_larger_than_memory(cells)
-    return PlannedCampaign(plan, cluster, cells)
+        _check_larger_than_memory(blocks)
+    return PlannedCampaign(plan, cluster, blocks)
 
 
 def _check_agents(cluster: Cluster, observers: Sequence[Node]) -> None:
@@ -136,99 +139,164 @@ def _check_mounted(plan: CampaignPlan, nodes: Sequence[Node], views: Sequence[Ta
                 raise MountChangedError(f"targets[{index}]", view.target.name, node.name, mount.problem)
 
 
-def _loads(session: Session, plan: CampaignPlan, by_name: Mapping[str, Node]) -> Iterator[Load[Node, str, OptionSet]]:
-    """Every option set with its nodes and the names of the targets that its runs load together."""
+def _loads(session: Session, plan: CampaignPlan, by_name: Mapping[str, Node]) -> Iterator[Load[Node, str, OptionSets]]:
+    """Yield each workload's option sets, with its nodes and the names of the targets that its runs load together."""
     for index, choice in enumerate(plan.workloads):
         field = f"workloads[{index}]"
         node_ids = [by_name[name].id for name in nodes_of(plan, choice)]
         workload = workloads.workload_for(session, choice.workload, node_ids, field=f"{field}.workload")
         roles = check_between(field, workload, pairs_of(plan, choice), by_name)
-        baseline = workloads.baseline(session, workload.name)
-        needed = _EXPRESSION.validate_python(workload.bytes_needed)
-        moved = _EXPRESSION.validate_python(workload.bytes_moved)
-        seconds = _EXPRESSION.validate_python(workload.run_seconds)
-        for given in option_sets(choice):
-            options = workloads.validated_options(workload, given, field=f"{field}.options")
-            digest = canonical_sha256(workloads.series_options(baseline, options))
-            option_set = OptionSet(field, workload, options, digest, needed, moved, seconds)
-            sets = [tuple(by_name[name] for name in names) for names in node_sets(plan, choice)]
-            observers = [by_name[name] for name in observers_of(plan, choice)]
-            yield Load(option_set, stages_of(plan, choice), sets, target_sets(plan, choice), observers, roles)
+        options, sweep = workloads.validated_sweep(workload, choice.options, choice.sweep, field=f"{field}.options")
+        sets = OptionSets(
+            field,
+            workload,
+            options,
+            sweep,
+            workloads.baseline(session, workload.name).option_defaults,
+            needed=_EXPRESSION.validate_python(workload.bytes_needed),
+            moved=_EXPRESSION.validate_python(workload.bytes_moved),
+            seconds=_EXPRESSION.validate_python(workload.run_seconds),
+        )
+        together = [tuple(by_name[name] for name in names) for names in node_sets(plan, choice)]
+        observers = [by_name[name] for name in observers_of(plan, choice)]
+        yield Load(sets, stages_of(plan, choice), together, target_sets(plan, choice), observers, roles)
 
 
 def _variant(plan: CampaignPlan, stage: int) -> str:
     return plan.stages[stage - 1].variant if plan.stages else ""
 
 
-def _foreseen(
-    draft: CellDraft[Node, str, OptionSet],
-    variant: str,
-    by_name: Mapping[str, TargetView],
-    mounts: Mapping[tuple[int, int], TargetMount],
-) -> PlannedCell:
-    views = [by_name[name] for name in draft.targets]
-    roles = draft.roles or (StepRole.CLIENT,) * len(draft.nodes)
-    loading = [node for node, role in zip(draft.nodes, roles, strict=True) if role not in OFF_TARGETS]
-    places = [
-        _place(node, draft.option_set, view, mounts[view.target.id, node.id], len(views))
-        for node, view in product(loading, views)
-    ]
-    nodes, option_set = draft.nodes, draft.option_set
-    return PlannedCell(draft.ordinal, draft.stage, variant, nodes, draft.observers, draft.roles, option_set, places)
+class _Foreseen:
+    """What runs need and move, computed once for all places that are alike in what that depends on."""
+
+    def __init__(self, by_name: Mapping[str, TargetView]) -> None:
+        self._by_name = by_name
+        self._mounts = {
+            (on.mount.target_id, on.mount.node_id): on.mount for view in by_name.values() for on in view.mounts
+        }
+        self._amounts: dict[tuple[str, ...], _Amounts] = {}
+
+    def block(self, draft: CellDraft[Node, str, OptionSets], variant: str, first: int) -> PlannedBlock:
+        """Return the cells of these option sets on these nodes and targets.
+
+        Args:
+            first: the ordinal of the first cell.
+
+        Raises:
+            InvalidInputError: space or time of a cell cannot be foreseen.
+        """
+        views = [self._by_name[name] for name in draft.targets]
+        roles = draft.roles or (StepRole.CLIENT,) * len(draft.nodes)
+        loading = [node for node, role in zip(draft.nodes, roles, strict=True) if role not in OFF_TARGETS]
+        on = [(node, view, self._mounts[view.target.id, node.id]) for node, view in product(loading, views)]
+        try:
+            places = [self._place(draft.option_set, len(views), *place) for place in on]
+        except ExpressionError:
+            _refuse_first(draft.option_set, [_facts(*place, len(views)) for place in on])
+            raise
+        nodes, option_sets = draft.nodes, draft.option_set
+        return PlannedBlock(first, draft.stage, variant, nodes, draft.observers, draft.roles, option_sets, places)
+
+    def _place(
+        self, sets: OptionSets, target_count: int, node: Node, view: TargetView, mount: TargetMount
+    ) -> PlannedPlace:
+        facts = _facts(node, view, mount, target_count)
+        elsewhere = {name: facts.get(name) for name in sets.read_elsewhere}
+        key = (sets.field, *map(repr, elsewhere.values()))
+        if key not in self._amounts:
+            self._amounts[key] = _Amounts(
+                _amounts(sets, sets.needed, elsewhere),
+                _amounts(sets, sets.moved, elsewhere),
+                _amounts(sets, sets.seconds, elsewhere),
+            )
+        found = self._amounts[key]
+        free_bytes = mount.free_bytes if mount.problem is None else None
+        return PlannedPlace(node, view, mount.fstype, found.needed, found.moved, found.seconds, free_bytes)
 
 
-def _place(node: Node, option_set: OptionSet, view: TargetView, mount: TargetMount, target_count: int) -> PlannedPlace:
-    values: Mapping[str, Any] = {
+class _Amounts(NamedTuple):
+    """By kind of option set."""
+
+    needed: ByKind
+    moved: ByKind
+    seconds: ByKind
+
+
+def _facts(node: Node, view: TargetView, mount: TargetMount, target_count: int) -> Mapping[str, Any]:
+    return {
         **node.facts,
         TARGET_TOTAL: mount.total_bytes,
         TARGET_FREE: mount.free_bytes,
         TARGET_RESERVE: view.target.reserve_bytes or 0,
         TARGET_COUNT: target_count,
-        **option_set.options,
     }
-    return PlannedPlace(
-        node,
-        view,
-        mount.fstype,
-        bytes_needed=_amount(option_set, option_set.needed, values),
-        bytes_moved=_amount(option_set, option_set.moved, values),
-        run_seconds=_amount(option_set, option_set.seconds, values),
-        free_bytes=mount.free_bytes if mount.problem is None else None,
-    )
 
 
-def _amount(option_set: OptionSet, expression: Expression, values: Mapping[str, Any]) -> float:
-    try:
-        return max(0.0, evaluate(expression, values))
-    except ExpressionError as error:
-        raise InvalidInputError(
-            f"space and time of {option_set.workload.name} cannot be foreseen: {error}",
-            field=f"{option_set.field}.options",
-            remedy="give the options that it is computed from",
-        ) from error
+def _amounts(sets: OptionSets, expression: Expression, elsewhere: Mapping[str, Any]) -> ByKind:
+    """Return the value for each kind of option set.
+
+    Raises:
+        ExpressionError: one has none.
+    """
+    values = {**elsewhere, **{name: sets.options[name] for name in sets.read & sets.options.keys()}}
+    amounts = evaluate_rows(expression, values, sets.columns, len(sets.firsts))
+    return [max(0.0, amount) for amount in amounts] if min(amounts) < 0 else amounts
 
 
-def _check_larger_than_memory(cells: Sequence[PlannedCell]) -> None:
-    for cell in cells:
-        node = cell.cached_on()
-        if node is not None:
-            field, memory_bytes = f"{cell.option_set.field}.options", node.facts[MEMORY]
-            can_grow = cell.size_fits(node) and not cell.is_in_memory
-            raise DataFitsInMemoryError(field, node.name, cell.data_bytes(node), memory_bytes, can_grow=can_grow)
+def _refuse_first(sets: OptionSets, facts_of_places: Sequence[Mapping[str, Any]]) -> None:
+    """Look for the first cell whose space or time cannot be foreseen.
+
+    Raises:
+        InvalidInputError: this one.
+    """
+    for options in map(sets.options_of, sets.firsts):
+        for facts, expression in product(facts_of_places, (sets.needed, sets.moved, sets.seconds)):
+            try:
+                evaluate(expression, {**facts, **options})
+            except ExpressionError as error:
+                raise InvalidInputError(
+                    f"space and time of {sets.workload.name} cannot be foreseen: {error}",
+                    field=f"{sets.field}.options",
+                    remedy="give the options that it is computed from",
+                ) from error
 
 
-def _check_space(cells: Sequence[PlannedCell], confirmed: Mapping[tuple[str, str], int]) -> None:
+def _check_larger_than_memory(blocks: Sequence[PlannedBlock]) -> None:
+    for block in blocks:
+        for kind in range(len(block.option_sets.firsts)):
+            cached = block.cached_on(kind)
+            if cached is not None:
+                node, data_bytes = cached
+                field, can_grow = f"{block.option_sets.field}.options", block.size_fits(node) and not block.is_in_memory
+                raise DataFitsInMemoryError(field, node.name, data_bytes, node.facts[MEMORY], can_grow=can_grow)
+
+
+def _check_space(blocks: Sequence[PlannedBlock], confirmed: Mapping[tuple[str, str], int]) -> None:
     """What is free now says nothing of a file system that an operator may make anew before the cell's stage."""
-    for cell in cells:
-        for room in cell.rooms:
-            names = [(place.node.name, room.target.target.name) for place in room.places]
-            if all(cell.stage < confirmed.get(name, inf) for name in names):
-                _check_room(cell, room)
+    for block in blocks:
+        rooms = [room for room in block.rooms if _is_as_now(block, room, confirmed)]
+        if any(_lacks(room, max(room.bytes_needed)) for room in rooms):
+            _refuse_space(block, rooms)
 
 
-def _check_room(cell: PlannedCell, room: PlannedRoom) -> None:
-    reserve_bytes = room.target.target.reserve_bytes or 0
-    needed = max(room.bytes_needed * SPACE_MARGIN, room.bytes_needed + reserve_bytes)
-    if room.bytes_needed and room.free_bytes is not None and needed > room.free_bytes:
-        field, is_auto = f"{cell.option_set.field}.options", AUTO in cell.option_set.options.values()
-        raise NotEnoughSpaceError(field, room.where, needed, room.free_bytes, is_auto=is_auto)
+def _is_as_now(block: PlannedBlock, room: PlannedRoom, confirmed: Mapping[tuple[str, str], int]) -> bool:
+    name = room.target.target.name
+    return not confirmed or all(block.stage < confirmed.get((place.node.name, name), inf) for place in room.places)
+
+
+def _lacks(room: PlannedRoom, bytes_needed: float) -> bool:
+    return bool(bytes_needed) and room.free_bytes is not None and _with_margin(room, bytes_needed) > room.free_bytes
+
+
+def _with_margin(room: PlannedRoom, bytes_needed: float) -> float:
+    return max(bytes_needed * SPACE_MARGIN, bytes_needed + (room.target.target.reserve_bytes or 0))
+
+
+def _refuse_space(block: PlannedBlock, rooms: Sequence[PlannedRoom]) -> None:
+    sets = block.option_sets
+    for (kind, first), room in product(enumerate(sets.firsts), rooms):
+        bytes_needed = room.bytes_needed[kind]
+        if room.free_bytes is not None and _lacks(room, bytes_needed):
+            is_auto = AUTO in sets.options_of(first).values()
+            needed = _with_margin(room, bytes_needed)
+            raise NotEnoughSpaceError(f"{sets.field}.options", room.where, needed, room.free_bytes, is_auto=is_auto)

@@ -1,6 +1,5 @@
 """SQL of campaigns: bulk inserts of the matrix, and lists whose state follows from the runs."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -18,7 +17,7 @@ from iotide_server.campaigns.models import (
     CellNode,
     CellTarget,
 )
-from iotide_server.campaigns.planned import PlannedCell
+from iotide_server.campaigns.planned import PlannedBlock, PlannedCampaign
 from iotide_server.campaigns.schemas import CampaignFilter
 from iotide_server.kit.pagination import PageRequest, Slice
 
@@ -72,6 +71,48 @@ _CONDITIONS: Final = {
     "visible": "campaign.cluster_id = ANY(:visible)",
     "before_id": "campaign.id < :before_id",
 }
+_INSERT_CELLS: Final = text(
+    """
+    WITH option_set AS MATERIALIZED (
+        SELECT load, number, kind, workload_id, CAST(options AS jsonb) AS options, digest
+        FROM unnest(CAST(:set_loads AS bigint[]), CAST(:numbers AS bigint[]), CAST(:set_kinds AS bigint[]),
+                    CAST(:workload_ids AS bigint[]), CAST(:options AS text[]), CAST(:digests AS text[]))
+            AS option_set (load, number, kind, workload_id, options, digest)
+    ), block AS (
+        SELECT * FROM unnest(CAST(:blocks AS bigint[]), CAST(:block_loads AS bigint[]), CAST(:firsts AS bigint[]),
+                             CAST(:stages AS bigint[]), CAST(:variants AS text[]), CAST(:block_amounts AS bigint[]))
+            AS block (block, load, first, stage, variant, amounts)
+    ), amount AS (
+        SELECT * FROM unnest(CAST(:amounts AS bigint[]), CAST(:amount_kinds AS bigint[]), CAST(:needed AS float8[]),
+                             CAST(:moved AS float8[])) AS amount (amounts, kind, needed, moved)
+    ), planned AS MATERIALIZED (
+        SELECT block, first + number AS ordinal, stage, variant, workload_id, options, digest, needed, moved
+        FROM block JOIN option_set USING (load) JOIN amount USING (amounts, kind)
+    ), made AS (
+        INSERT INTO cell
+            (campaign_id, ordinal, stage, variant, workload_id, options, options_sha256, bytes_needed, bytes_moved)
+        SELECT :campaign_id, ordinal, stage, variant, workload_id, options, digest, needed, moved
+        FROM planned ORDER BY ordinal
+        RETURNING id, ordinal
+    ), of_block AS MATERIALIZED (
+        SELECT made.id, planned.block FROM made JOIN planned USING (ordinal)
+    ), on_nodes AS (
+        INSERT INTO cell_node (cell_id, node_id, step_role)
+        SELECT of_block.id, node_id, step_role
+        FROM of_block JOIN unnest(CAST(:node_blocks AS bigint[]), CAST(:node_ids AS bigint[]),
+                                  CAST(:node_roles AS text[])) AS loading (block, node_id, step_role) USING (block)
+    ), observed AS (
+        INSERT INTO cell_observer (cell_id, node_id)
+        SELECT of_block.id, node_id
+        FROM of_block JOIN unnest(CAST(:observer_blocks AS bigint[]), CAST(:observer_ids AS bigint[]))
+            AS observing (block, node_id) USING (block)
+    )
+    INSERT INTO cell_target (cell_id, target_id)
+    SELECT of_block.id, target_id
+    FROM of_block JOIN unnest(CAST(:target_blocks AS bigint[]), CAST(:target_ids AS bigint[]))
+        AS loaded (block, target_id) USING (block)
+    """
+)
 _PROGRESS: Final = text(
     """
     SELECT node_order.run_id, min(coalesce(node_order.progress, 0)) AS progress
@@ -128,60 +169,50 @@ def hold_present_stage(session: Session, campaign_id: int) -> int | None:
     return session.scalar(opened.limit(1))
 
 
-def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell]) -> None:
-    """The matrix as rows, in one statement a table however large it is."""
-    values = {
-        "campaign_id": campaign_id,
-        "ordinals": [cell.ordinal for cell in cells],
-        "stages": [cell.stage for cell in cells],
-        "variants": [cell.variant for cell in cells],
-        "workload_ids": [cell.option_set.workload.id for cell in cells],
-        "options": [json.dumps(cell.option_set.options) for cell in cells],
-        "digests": [cell.option_set.options_sha256 for cell in cells],
-        "needed": [cell.bytes_needed for cell in cells],
-        "moved": [cell.bytes_moved for cell in cells],
-        "node_ordinals": [cell.ordinal for cell in cells for _ in cell.nodes],
-        "node_ids": [node.id for cell in cells for node in cell.nodes],
-        "node_roles": [role and role.value for cell in cells for role in cell.roles or (None,) * len(cell.nodes)],
-        "observer_ordinals": [cell.ordinal for cell in cells for _ in cell.observers],
-        "observer_ids": [node.id for cell in cells for node in cell.observers],
-        "target_ordinals": [cell.ordinal for cell in cells for _ in cell.targets],
-        "target_ids": [view.target.id for cell in cells for view in cell.targets],
+def insert_cells(session: Session, campaign_id: int, planned: PlannedCampaign) -> None:
+    """Store the matrix as rows, in one statement however large it is: PostgreSQL makes the cells of each block."""
+    # It cannot know how many rows it makes, and would compare each cell with each other one.
+    session.execute(text("SET LOCAL enable_nestloop = off"))
+    session.execute(_INSERT_CELLS, {"campaign_id": campaign_id, **_columns(planned.blocks)})
+    session.execute(text("SET LOCAL enable_nestloop TO DEFAULT"))
+
+
+def _columns(blocks: Sequence[PlannedBlock]) -> dict[str, list[Any]]:
+    """Return what differs by option set, by block, by kind of option set in a block, and by node and target of one."""
+    sets = {block.option_sets.field: block.option_sets for block in blocks}
+    amounts = {_amounts_key(block): block for block in blocks}
+    loads, places = list(sets), {key: place for place, key in enumerate(amounts)}
+    numbered = list(enumerate(blocks))
+    return {
+        "set_loads": [load for load, own in enumerate(sets.values()) for _ in range(len(own))],
+        "numbers": [number for own in sets.values() for number in range(len(own))],
+        "set_kinds": [kind for own in sets.values() for kind in own.kinds],
+        "workload_ids": [own.workload.id for own in sets.values() for _ in range(len(own))],
+        "options": [options for own in sets.values() for options in own.as_json()],
+        "digests": [digest for own in sets.values() for digest in own.digests()],
+        "blocks": list(range(len(blocks))),
+        "block_loads": [loads.index(block.option_sets.field) for block in blocks],
+        "firsts": [block.first for block in blocks],
+        "stages": [block.stage for block in blocks],
+        "variants": [block.variant for block in blocks],
+        "block_amounts": [places[_amounts_key(block)] for block in blocks],
+        "amounts": [place for place, block in enumerate(amounts.values()) for _ in block.bytes_needed],
+        "amount_kinds": [kind for block in amounts.values() for kind, _ in enumerate(block.bytes_needed)],
+        "needed": [needed for block in amounts.values() for needed in block.bytes_needed],
+        "moved": [moved for block in amounts.values() for moved in block.bytes_moved],
+        "node_blocks": [number for number, block in numbered for _ in block.nodes],
+        "node_ids": [node.id for block in blocks for node in block.nodes],
+        "node_roles": [role and role.value for block in blocks for role in block.roles or (None,) * len(block.nodes)],
+        "observer_blocks": [number for number, block in numbered for _ in block.observers],
+        "observer_ids": [node.id for block in blocks for node in block.observers],
+        "target_blocks": [number for number, block in numbered for _ in block.targets],
+        "target_ids": [view.target.id for block in blocks for view in block.targets],
     }
-    session.execute(
-        text(
-            "WITH planned AS ("
-            " SELECT * FROM unnest(CAST(:ordinals AS bigint[]), CAST(:stages AS bigint[]),"
-            " CAST(:variants AS text[]), CAST(:workload_ids AS bigint[]),"
-            " CAST(:options AS text[]), CAST(:digests AS text[]), CAST(:needed AS float8[]),"
-            " CAST(:moved AS float8[]))"
-            " AS planned(ordinal, stage, variant, workload_id, options, digest, needed, moved)"
-            "), loading AS ("
-            " SELECT * FROM unnest(CAST(:node_ordinals AS bigint[]), CAST(:node_ids AS bigint[]),"
-            " CAST(:node_roles AS text[])) AS loading(ordinal, node_id, step_role)"
-            "), observing AS ("
-            " SELECT * FROM unnest(CAST(:observer_ordinals AS bigint[]), CAST(:observer_ids AS bigint[]))"
-            " AS observing(ordinal, node_id)"
-            "), loaded AS ("
-            " SELECT * FROM unnest(CAST(:target_ordinals AS bigint[]), CAST(:target_ids AS bigint[]))"
-            " AS loaded(ordinal, target_id)"
-            "), made AS ("
-            " INSERT INTO cell"
-            " (campaign_id, ordinal, stage, variant, workload_id, options, options_sha256, bytes_needed, bytes_moved)"
-            " SELECT :campaign_id, ordinal, stage, variant, workload_id, CAST(options AS jsonb), digest, needed, moved"
-            " FROM planned"
-            " RETURNING id, ordinal"
-            "), on_nodes AS ("
-            " INSERT INTO cell_node (cell_id, node_id, step_role)"
-            " SELECT made.id, node_id, step_role FROM made JOIN loading USING (ordinal)"
-            "), observed AS ("
-            " INSERT INTO cell_observer (cell_id, node_id)"
-            " SELECT made.id, node_id FROM made JOIN observing USING (ordinal)"
-            ") INSERT INTO cell_target (cell_id, target_id)"
-            " SELECT made.id, target_id FROM made JOIN loaded USING (ordinal)"
-        ),
-        values,
-    )
+
+
+def _amounts_key(block: PlannedBlock) -> tuple[str, int, int]:
+    """Return what is equal for blocks that share their columns of bytes."""
+    return block.option_sets.field, id(block.bytes_needed), id(block.bytes_moved)
 
 
 def set_priority(session: Session, campaign_id: int, priority: int) -> int:

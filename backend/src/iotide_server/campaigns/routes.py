@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Response
 
+from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.campaigns import reading, repeats, service, stages, timeline
@@ -39,7 +40,8 @@ def list_campaigns(
     "/campaigns",
     summary="Submit a campaign",
     status_code=201,
-    responses={**errors(404, 409), 200: {"model": Campaign, "description": "The same request made it before"}},
+    responses={**errors(404, 409, 429), 200: {"model": Campaign, "description": "The same request made it before"}},
+    dependencies=[ONE_HEAVY_REQUEST],
 )
 def submit_campaign(
     principal: Operator,
@@ -80,7 +82,12 @@ def change_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id,
     return reading.campaign(session, principal, campaign_id, now)
 
 
-@router.post("/campaigns/{campaign_id}/repeats", summary="Add repeats to a campaign", responses=errors(404, 409))
+@router.post(
+    "/campaigns/{campaign_id}/repeats",
+    summary="Add repeats to a campaign",
+    responses=errors(404, 409, 429),
+    dependencies=[ONE_HEAVY_REQUEST],
+)
 def add_campaign_repeats(
     principal: Operator,
     session: Tx,

@@ -17,7 +17,7 @@ from iotide_server.campaigns.expansion import run_count
 from iotide_server.campaigns.models import Campaign
 from iotide_server.campaigns.planning import resolve
 from iotide_server.campaigns.reading import visible_campaign
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, refresh_statistics
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
@@ -28,6 +28,9 @@ from iotide_wire.plan import CampaignPlan
 
 _PRIORITY_STEP_SECONDS: Final = 3600.0
 """A step of priority counts as an hour of waiting; a campaign of priority 0 is overtaken for nine hours at most."""
+
+_MANY_RUNS: Final = 10_000
+_TABLES_OF_MANY: Final = ("cell", "cell_node", "cell_observer", "cell_target", "run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +73,16 @@ def submit(
         if repeated is None:
             raise
         return repeated
-    repository.insert_cells(session, campaign.id, planned.cells)
+    repository.insert_cells(session, campaign.id, planned)
     runs_repository.insert_runs(session, new_runs(campaign, plan, plan.repeats, now))
+    run_number = run_count(plan)
+    if run_number >= _MANY_RUNS:
+        refresh_statistics(session, *_TABLES_OF_MANY)
     windows.add_window(session, campaign.id, plan, now)
     stages.add_stages(session, campaign.id, plan, now)
-    after = {"name": plan.name, "runs": run_count(plan)}
+    if run_number >= _MANY_RUNS:
+        refresh_statistics(session, "line_place")
+    after = {"name": plan.name, "runs": run_number}
     audit.record(
         session, principal, Action("campaign_submitted", "campaign", campaign.id, campaign.cluster_id, after=after)
     )

@@ -81,7 +81,7 @@ class Nights:
         )
         session.add(campaign)
         session.flush()
-        insert_cells(session, campaign.id, planned.cells)
+        insert_cells(session, campaign.id, planned)
         runs.insert_runs(session, _runs(campaign, routine, planned.plan.time_limit_seconds))
         schedule_id = self.founded.schedules.get(routine.name)
         if schedule_id is not None:
@@ -226,7 +226,7 @@ def _which(figure: Figure) -> str:
 
 
 def _what(cell: PlannedCell) -> tuple[str, str]:
-    return cell.option_set.workload.name, cell.targets[0].target.name
+    return cell.workload.name, cell.block.targets[0].target.name
 
 
 def _runs(campaign: Campaign, routine: Routine, time_limit_seconds: float) -> NewRuns:

@@ -182,6 +182,18 @@ def limit_statements(session: Session, seconds: float) -> None:
     session.execute(text("SELECT set_config('statement_timeout', :limit, true)"), {"limit": f"{seconds * 1000:.0f}"})
 
 
+def refresh_statistics(session: Session, *tables: str) -> None:
+    """Have the planner know of very many rows that this transaction wrote.
+
+    It would else take these tables for as small as they were, until PostgreSQL looks at them by itself within minutes,
+    and read all of a table for each row of another one.
+
+    Args:
+        tables: names, of the source and of no input.
+    """
+    session.execute(text(f"ANALYZE {', '.join(tables)}"))
+
+
 class Database:
     """Hands out transactions over one engine.
 

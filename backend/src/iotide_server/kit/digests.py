@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 
 def canonical_json(value: object) -> str:
@@ -17,6 +17,20 @@ def canonical_json(value: object) -> str:
 def canonical_sha256(value: object) -> str:
     """SHA-256 of the canonical JSON; hexadecimal."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def canonical_member(name: str, value: object) -> str:
+    """Return a member of an object as it stands in the object's canonical JSON."""
+    return f"{json.dumps(name)}:{canonical_json(value)}"
+
+
+def sha256_of_members(members: Iterable[str]) -> str:
+    """Return the `canonical_sha256` of an object.
+
+    Args:
+        members: from `canonical_member`, sorted by their names; empty texts stand for members that are left out.
+    """
+    return hashlib.sha256(f"{{{','.join(filter(None, members))}}}".encode()).hexdigest()
 
 
 def _normal(value: object) -> object:

@@ -1,11 +1,12 @@
 """The outermost layer of the API: bounds bodies, asks for JSON, sends security headers, answers for faults of ours."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from re import Pattern
 from typing import Final
 
 import structlog
+from anyio import CancelScope, to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
@@ -35,6 +36,14 @@ _ADDED_HEADERS: Final = "added_headers"
 def add_header(scope: Scope, name: str, value: str) -> None:
     """Have the answer to this request carry a header, whichever form it takes: an object, a file or a stream."""
     scope.setdefault("state", {}).setdefault(_ADDED_HEADERS, []).append((name, value))
+
+
+_AFTER_ANSWER: Final = "after_answer"
+
+
+def after_answer(scope: Scope, act: Callable[[], None]) -> None:
+    """Have `act` done in a thread once the answer to this request was sent to its end, or given up."""
+    scope["state"][_AFTER_ANSWER].append(act)
 
 
 class Guard:
@@ -78,6 +87,8 @@ class Guard:
         if scope["path"].startswith(API_PREFIX):
             # Whoever asks for HTML here, typing a wrong address, shall not get the browser application for it.
             scope["headers"] = [header for header in scope["headers"] if header[0] != b"accept"]
+        acts: list[Callable[[], None]] = []
+        scope.setdefault("state", {})[_AFTER_ANSWER] = acts
         try:
             await self._app(scope, _bounded(receive, limit.size_bytes), answer.send)
         except Exception:
@@ -85,6 +96,10 @@ class Guard:
             if answer.has_started:
                 raise
             await _fault()(scope, receive, answer.send)
+        finally:
+            for act in acts:
+                with CancelScope(shield=True):  # also for a client that has gone
+                    await to_thread.run_sync(act)
 
     def _refuse(self, scope: Scope, limit_bytes: int) -> JSONResponse | None:
         headers = Headers(scope=scope)

@@ -6,10 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 
+from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.campaigns import reading as campaigns
-from iotide_server.campaigns.expansion import run_count
+from iotide_server.campaigns.expansion import cell_count, run_count
 from iotide_server.campaigns.planned import PlannedCampaign, PlannedCell
 from iotide_server.campaigns.planning import resolve
 from iotide_server.campaigns.schemas import PlanInput
@@ -35,20 +36,22 @@ _CSV_EXAMPLE = (
 _SHOWN_CELLS = 200
 
 
-@router.post("/campaigns/preview", summary="Preview a campaign", responses=errors(404, 409))
+@router.post(
+    "/campaigns/preview",
+    summary="Preview a campaign",
+    responses=errors(404, 409, 429),
+    dependencies=[ONE_HEAVY_REQUEST],
+)
 def preview_campaign(principal: Operator, session: Tx, now: Now, body: PlanInput) -> Preview:
     """Checks a plan exactly as a submission does and says what it means; nothing is stored."""
     return _preview(resolve(session, principal, body), session, now)
 
 
 def _preview(planned: PlannedCampaign, session: Tx, now: datetime) -> Preview:
-    foreseen = forecast(session, planned, now)
+    foreseen = forecast(session, planned, now, shown_cells=_SHOWN_CELLS)
     return Preview(
-        cells=[
-            _shown(cell, seconds)
-            for cell, seconds in zip(planned.cells[:_SHOWN_CELLS], foreseen.run_seconds, strict=False)
-        ],
-        cell_count=len(planned.cells),
+        cells=[_shown(cell, seconds) for cell, seconds in zip(planned.cells, foreseen.run_seconds, strict=False)],
+        cell_count=cell_count(planned.plan),
         run_count=run_count(planned.plan),
         smallest_p=smallest_p(planned.plan.repeats),
         seconds_estimated=foreseen.seconds,
@@ -61,16 +64,17 @@ def _preview(planned: PlannedCampaign, session: Tx, now: datetime) -> Preview:
 
 
 def _shown(cell: PlannedCell, run_seconds: float | None) -> PreviewCell:
+    block = cell.block
     return PreviewCell(
         ordinal=cell.ordinal,
-        stage=cell.stage,
-        variant=cell.variant,
-        node_names=[node.name for node in cell.nodes],
-        sender_name=None if cell.sender is None else cell.sender.name,
-        observer_names=[node.name for node in cell.observers],
-        target_names=[view.target.name for view in cell.targets],
-        workload=cell.option_set.workload.name,
-        options=cell.option_set.options,
+        stage=block.stage,
+        variant=block.variant,
+        node_names=[node.name for node in block.nodes],
+        sender_name=None if block.sender is None else block.sender.name,
+        observer_names=[node.name for node in block.observers],
+        target_names=[view.target.name for view in block.targets],
+        workload=cell.workload.name,
+        options=cell.options,
         bytes_needed=round(cell.bytes_needed),
         run_seconds_estimated=run_seconds,
     )
@@ -128,7 +132,11 @@ def list_campaign_measurements(
     "/campaigns/{campaign_id}/samples.csv",
     summary="Fetch the samples of a campaign",
     response_class=StreamingResponse,
-    responses={**errors(404), 200: {"content": {"text/csv": {"schema": {"type": "string"}, "example": _CSV_EXAMPLE}}}},
+    responses={
+        **errors(404, 429),
+        200: {"content": {"text/csv": {"schema": {"type": "string"}, "example": _CSV_EXAMPLE}}},
+    },
+    dependencies=[ONE_HEAVY_REQUEST],
 )
 def get_campaign_samples(principal: Viewer, session: Tx, request: Request, campaign_id: Id) -> StreamingResponse:
     """One number a line, in base units and UTC, with everything that describes it."""

@@ -35,11 +35,12 @@ class Wanted:
     """One file system of a planned cell.
 
     Attributes:
+        options_sha256: None where no cell with these options was measured.
         bytes_moved: in this file system alone, `share` of all that the cell moves.
         run_seconds: where the options say how long a run lasts, else 0.
     """
 
-    options_sha256: str
+    options_sha256: str | None
     node_count: int
     target_count: int
     bytes_moved: float

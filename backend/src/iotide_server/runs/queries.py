@@ -117,7 +117,17 @@ _DRAINS = text(
     """
 )
 _QUEUE = text(
+    # Which runs are the first is found before anything else is read of them: a hundred thousand may wait.
     """
+    WITH shown AS MATERIALIZED (
+        SELECT run.id, run.sort_key + coalesce(fair_share.stands_back_seconds, 0) AS place_key
+        FROM run JOIN campaign ON campaign.id = run.campaign_id
+        LEFT JOIN fair_share ON fair_share.cluster_id = run.cluster_id
+             AND fair_share.owner_id = coalesce(campaign.owner_id, 0)
+        WHERE run.state = 'waiting' AND run.cluster_id = :cluster_id
+          AND (CAST(:campaign_id AS bigint) IS NULL OR run.campaign_id = :campaign_id)
+        ORDER BY place_key, run.id LIMIT :limit
+    )
     SELECT run.id, run.state, run.campaign_id, campaign.name AS campaign_name, user_account.name AS owner,
            coalesce(CAST(campaign.plan ->> 'priority' AS bigint), 0) AS priority, run.repeat, workload.name AS workload,
            run.cluster_id, run.exclusive, run.not_before, worded(run.reason, run.reason_actor, :with_names) AS reason,
@@ -127,17 +137,13 @@ _QUEUE = text(
                AS node_names,
            ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)
                AS target_names
-    FROM run
+    FROM shown JOIN run ON run.id = shown.id
     JOIN campaign ON campaign.id = run.campaign_id
     JOIN cell ON cell.id = run.cell_id
     JOIN workload ON workload.id = cell.workload_id
     LEFT JOIN user_account ON user_account.id = campaign.owner_id
     LEFT JOIN campaign_stage ON campaign_stage.campaign_id = cell.campaign_id AND campaign_stage.ordinal = cell.stage
-    LEFT JOIN fair_share ON fair_share.cluster_id = run.cluster_id
-         AND fair_share.owner_id = coalesce(campaign.owner_id, 0)
-    WHERE run.state = 'waiting' AND run.cluster_id = :cluster_id
-      AND (CAST(:campaign_id AS bigint) IS NULL OR run.campaign_id = :campaign_id)
-    ORDER BY run.sort_key + coalesce(fair_share.stands_back_seconds, 0), run.id LIMIT :limit
+    ORDER BY shown.place_key, run.id
     """
 )
 _WAITING = text(
@@ -150,11 +156,24 @@ _PLACES: Final = """
     LEFT JOIN fair_share ON fair_share.cluster_id = node.cluster_id AND fair_share.owner_id = place.owner_id
 """
 _AHEAD = text(
+    # The lines of nodes are read once for all runs that wait for the same ones.
     f"""
-    WITH own AS ({_PLACES} WHERE place.run_id = :run_id)
-    SELECT count(DISTINCT earlier.run_id) FROM own
-    CROSS JOIN LATERAL ({_PLACES} WHERE place.node_id = own.node_id) AS earlier
-    WHERE (earlier.place_key, earlier.run_id) < (own.place_key, own.run_id)
+    WITH own AS MATERIALIZED (
+        SELECT run_id, min(place_key) AS place_key, array_agg(node_id ORDER BY node_id) AS node_ids
+        FROM ({_PLACES} WHERE place.run_id = ANY(:run_ids)) AS place GROUP BY run_id
+    ), together AS MATERIALIZED (
+        SELECT row_number() OVER () AS number, node_ids, max(place_key) AS last_key,
+               (array_agg(run_id ORDER BY place_key DESC, run_id DESC))[1] AS last_run_id
+        FROM own GROUP BY node_ids
+    ), ranked AS (
+        SELECT number, run_id, row_number() OVER (PARTITION BY number ORDER BY place_key, run_id) - 1 AS ahead
+        FROM (
+            SELECT DISTINCT together.number, earlier.run_id, earlier.place_key
+            FROM together CROSS JOIN LATERAL ({_PLACES} WHERE place.node_id = ANY(together.node_ids)) AS earlier
+            WHERE (earlier.place_key, earlier.run_id) <= (together.last_key, together.last_run_id)
+        ) AS earlier
+    )
+    SELECT own.run_id, ranked.ahead FROM own JOIN together USING (node_ids) JOIN ranked USING (number, run_id)
     """  # noqa: S608 - made of the constant above
 )
 _STANDS_BACK = text(
@@ -249,9 +268,9 @@ def calendar(session: Session, run_id: int, now: datetime) -> AnyRow:
     return session.execute(_CALENDAR, values).one()
 
 
-def runs_ahead(session: Session, run_id: int) -> int:
-    """How many runs stand before this one in the lines of its nodes."""
-    return int(session.execute(_AHEAD, {"run_id": run_id}).scalar_one())
+def runs_ahead(session: Session, run_ids: Sequence[int]) -> dict[int, int]:
+    """Count the runs that stand before each of these in the lines of its nodes; one in no line is left out."""
+    return {row.run_id: row.ahead for row in session.execute(_AHEAD, {"run_ids": list(run_ids)})}
 
 
 def drains(session: Session, run_id: int) -> list[Drained]:

@@ -102,17 +102,18 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
     One that is active may wait in the line of a batch system.
 
     Args:
-        found: from `run` or from a queue.
+        found: from `run`.
     """
     if found.state not in {RunState.WAITING, RunState.ACTIVE}:
         return None
     submitted = batch_queries.submitted(session, found.id)
     if found.state == RunState.ACTIVE:
         return None if submitted is None else batch.waits_in_line(submitted, now)
-    return waiting_because(_wait(session, found, submitted, now), now)
+    ahead = queries.runs_ahead(session, [found.id]).get(found.id, 0)
+    return waiting_because(_wait(session, found, submitted, ahead, now), now)
 
 
-def _wait(session: Session, found: AnyRow, submitted: Submitted | None, now: datetime) -> Wait:
+def _wait(session: Session, found: AnyRow, submitted: Submitted | None, ahead: int, now: datetime) -> Wait:
     rows = {Resource(ResourceKind(row.kind), row.id): row for row in queries.wanted_resources(session, found.id)}
     by_kind = {kind: [resource.id for resource in rows if resource.kind is kind] for kind in ResourceKind}
     wanted = needs(
@@ -124,7 +125,7 @@ def _wait(session: Session, found: AnyRow, submitted: Submitted | None, now: dat
         mount_problems=queries.mount_problems(session, found.id),
         not_before=found.not_before,
         last_reason=found.reason,
-        ahead=queries.runs_ahead(session, found.id),
+        ahead=ahead,
         stage=stage_obstacle(found.stage, found.variant, found.stage_state, found.pause),
         drained=queries.drains(session, found.id),
         window=None if calendar.opens_at is None else ClosedWindow(_hours(calendar.hours), calendar.opens_at),
@@ -145,10 +146,12 @@ def queue(session: Session, principal: Principal, cluster_id: int, wanted: Queue
     clusters.cluster(session, principal, cluster_id)
     rows = queries.queue(session, cluster_id, wanted.campaign_id, wanted.limit)
     waiting = queries.waiting_count(session, cluster_id, wanted.campaign_id)
-    return Queue(waiting=waiting, runs=[_queued(session, row, now) for row in rows])
+    ahead = queries.runs_ahead(session, [row.id for row in rows])
+    return Queue(waiting=waiting, runs=[_queued(session, row, ahead.get(row.id, 0), now) for row in rows])
 
 
-def _queued(session: Session, row: AnyRow, now: datetime) -> QueuedRun:
+def _queued(session: Session, row: AnyRow, ahead: int, now: datetime) -> QueuedRun:
+    wait = _wait(session, row, batch_queries.submitted(session, row.id), ahead, now)
     return QueuedRun(
         run_id=row.id,
         campaign_id=row.campaign_id,
@@ -160,7 +163,7 @@ def _queued(session: Session, row: AnyRow, now: datetime) -> QueuedRun:
         node_names=row.node_names,
         target_names=row.target_names,
         created_at=row.created_at,
-        waiting_because=why_waiting(session, row, now) or "",
+        waiting_because=waiting_because(wait, now),
     )
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
@@ -26,7 +27,13 @@ def list_schedules(
     return service.list_schedules(session, principal, cluster_id, paging).page(lambda shown: shown)
 
 
-@router.post("/schedules", summary="Create a schedule", status_code=201, responses=errors(404, 409))
+@router.post(
+    "/schedules",
+    summary="Create a schedule",
+    status_code=201,
+    responses=errors(404, 409, 429),
+    dependencies=[ONE_HEAVY_REQUEST],
+)
 def create_schedule(principal: Operator, session: Tx, now: Now, body: ScheduleInput) -> Schedule:
     """Each firing submits the plan as it stands, in your name; the plan must be one that could be submitted now."""
     return service.schedule(session, principal, service.create(session, principal, body, now))
@@ -45,7 +52,12 @@ def get_schedule(principal: Viewer, session: Tx, schedule_id: Id) -> Schedule:
     return service.schedule(session, principal, schedule_id)
 
 
-@router.put("/schedules/{schedule_id}", summary="Change a schedule", responses=errors(404, 409))
+@router.put(
+    "/schedules/{schedule_id}",
+    summary="Change a schedule",
+    responses=errors(404, 409, 429),
+    dependencies=[ONE_HEAVY_REQUEST],
+)
 def change_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id, body: ScheduleInput) -> Schedule:
     """All of it; it submits in your name from then on. One that is paused stays so, one that has ended begins again."""
     service.replace(session, principal, schedule_id, body, now)
@@ -78,7 +90,13 @@ def resume_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id)
     return service.schedule(session, principal, schedule_id)
 
 
-@router.post("/schedules/{schedule_id}/run", summary="Run a schedule now", status_code=201, responses=errors(404, 409))
+@router.post(
+    "/schedules/{schedule_id}/run",
+    summary="Run a schedule now",
+    status_code=201,
+    responses=errors(404, 409, 429),
+    dependencies=[ONE_HEAVY_REQUEST],
+)
 def run_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> Firing:
     """Submits its plan at once, in your name; its calendar goes on as it was."""
     return Firing.of(service.run_now(session, principal, schedule_id, now))

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import Field
 
+from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.files import FILES, FileFormat, WrittenAs, as_file
@@ -116,7 +117,9 @@ def remove_event(principal: Operator, session: Tx, now: Now, event_id: Id) -> No
     events.remove(session, principal, event_id, now)
 
 
-@router.get("/comparison", summary="Compare two campaigns", responses=errors(404))
+@router.get(
+    "/comparison", summary="Compare two campaigns", responses=errors(404, 429), dependencies=[ONE_HEAVY_REQUEST]
+)
 def get_comparison(
     principal: Viewer,
     session: Tx,
@@ -129,7 +132,9 @@ def get_comparison(
     return comparison.compare_campaigns(session, principal, Side("a", a, a_cell), Side("b", b, b_cell))
 
 
-@router.get("/comparison/sides", summary="Compare many sides", responses=errors(404))
+@router.get(
+    "/comparison/sides", summary="Compare many sides", responses=errors(404, 429), dependencies=[ONE_HEAVY_REQUEST]
+)
 def get_sides(principal: Viewer, session: Tx, wanted: Annotated[SidesChoice, Depends()]) -> SidesComparison:
     """File systems, clusters or options of campaigns, or cells that are named, each against one of them."""
     return sides.compare_sides(session, principal, wanted)

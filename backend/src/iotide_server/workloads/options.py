@@ -35,6 +35,13 @@ _REMEDIES = {
     "required": "give all of {limit}",
     "additionalProperties": "leave out what is not announced",
 }
+_BY_OPTION = frozenset(
+    {
+        *("$schema", "$id", "$defs", "$comment", "title", "description", "examples", "default", "deprecated"),
+        *("type", "properties", "required", "additionalProperties"),
+    }
+)
+"""Keywords of an object that relate no member to another one."""
 _USUAL_REMEDY = "give a value that fits its schema: {keyword} {limit}"
 
 
@@ -63,6 +70,11 @@ def _check(schema_json: str) -> None:
         SchemaError: it is no JSON Schema; that is not remembered.
     """
     Draft202012Validator.check_schema(json.loads(schema_json))
+
+
+def is_by_option(schema: Mapping[str, Any]) -> bool:
+    """Check that the schema says of each option by itself what it may be, and nothing of several together."""
+    return all(keyword in _BY_OPTION or keyword.startswith("x-") for keyword in schema)
 
 
 def complete_options(

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -12,7 +13,7 @@ from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.workloads import repository
 from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
 from iotide_server.workloads.models import NodeWorkload, Workload, WorkloadBaseline
-from iotide_server.workloads.options import check_schema, complete_options
+from iotide_server.workloads.options import check_schema, complete_options, is_by_option
 from iotide_server.workloads.repository import NodesAlike
 from iotide_wire.catalogue import WorkloadAnnouncement
 
@@ -106,6 +107,33 @@ def validated_options(workload: Workload, options: Mapping[str, Any], *, field: 
         InvalidInputError: an option is unknown, missing, of the wrong type or out of its range.
     """
     return complete_options(workload.options_schema, workload.option_defaults, options, field)
+
+
+def validated_sweep(
+    workload: Workload, options: Mapping[str, Any], sweep: Mapping[str, Sequence[Any]], *, field: str = "options"
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return all options with the first value of each swept one, and all swept values, in base units.
+
+    Each value is validated once, where the schema says of each option by itself what it may be.
+
+    Args:
+        sweep: the last option changes fastest.
+
+    Raises:
+        InvalidInputError: as `validated_options` of the first combination that is refused.
+    """
+    first = {**options, **{name: values[0] for name, values in sweep.items()}}
+    completed = validated_options(workload, first, field=field)
+    if not is_by_option(workload.options_schema):
+        for values in product(*sweep.values()):
+            validated_options(workload, {**first, **dict(zip(sweep, values, strict=True))}, field=field)
+    swept: dict[str, list[Any]] = {name: [completed[name]] for name in sweep}
+    for name in reversed(
+        list(sweep)
+    ):  # so that the first value that is refused is one of the first combination with any
+        for value in sweep[name][1:]:
+            swept[name].append(validated_options(workload, {**first, name: value}, field=field)[name])
+    return completed, swept
 
 
 def baseline(session: Session, name: str) -> WorkloadBaseline:

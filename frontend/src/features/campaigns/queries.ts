@@ -3,6 +3,7 @@
 import { infiniteQueryOptions, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 import type { Campaign, CampaignPlan } from "@/api/types";
+import { retryWhileBusy } from "@/api/waiting";
 
 /** A beat is no news of its campaign, so progress is asked for. */
 const PROGRESS_MILLISECONDS = 3000;
@@ -101,7 +102,7 @@ export function previewQuery(plan: CampaignPlan) {
     queryKey: ["preview", plan],
     queryFn: ({ signal }) => answer(api.POST("/api/v1/campaigns/preview", { body: plan, signal })),
     placeholderData: (previous) => previous,
-    retry: false,
+    retry: retryWhileBusy,
   });
 }
 

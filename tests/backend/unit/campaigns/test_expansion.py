@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import pytest
@@ -24,7 +26,6 @@ from iotide_server.campaigns.expansion import (
     expand,
     node_sets,
     observers_of,
-    option_sets,
     run_count,
     stages_of,
     target_sets,
@@ -45,6 +46,12 @@ def plan(**changes: object) -> CampaignPlan:
         "repeats": 4,
     }
     return CampaignPlan.model_validate({**values, **changes})
+
+
+def option_sets(choice: WorkloadChoice) -> Iterator[dict[str, Any]]:
+    """The options of each set: the set ones with one value of every swept one."""
+    for values in product(*choice.sweep.values()):
+        yield {**choice.options, **dict(zip(choice.sweep, values, strict=True))}
 
 
 def loads_of(given_plan: CampaignPlan) -> list[Load[str, str, dict[str, Any]]]:
@@ -79,6 +86,24 @@ def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -
     assert len(cells) == cell_count(given_plan)
     assert run_count(given_plan) == len(cells) * given_plan.repeats
     assert [cell.ordinal for cell in cells] == list(range(1, len(cells) + 1))
+
+
+@given(given_plan=plans)
+def test_a_workload_with_all_its_option_sets_is_expanded_to_the_same_cells_in_a_row(given_plan: CampaignPlan) -> None:
+    at_once = [
+        Load(
+            list(option_sets(choice)),
+            stages_of(given_plan, choice),
+            node_sets(given_plan, choice),
+            target_sets(given_plan, choice),
+        )
+        for choice in given_plan.workloads
+    ]
+    in_a_row = [
+        (draft.stage, draft.nodes, draft.targets, options) for draft in expand(at_once) for options in draft.option_set
+    ]
+    cells = expand(loads_of(given_plan))
+    assert in_a_row == [(cell.stage, cell.nodes, cell.targets, cell.option_set) for cell in cells]
 
 
 @given(given_plan=plans)

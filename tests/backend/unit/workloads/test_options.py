@@ -1,12 +1,16 @@
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
 from factories.announced import OPTION_DEFAULTS, OPTIONS_SCHEMA
+from hypothesis import given
+from hypothesis import strategies as st
 
 from iotide_server.kit.errors import InvalidInputError
-from iotide_server.workloads.models import WorkloadBaseline
-from iotide_server.workloads.options import check_schema, complete_options
-from iotide_server.workloads.service import series_options
+from iotide_server.workloads.models import Workload, WorkloadBaseline
+from iotide_server.workloads.options import check_schema, complete_options, is_by_option
+from iotide_server.workloads.service import series_options, validated_sweep
 
 
 def complete(**options: Any) -> dict[str, Any]:  # noqa: ANN401 - options are free
@@ -81,3 +85,47 @@ def test_only_what_differs_from_the_frozen_defaults_is_in_the_series_key() -> No
     baseline = WorkloadBaseline(name="dd", option_defaults={"sync": "fsync", "block_size_bytes": 4096})
     options = {"sync": "fsync", "file_size_bytes": 10, "block_size_bytes": 512}
     assert list(series_options(baseline, options).items()) == [("block_size_bytes", 512), ("file_size_bytes", 10)]
+
+
+SIZES = st.sampled_from([0, 1, 4096, "4 KiB", "4 M", -1, None])
+WHOLE = {"file_size_bytes": SIZES, "block_size_bytes": SIZES, "sync": st.sampled_from(["none", "fsync", "never"])}
+NOT_SMALLER = {
+    "anyOf": [{"properties": {"sync": {"const": "none"}}}, {"properties": {"block_size_bytes": {"const": 1}}}]
+}
+
+
+@pytest.mark.parametrize("related", [{}, NOT_SMALLER])
+@given(
+    sweep=st.fixed_dictionaries(
+        {}, optional={name: st.lists(kind, min_size=1, max_size=3) for name, kind in WHOLE.items()}
+    )
+)
+def test_a_sweep_is_refused_as_its_first_wrong_combination_is(
+    related: dict[str, Any], sweep: dict[str, list[Any]]
+) -> None:
+    workload = Workload(name="dd", options_schema={**OPTIONS_SCHEMA, **related}, option_defaults=OPTION_DEFAULTS)
+    fixed = {} if "file_size_bytes" in sweep else {"file_size_bytes": 512}
+
+    def one_by_one() -> list[dict[str, Any]]:
+        sets = ({**fixed, **dict(zip(sweep, values, strict=True))} for values in product(*sweep.values()))
+        return [complete_options(workload.options_schema, OPTION_DEFAULTS, given, "options") for given in sets]
+
+    def all_at_once() -> list[dict[str, Any]]:
+        options, swept = validated_sweep(workload, fixed, sweep)
+        assert list(swept) == list(sweep)
+        return [{**options, **dict(zip(swept, values, strict=True))} for values in product(*swept.values())]
+
+    assert outcome(all_at_once) == outcome(one_by_one)
+
+
+def outcome(made: Callable[[], list[dict[str, Any]]]) -> object:
+    """What is made, or why nothing is."""
+    try:
+        return made()
+    except InvalidInputError as refused:
+        return refused.field, refused.message, refused.value, refused.remedy
+
+
+def test_options_that_depend_on_each_other_are_known_by_their_schema() -> None:
+    assert is_by_option(OPTIONS_SCHEMA)
+    assert not is_by_option({**OPTIONS_SCHEMA, **NOT_SMALLER})

@@ -1,0 +1,161 @@
+"""The option sets of a workload in a plan: every combination of its swept values, none made before it is asked for."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+from operator import itemgetter
+from typing import Any, Final
+
+from iotide_server.kit.db import Json
+from iotide_server.kit.digests import canonical_member, sha256_of_members
+from iotide_server.workloads.models import Workload
+from iotide_wire.expressions import AUTO, MEMORY, Expression, names_in
+
+_DIRECT: Final = "direct"
+_FLUSH: Final = "flush"
+_JOB_FILE: Final = "job_file"
+
+
+@dataclass(frozen=True)
+class OptionSets:
+    """The option sets of a workload, numbered from 0; the last swept option changes fastest.
+
+    A kind is all option sets that are alike in what space, time and cautions depend on.
+
+    Attributes:
+        field: where the workload stands in the plan, for errors: `workloads[0]`.
+        options: of the first set, complete, in base units.
+        sweep: the values of each swept option, likewise.
+        frozen: the defaults of options that are no part of a series' key while an option has them.
+    """
+
+    field: str
+    workload: Workload
+    options: Json
+    sweep: Mapping[str, Sequence[Any]]
+    frozen: Json
+    needed: Expression
+    moved: Expression
+    seconds: Expression
+
+    def __len__(self) -> int:
+        """Count the sets."""
+        return prod(map(len, self.sweep.values()))
+
+    def options_of(self, number: int) -> Json:
+        """Return the options of a set."""
+        chosen = {}
+        for name, values in reversed(list(self.sweep.items())):
+            number, at = divmod(number, len(values))
+            chosen[name] = values[at]
+        return {**self.options, **chosen}
+
+    def as_json(self) -> Iterator[str]:
+        """Yield the options of each set, in their order."""
+        return (
+            "{" + ",".join(members) + "}"
+            for members in self._members(lambda name, value: f"{json.dumps(name)}:{json.dumps(value)}")
+        )
+
+    def digests(self) -> Iterator[str]:
+        """Yield the digest of the options of each set that differ from the frozen ones, in their order."""
+        return map(sha256_of_members, self._members(self._told))
+
+    def _told(self, name: str, value: object) -> str:
+        """Return the empty text for what is no part of a series' key, as `workloads.series_options` does."""
+        is_frozen = name in self.frozen and value == self.frozen[name]
+        return "" if is_frozen else canonical_member(name, value)
+
+    def _members(self, written: Callable[[str, object], str]) -> Iterator[tuple[str, ...]]:
+        """Yield each set as its options, each as a text, sorted by their names; each value is written once."""
+        names = sorted(self.options)
+        fixed = tuple(written(name, self.options[name]) for name in names if name not in self.sweep)
+        swept = [[written(name, value) for value in values] for name, values in self.sweep.items()]
+        at = [*self.sweep, *(name for name in names if name not in self.sweep)]
+        in_order = itemgetter(*(at.index(name) for name in names)) if len(names) > 1 else tuple
+        return (in_order((*members, *fixed)) for members in product(*swept))
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """The options and facts on which space and time depend."""
+        return names_in(self.needed) | names_in(self.moved) | names_in(self.seconds)
+
+    @cached_property
+    def read_elsewhere(self) -> Sequence[str]:
+        """Those of them that are no options: facts of a node and of a mount."""
+        values = [*self.options.values(), *(value for values in self.sweep.values() for value in values)]
+        memory = {MEMORY} if AUTO in [value for value in values if isinstance(value, str)] else set()
+        return sorted((self.read | memory).difference(self.options))
+
+    @cached_property
+    def _parts(self) -> Sequence[Sequence[int]]:
+        """For each swept option the part of each of its values: values in one part are alike for a kind."""
+        told = self.read | {_DIRECT, _FLUSH, _JOB_FILE}
+        parts = []
+        for name, values in self.sweep.items():
+            known: dict[object, int] = {}
+            keys: Iterable[object] = range(len(values)) if name in told else (value == AUTO for value in values)
+            parts.append([known.setdefault(key, len(known)) for key in keys])
+        return parts
+
+    @cached_property
+    def _firsts(self) -> Sequence[Sequence[int]]:
+        """For each swept option the first value of each part."""
+        return [[parts.index(part) for part in range(max(parts) + 1)] for parts in self._parts]
+
+    @cached_property
+    def firsts(self) -> Sequence[int]:
+        """The number of the first set of each kind, ascending."""
+        sizes = [len(values) for values in self.sweep.values()]
+        return list(map(sum, product(*_scaled(self._firsts, sizes))))
+
+    @cached_property
+    def counts(self) -> Sequence[int]:
+        """How many sets there are of each kind."""
+        by_part = [[parts.count(part) for part in range(max(parts) + 1)] for parts in self._parts]
+        return list(map(prod, product(*by_part)))
+
+    @cached_property
+    def kinds(self) -> Sequence[int]:
+        """The kind of each set, in their order."""
+        return list(map(sum, product(*_scaled(self._parts, list(map(len, self._firsts))))))
+
+    def kind_of(self, number: int) -> int:
+        """Return the kind of one set."""
+        kind, scale = 0, 1
+        for parts, firsts in zip(reversed(self._parts), reversed(self._firsts), strict=True):
+            number, at = divmod(number, len(parts))
+            kind += parts[at] * scale
+            scale *= len(firsts)
+        return kind
+
+    @cached_property
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """The swept values on which space and time depend, one for each kind."""
+        by_part = [
+            [values[at] for at in firsts] for values, firsts in zip(self.sweep.values(), self._firsts, strict=True)
+        ]
+        columns = zip(*product(*by_part), strict=True)
+        return {name: column for name, column in zip(self.sweep, columns, strict=True) if name in self.read}
+
+    @cached_property
+    def goes_past_cache(self) -> Sequence[bool]:
+        """Check of each kind that its runs go around the page cache; what a job file does is not known."""
+        firsts = map(self.options_of, self.firsts) if self.sweep.keys() & {_DIRECT, _FLUSH, _JOB_FILE} else None
+        if firsts is None:
+            return [_goes_past_cache(self.options)] * len(self.firsts)
+        return list(map(_goes_past_cache, firsts))
+
+
+def _goes_past_cache(options: Json) -> bool:
+    return (options.get(_DIRECT) is True or options.get(_FLUSH) == _DIRECT) and not options.get(_JOB_FILE)
+
+
+def _scaled(digits: Sequence[Sequence[int]], sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Multiply each option's digits with the number of combinations of the options after it."""
+    for at, own in enumerate(digits):
+        scale = prod(sizes[at + 1 :])
+        yield [scale * digit for digit in own]
