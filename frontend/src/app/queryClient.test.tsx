@@ -58,7 +58,7 @@ it("waits while another heavy request of the same person is under way", async ()
   const { client } = clientWithSession();
   const busy = new ApiError(429, "one_at_a_time", "another one is under way", null, null, 0.001);
   const load = vi.fn().mockRejectedValueOnce(busy).mockRejectedValueOnce(busy).mockResolvedValue("compared");
-  const { retry, retryDelay } = client.getDefaultOptions().queries ?? {};
+  const { retry = 0, retryDelay = 0 } = client.getDefaultOptions().queries ?? {};
   const loaded = client.fetchQuery({ queryKey: ["comparison"], queryFn: load, retry, retryDelay });
   await expect(loaded).resolves.toBe("compared");
 });
@@ -66,7 +66,7 @@ it("waits while another heavy request of the same person is under way", async ()
 it("does not repeat what took the server too long", async () => {
   const { client } = clientWithSession();
   const load = vi.fn().mockRejectedValue(new ApiError(503, "took_too_long", "it took too long"));
-  const { retry } = client.getDefaultOptions().queries ?? {};
+  const { retry = 0 } = client.getDefaultOptions().queries ?? {};
   await client.fetchQuery({ queryKey: ["run", 8], queryFn: load, retry }).catch(() => undefined);
   expect(load).toHaveBeenCalledOnce();
 });

@@ -22,7 +22,8 @@ export function createQueryClient(onSessionEnded: () => void): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: FRESH_MILLISECONDS,
-        retry: (failures, error) => retryWhileBusy(failures, error) || (failures < MOST_RETRIES && isTransient(error)),
+        retry: (failures, error) =>
+          retryWhileBusy(failures, error) || (failures < MOST_RETRIES && isTransient(error)),
         retryDelay,
       },
       mutations: { retry: retryWhileBusy, retryDelay },
