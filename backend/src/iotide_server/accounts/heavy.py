@@ -1,7 +1,7 @@
 """Requests that cost seconds: each person has one at a time, over all processes of the API.
 
-A route is one of them where it computed for more than a second, or kept a connection busy for as long, at the size that
-`./dev bench plan` and `./dev bench page` have: previews and submissions of plans, comparisons, exports.
+A route is one of them where it expands a plan, compares campaigns or exports all that there is. `./dev bench plan` shows
+what the largest plan costs.
 """
 
 from typing import Final
