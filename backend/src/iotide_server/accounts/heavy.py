@@ -1,7 +1,7 @@
 """Requests that cost seconds: each person has one at a time, over all processes of the API.
 
-A route is one of them where it expands a plan, compares campaigns or exports all that there is. `./dev bench plan` shows
-what the largest plan costs.
+A route is one of them where it expands a plan, compares campaigns or exports all that there is. What the largest plan
+costs is shown by `./dev bench plan`.
 """
 
 from typing import Final
