@@ -7,13 +7,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from local_stack import Agent, Launch, LocalStack, wait_for
-from made_mounts import as_root
+from made_mounts import FileSystem, as_root, made_mount
 from submitting import TARGET, Submitting
 from watched_loads import WatchedLoads
 
@@ -66,14 +66,19 @@ class Rig(Submitting):
 
 
 @contextmanager
-def running_stack() -> Iterator[LocalStack]:
-    """A fresh stack in a directory that every user may enter, since a server started as root becomes another."""
+def running_stack(server_disk: FileSystem | None = None) -> Iterator[LocalStack]:
+    """A fresh stack in a directory that every user may enter, since a server started as root becomes another.
+
+    Args:
+        server_disk: what the server's state has for itself; None: it lies with everything else.
+    """
     # Like Ctrl-C: whoever ends a bench or test from outside leaves no server and no load behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     directory = Path(tempfile.mkdtemp(prefix="iotide-"))
     directory.chmod(0o755)
     try:
-        with LocalStack(directory) as stack:
+        disk = nullcontext() if server_disk is None else made_mount(server_disk, directory / "server")
+        with disk, LocalStack(directory) as stack:
             yield stack
     finally:
         shutil.rmtree(directory)

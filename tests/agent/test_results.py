@@ -182,6 +182,20 @@ def test_a_cancelled_run_stays_cancelled(collect: Collect) -> None:
     assert (result.outcome, result.reason, result.samples) == (Outcome.CANCELLED, "by the user", ())
 
 
+@pytest.mark.parametrize("jump_seconds", [-1.7e9, -3600.0, 0.0, 1e8])
+def test_a_run_ended_as_long_after_its_start_as_the_clock_says_that_nobody_sets(
+    collect: Collect, jump_seconds: float
+) -> None:
+    clocks = {
+        "started_at_boottime_seconds": 7.0,
+        "ended_at_boottime_seconds": 9.5,
+        "ended_at_epoch_seconds": 1_800_000_002.5 + jump_seconds,
+    }
+    result = collect([record("write"), record("read")], [GOOD, GOOD], **clocks)
+    assert result.ended_at == datetime.fromtimestamp(1_800_000_002.5, UTC)
+    assert any(flag.code is FlagCode.CLOCK for flag in result.flags) == (jump_seconds != 0.0)
+
+
 def test_a_mount_that_changed_rejects_the_numbers(collect: Collect) -> None:
     result = collect([record("write"), record("read")], [GOOD, GOOD], mount_problems=["/t stands on ext4"])
     [flag] = [flag for flag in result.flags if flag.code is FlagCode.WRONG_MOUNT]

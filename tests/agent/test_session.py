@@ -307,6 +307,14 @@ def test_other_refusals_do_not_end_an_agent_that_holds_an_order() -> None:
     assert not any(isinstance(action, Stop) for action in refused)
 
 
+@pytest.mark.parametrize("code", ["curve_out_of_run", "report_too_large"])
+def test_a_heartbeat_whose_curves_are_refused_ends_no_agent_and_is_followed_by_another(code: str) -> None:
+    talk = Talk().greeted()
+    talk.say(Tick(), after_seconds=10.0)
+    assert talk.say(BeatRefused(talk.session._beat_number, code, "too many")) == []
+    assert any(isinstance(action, Beat) for action in talk.say(Tick(), after_seconds=10.0))
+
+
 def test_changed_facts_are_told() -> None:
     talk = Talk().greeted()
     assert Greet(()) in talk.say(FactsChanged())

@@ -10,7 +10,7 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 from rig import running_stack
-from storm.driver import Aftermath, Weather, weather_the_storm
+from storm.driver import SERVER_DISK, Aftermath, Weather, weather_the_storm
 from storm.faults import FAULTS
 
 NODES: Final = 8
@@ -47,7 +47,7 @@ def main() -> None:
     asked = parser.parse_args()
     weather = Weather(NODES, SHARED_TARGETS, RUNS, list(FAULTS), PAUSE_SECONDS, seconds=asked.minutes * 60)
     console = Console(stderr=True)
-    with running_stack() as stack, console.status(f"seed {asked.seed}") as status:
+    with running_stack(SERVER_DISK) as stack, console.status(f"seed {asked.seed}") as status:
         directory = Path(tempfile.mkdtemp(prefix="storm-", dir=stack.directory)) / "site"
         aftermath = weather_the_storm(
             stack, directory, weather, asked.seed, lambda words: status.update(f"seed {asked.seed}: {words}")

@@ -1,11 +1,14 @@
-"""Three hundred runs through every fault that there is, on eight nodes: what must never be, the loads' log shows."""
+"""Three hundred runs through every fault that there is, on eight nodes: what must never be, the loads' log shows.
+
+Among them are full disks, an agent's and the server's, for a minute each.
+"""
 
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from rig import running_stack
-from storm.driver import Weather, weather_the_storm
+from storm.driver import SERVER_DISK, Weather, weather_the_storm
 from storm.faults import FAULTS
 
 WEATHER = Weather(8, 3, 300, list(FAULTS), pause_seconds=(3.0, 9.0), patience_seconds=600)
@@ -14,7 +17,7 @@ WEATHER = Weather(8, 3, 300, list(FAULTS), pause_seconds=(3.0, 9.0), patience_se
 @pytest.mark.faults
 @pytest.mark.timeout(3600)
 def test_nothing_runs_twice_and_nothing_is_lost_in_a_storm(tally: Counter[str], seed: int) -> None:
-    with running_stack() as stack:
+    with running_stack(SERVER_DISK) as stack:
         aftermath = weather_the_storm(stack, Path(stack.directory) / "storm", WEATHER, str(seed))
     assert aftermath.verdict.found == (), "\n".join(aftermath.log)
     for name, times in aftermath.struck.items():

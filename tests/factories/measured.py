@@ -148,7 +148,7 @@ class Measured:
         self.session.add(order)
         self.session.flush()
         order.outcome, order.result_sha256 = "finished", result.digest
-        results.ingest_observed(self.session, order, result)
+        results.ingest_observed(self.session, order, result, self.now)
         return order
 
     def run(self, cell: Cell, *, minutes: float = 0) -> Run:

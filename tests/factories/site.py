@@ -238,6 +238,7 @@ class SimulatedAgent:
         instance: str | None = None,
         spool_bytes: int | None = None,
         stuck: Collection[StuckLoad] | None = None,
+        problem: str | None = None,
     ) -> BeatReply:
         request = BeatRequest(
             agent_instance=instance or self.instance,
@@ -246,6 +247,7 @@ class SimulatedAgent:
             orders=tuple(self._heard(order) for order in orders),
             spool_bytes=spool_bytes,
             stuck=None if stuck is None else tuple(stuck),
+            problem=problem,
         )
         with self.site.database.transaction() as session:
             reply = beats.beat(session, self.node_id, request, self.site.clock())

@@ -1,6 +1,8 @@
 """Lets a storm go over a site, waits until everything has ended, and asks the checker."""
 
+import os
 import random
+import signal
 import subprocess
 import threading
 import time
@@ -12,7 +14,9 @@ from pathlib import Path
 from typing import Final
 
 import httpx
-from local_stack import LocalStack, StackError
+from local_stack import Agent, LocalStack, StackError
+from made_mounts import FileSystem, made_mount
+from rig import unmount
 
 from storm.checker import Verdict, judge, read_log
 from storm.faults import FAULTS, Storm, start_scheduler
@@ -21,6 +25,10 @@ from storm.site import StormSite
 
 _AWAY: Final = (httpx.HTTPError, StackError)
 """What a request meets while a part of the server is down."""
+
+AGENT_DISK: Final = FileSystem("tmpfs", options=("mode=0700",), size_bytes=64 * 1024**2)
+SERVER_DISK: Final = FileSystem("tmpfs", options=("mode=0755",), size_bytes=768 * 1024**2)
+"""Where `server's disk full` is among the faults, for `running_stack`."""
 
 _CLOCK_AHEAD: Final = Path(__file__).with_name("clock_ahead.c")
 _PORTION: Final = 20
@@ -96,8 +104,29 @@ def _site(stack: LocalStack, directory: Path, weather: Weather) -> Iterator[tupl
         for number in range(weather.nodes):
             within = network.within if network and number == 0 else ()
             site.add_agent(environment=ahead if number == 1 else None, within=within)
+        if "agent's disk full" in weather.faults:
+            site.agent_disk = until_the_end.enter_context(_disk_of_its_own(stack, site.agents[-1]))
         site.add_targets()
         yield site, network
+
+
+@contextmanager
+def _disk_of_its_own(stack: LocalStack, agent: Agent) -> Iterator[Path]:
+    """Put the state of an agent on a small disk; it is started again there."""
+    os.killpg(agent.process.pid, signal.SIGTERM)
+    agent.process.wait()
+    state = agent.directory / "state"
+    former = state.rename(agent.directory / "former-state")
+    with made_mount(AGENT_DISK, state):
+        subprocess.run(["cp", "-a", f"{former}/.", state], check=True)  # with its pipes
+        state.chmod(0o700)
+        stack.restart_agent(agent)
+        try:
+            yield state
+        finally:
+            os.killpg(agent.process.pid, signal.SIGKILL)
+            agent.process.wait()
+            unmount(state)
 
 
 def _clock_ahead(directory: Path) -> dict[str, str]:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from local_stack import BIN, RefusedError, StackError
@@ -23,6 +24,7 @@ from storm.site import TIME_LIMIT_SECONDS, StormSite, persistently
 
 CUT_SECONDS: Final = 30.0
 FROZEN_SECONDS: Final = 12.0
+FULL_SECONDS: Final = 60.0
 _PAST_THE_LIMIT_SECONDS: Final = TIME_LIMIT_SECONDS + 10.0
 _WAKE_UPS: Final = text(
     "SELECT node_order.id, node_order.node_id, fence FROM node_order"
@@ -107,6 +109,34 @@ def _freeze_node_past_the_limit(storm: Storm, chance: random.Random) -> None:
     _signal(frozen, signal.SIGCONT)
 
 
+def _fill_agent_disk(storm: Storm, _: random.Random) -> None:
+    if storm.site.agent_disk is None:
+        raise RuntimeError("no agent of this storm has a disk of its own")
+    _fill(storm.site.agent_disk)
+
+
+def _fill_server_disk(storm: Storm, _: random.Random) -> None:
+    disk = storm.site.stack.directory / "server"
+    if not disk.is_mount():
+        raise RuntimeError("the server of this storm has no disk of its own")
+    _fill(disk)
+
+
+def _fill(disk: Path) -> None:
+    """Another program takes every byte of a disk, also what becomes free meanwhile, for a minute."""
+    ballast, until = disk / "ballast", time.monotonic() + FULL_SECONDS
+    try:
+        with ballast.open("wb", buffering=0) as file:
+            while time.monotonic() < until:
+                for size_bytes in (1024**2, 4096):
+                    with suppress(OSError):
+                        while file.write(bytes(size_bytes)) == size_bytes:
+                            pass
+                time.sleep(0.1)
+    finally:
+        ballast.unlink()
+
+
 def _signal(processes: Iterable[int], number: signal.Signals) -> None:
     for pid in processes:
         with suppress(ProcessLookupError):
@@ -158,5 +188,7 @@ FAULTS: Final[Mapping[str, Callable[[Storm, random.Random], None]]] = {
     "network cut": _cut_network,
     "wake-ups replayed": _replay_wake_ups,
     "run cancelled": _cancel_run,
+    "agent's disk full": _fill_agent_disk,
+    "server's disk full": _fill_server_disk,
 }
 """By name, in no order; a clock that is an hour ahead is not struck, one agent has it from the start."""

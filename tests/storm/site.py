@@ -56,6 +56,7 @@ class StormSite:
         asked: by run id, the nodes of each run that was submitted.
         cancelled: runs that a fault cancelled.
         frozen: by run, its nodes that stood still past its time limit.
+        agent_disk: which the state of the last agent has for itself; None where it has none.
     """
 
     stack: LocalStack
@@ -67,6 +68,8 @@ class StormSite:
     asked: dict[int, frozenset[str]] = field(default_factory=dict)
     cancelled: set[int] = field(default_factory=set)
     frozen: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    agent_disk: Path | None = None
 
     def __post_init__(self) -> None:
         self.log = self.directory / "loads.log"

@@ -151,6 +151,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.feed = feed
     app.state.turns = turns
     app.state.agent_access = access
+    app.state.report_limits = settings.report_limits
     app.state.public_url = settings.public_url
     app.state.public_read = settings.public_read
     app.state.session_terms = settings.session_terms

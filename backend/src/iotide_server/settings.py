@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Self
@@ -16,6 +17,7 @@ from iotide_server.kit.logs import LogFormat
 from iotide_server.kit.proxies import check_proxies
 from iotide_server.kit.vault import Vault
 from iotide_server.notifications.addresses import Reach, hosts_of
+from iotide_server.results.limits import DEFAULTS, ReportLimits
 
 API_PORT: Final = 8470
 """Where the API listens unless it is told otherwise."""
@@ -57,6 +59,8 @@ class Settings(BaseSettings):
         fair_share_half_life_hours: what was used so long ago counts half.
         statement_seconds: PostgreSQL ends a statement of the API that takes longer; the request is answered with 503.
         node_rotation_days: so old may a node's token and Redis password become before it gets new ones; 0: any age.
+        report_samples, report_series, report_labels, report_label_values, report_counters, report_curve_pieces,
+        report_raw_bytes, report_raw_bytes_a_day, report_log_lines: see `results.limits.ReportLimits`.
         vault_key: seals the secrets of notification channels, see `kit.vault`; None: none can be stored.
         notify_loopback: notifications may go to services on the server's own machine, by any of its addresses, such as
             a mail relay.
@@ -88,6 +92,15 @@ class Settings(BaseSettings):
     fair_share_half_life_hours: float = Field(default=24.0, gt=0)
     statement_seconds: float = Field(default=30.0, gt=0, le=3600)
     node_rotation_days: float = Field(default=90.0, ge=0, le=3650)
+    report_samples: int = Field(default=DEFAULTS.samples, gt=0, le=DEFAULTS.samples)
+    report_series: int = Field(default=DEFAULTS.series, gt=0)
+    report_labels: int = Field(default=DEFAULTS.labels, gt=0)
+    report_label_values: int = Field(default=DEFAULTS.label_values, gt=0)
+    report_counters: int = Field(default=DEFAULTS.counters, gt=0)
+    report_curve_pieces: int = Field(default=DEFAULTS.curve_pieces, gt=0)
+    report_raw_bytes: int = Field(default=DEFAULTS.raw_bytes, gt=0)
+    report_raw_bytes_a_day: int = Field(default=DEFAULTS.raw_bytes_a_day, gt=0)
+    report_log_lines: int = Field(default=DEFAULTS.log_lines, gt=0)
     vault_key: Annotated[SecretStr, AfterValidator(_check_key)] | None = None
     notify_loopback: bool = False
     session_hours: float = Field(default=720.0, gt=0, le=8784)
@@ -113,6 +126,11 @@ class Settings(BaseSettings):
         if self.oidc_issuer is not None and not self.oidc_client_id:
             raise ValueError("IOTIDE_OIDC_ISSUER is set: set IOTIDE_OIDC_CLIENT_ID, too")
         return self
+
+    @property
+    def report_limits(self) -> ReportLimits:
+        """How much a node may report."""
+        return ReportLimits(**{field.name: getattr(self, f"report_{field.name}") for field in fields(ReportLimits)})
 
     @property
     def session_terms(self) -> SessionTerms:

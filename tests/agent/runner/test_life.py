@@ -215,7 +215,8 @@ def test_a_full_disk_of_the_agents_keeps_no_load_alive_and_no_file_behind(
         )
         ending = rig.run_ready([step(*python(fill), str(state / "filler"), name="fill")])
         assert (ending["outcome"], ending["code"]) == ("finished", None)
-        assert ending["steps"][0]["stdout_left_out_bytes"] == 10_000
+        assert ending["steps"][0]["stdout_left_out_bytes"] == 0
+        assert (rig.directory / "out/000-fill.stdout").stat().st_size == 10_000
         assert len((rig.directory / "curve.jsonl").read_text().splitlines()) in {3, 4}
         assert list(rig.target.iterdir()) == []
         rig.close()

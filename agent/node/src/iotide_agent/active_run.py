@@ -14,7 +14,7 @@ from iotide_agent.results import keep_artefacts
 from iotide_agent.runner.card import read_card
 from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.places import Places
-from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, write_exit
+from iotide_agent.runner.record import Ending, Measured, Settled, exit_record, read_phase, write_exit
 from iotide_agent.runner_process import RunnerProcess
 from iotide_agent.spool import OrderFiles
 from iotide_wire.foreign import ForeignBefore
@@ -32,6 +32,7 @@ class ActiveRun:
         process: its runner, or what cleans up after it.
         aftermaths: how often cleaning up was tried.
         ended_for: why somebody else ended all processes of this node, so that whatever failed did so for that.
+        last_word: what `exit.json` would say where nobody could write it.
         held_since: it was claimed then and waits for its node to be quiet; None once that is decided.
     """
 
@@ -43,6 +44,7 @@ class ActiveRun:
     was_started: bool = False
     aftermaths: int = 0
     ended_for: Verdict | None = None
+    last_word: dict[str, Any] | None = None
     held_since: float | None = None
 
     @property
@@ -54,6 +56,10 @@ class ActiveRun:
     def receives(self) -> bool:
         """Whether another node of the run sends to this one."""
         return self.order.step_role is StepRole.RECEIVER
+
+    def ended(self) -> dict[str, Any] | None:
+        """The last word on the run; None while there is none."""
+        return read_json(self.files.exit) or self.last_word
 
     def phase(self) -> dict[str, Any]:
         """What the runner noted last."""
@@ -82,23 +88,28 @@ def stage_of(run: ActiveRun, phase: dict[str, Any]) -> Stage:
 def raw_output(run: ActiveRun) -> tuple[ArtefactFact, ...]:
     """What there is of its raw output, kept; nothing where it cannot be."""
     try:
-        return keep_artefacts(run.files, read_json(run.files.exit) or {}, run.plan)
+        return keep_artefacts(run.files, run.ended() or {}, run.plan)
     except (OSError, ValueError):
         _logger.exception("raw_output_lost order_id=%d", run.order.order_id)
         return ()
 
 
 def give_up(run: ActiveRun) -> None:
-    """Writes the last word that neither the runner nor three attempts to clean up after it could write."""
-    reason = "the runner was killed, and so was each process that was to clean up after it"
+    """Says the last word that neither the runner nor three attempts to clean up after it could write."""
+    phase: dict[str, Any] = {}
+    leftovers = [f"those of {run.files.card}"]
     try:
-        leftovers = Places(read_card(run.files.directory)).possible()
         phase = run.phase()
-        ending, measured = Ending("failed", "runner_died", reason), Measured(phase.get("steps", []))
-        write_exit(run.files.directory, phase, ending, Settled([], leftovers), measured)
+        leftovers = Places(read_card(run.files.directory)).possible()
     except (OSError, ValueError, LookupError, TypeError):
-        # A full disk or a damaged card; the result then says that nothing could be read.
-        _logger.exception("give_up_failed order_id=%d", run.order.order_id)
+        _logger.exception("card_unreadable order_id=%d", run.order.order_id)
+    reason = "the runner was killed, and so was each process that was to clean up after it"
+    ending, measured = Ending("failed", "runner_died", reason), Measured(phase.get("steps", []))
+    run.last_word = exit_record(phase, ending, Settled([], leftovers), measured)
+    try:
+        write_exit(run.files.directory, run.last_word)
+    except OSError:
+        _logger.exception("last_word_in_memory_only order_id=%d", run.order.order_id)
 
 
 def keep_before(files: OrderFiles, before: ForeignBefore) -> None:

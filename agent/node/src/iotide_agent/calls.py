@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from iotide_agent.clock import ServerClock
+from iotide_agent.host import disk_problem
 from iotide_agent.inventory import AGENT_VERSION, Inventory
 from iotide_agent.protocol import (
     Acknowledged,
@@ -23,7 +24,7 @@ from iotide_agent.protocol import (
     UploadFailed,
 )
 from iotide_agent.reading import Verdict
-from iotide_agent.results import refusal
+from iotide_agent.results import RESULT_REFUSED, refusal
 from iotide_agent.rotation import Rotation
 from iotide_agent.runner.processes import boottime
 from iotide_agent.spool import Spool
@@ -43,7 +44,6 @@ from iotide_wire.nodes import ClockReading
 
 _UNAUTHENTICATED: Final = frozenset({401, 403})
 _GONE: Final = frozenset({404, 409, 410})
-_RESULT_REFUSED: Final = "result_refused"
 _logger = logging.getLogger(__name__)
 
 
@@ -78,6 +78,7 @@ class Speaker:
     contact: Contact = field(default_factory=Contact)
     rotation: Rotation = field(init=False)
     _refused_with: str | None = field(default=None, init=False)
+    _is_kept: bool = field(default=True, init=False)
 
     def __post_init__(self) -> None:
         self.rotation = Rotation(self.spool.state_directory, self.transport)
@@ -125,7 +126,7 @@ class Speaker:
         self.contact.note(is_answered=True)
         self._refused_with = None
         self.clock.learn(reply.server_time, sent_at, boottime())
-        self.spool.keep_instance(self.instance)
+        self._is_kept = self.spool.keep_instance(self.instance)
         _logger.info("greeted node_id=%d node=%s", reply.node_id, reply.node_name)
         return Greeted()
 
@@ -143,6 +144,7 @@ class Speaker:
             spool_bytes=self.spool.used_bytes(),
             clock=self._clock_reading(),
             stuck=stuck,
+            problem=disk_problem(self.spool.state_directory),
         )
         try:
             self.rotation.settle()
@@ -158,12 +160,18 @@ class Speaker:
             return BeatRefused(number, error.code, error.sentence)
         self.contact.note(is_answered=True)
         self.clock.learn(reply.server_time, sent_at, boottime())
+        self._is_kept = self._is_kept or self.spool.keep_instance(self.instance)
         if reply.rotation_wanted:
             self.rotation.try_to_rotate(self.instance)
         return Beaten(number, reply, is_rotated=self.rotation.take_news())
 
     def claim(self, order_id: int, fence: int) -> Event:
         """Claims an order and keeps it on disk before anything is done about it."""
+        problem = disk_problem(self.spool.state_directory)
+        if problem is not None:
+            # An order that cannot be kept would be lost; the server, which hears of it by a beat, offers it elsewhen.
+            _logger.warning("claim_put_off order_id=%d because=%s", order_id, problem)
+            return ClaimUnanswered(order_id, fence)
         request = ClaimRequest(fence=fence, agent_instance=self.instance, boot_id=self.boot_id)
         try:
             order = self.transport.claim(order_id, request)
@@ -212,9 +220,9 @@ class Speaker:
     def _after_refusal(self, order_id: int, result: FinishRequest, error: Refusal) -> Event:
         if error.status in _GONE:
             return Acknowledged(order_id)
-        if error.status not in _UNAUTHENTICATED and result.reason_code != _RESULT_REFUSED:
+        if error.status not in _UNAUTHENTICATED and result.reason_code != RESULT_REFUSED:
             # Sending the same again would never succeed, and without any result the run would hold its node for ever.
             reason = f"the server refused the result: {error}"
-            verdict = Verdict(Outcome.FAILED, _RESULT_REFUSED, reason)
+            verdict = Verdict(Outcome.FAILED, RESULT_REFUSED, reason)
             self.spool.keep_result(order_id, refusal(self.spool.order(order_id), self.instance, verdict))
         return UploadFailed(order_id)

@@ -30,6 +30,7 @@ from iotide_agent.protocol import (
     Action,
     Beat,
     Beaten,
+    BeatRefused,
     BeatUnanswered,
     Cancel,
     Claim,
@@ -62,7 +63,7 @@ from iotide_agent.runner.doorbell import Doorbell
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
 from iotide_agent.runs import Runs
-from iotide_agent.session import Session
+from iotide_agent.session import CURVES_REFUSED, Session
 from iotide_agent.spool import Offer, Spool
 from iotide_agent.stuck import StuckLoads
 from iotide_agent.textfile import AgentFacts, Textfile
@@ -170,6 +171,8 @@ class Driver:
     def _handle(self, event: Event) -> None:
         if isinstance(event, Beaten):
             self._runs.acknowledge(self._sent.pop(event.number, ()))
+        if isinstance(event, BeatRefused) and event.code in CURVES_REFUSED:
+            self._runs.give_up_curves(self._sent.pop(event.number, ()), event.message)
         for action in self._session.handle(event, boottime()):
             self._perform(action)
         if isinstance(event, Greeted):

@@ -4,7 +4,7 @@ import logging
 import os
 import time
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from iotide_agent.budget import BudgetUnknownError, Ledger, written_bytes
 from iotide_agent.config import AgentConfig
+from iotide_agent.host import set_aside_room
 from iotide_agent.inventory import Inventory, load_environment, renewed
 from iotide_agent.plan import Plan, Work, make_plan
 from iotide_agent.reading import Verdict
@@ -35,6 +36,8 @@ from iotide_wire.plan import CachePolicy
 OUTPUT_LIMIT_BYTES: Final = 8 * 1024**2
 """Kept of each stream that a step prints."""
 PATIENCE_SECONDS: Final = 10.0
+ROOM_PUT_OFF_SECONDS: Final = 60.0
+"""So long a run waits before it is tried again on a node whose agent's disk is full."""
 GATHERING_SECONDS: Final = 180.0
 """So long may the leave to start take beside all that is asked for: two minutes until the nodes of a gang agree, after
 which the server gives it up, and one in which a node that lost the server meanwhile may still start late."""
@@ -92,6 +95,7 @@ class Executor:
             outcome = Outcome.FAILED if refused.is_final else Outcome.DECLINED
             raise DeclinedError(refused.code, refused.reason, outcome)
         card = self._card(order, work)
+        self._set_aside_room(order)
         try:
             lock = self._spool.lock_node(order.node_mode)
         except NodeBusyError as error:
@@ -111,6 +115,7 @@ class Executor:
     def _begin_observing(self, order: Order) -> RunnerProcess:
         """Starts a runner that only samples: it takes no lock, so it may stand beside a load and beside others."""
         self._check_spool()
+        self._set_aside_room(order)
         directory = self._spool.files(order.order_id).directory
         try:
             write_card(directory, self._observer_card(order))
@@ -290,6 +295,12 @@ class Executor:
                 f"unsent results take {used_bytes} bytes in {self._spool.state_directory}, more than the "
                 f"{self._config.spool_limit_bytes} of spool_limit_bytes; they go once the server takes them",
             )
+
+    def _set_aside_room(self, order: Order) -> None:
+        problem = set_aside_room(self._spool.state_directory, self._spool.files(order.order_id).directory)
+        if problem is not None:
+            again_at = datetime.now(UTC) + timedelta(seconds=ROOM_PUT_OFF_SECONDS)
+            raise DeclinedError("state_disk_full", problem, not_before=again_at)
 
     def _target_card(self, target: OrderTarget, work: Work, target_count: int) -> TargetCard:
         self._check_identity(target)

@@ -14,12 +14,14 @@ from typing import Final
 from iotide_agent.budget import BudgetUnknownError, Ledger
 from iotide_agent.clock import ServerClock
 from iotide_agent.config import AgentConfig
+from iotide_agent.host import disk_problem
 from iotide_agent.identity import Identity, NotEnrolledError, load_identity
 from iotide_agent.inventory import Inventory, take_inventory
 from iotide_agent.load_user import LoadUser
 from iotide_agent.own_files import why_exchangeable
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
 from iotide_agent.receiving import data_address, why_not_here
+from iotide_agent.runner.headroom import free_bytes, is_full
 from iotide_agent.runner.processes import boottime
 from iotide_agent.runner.walls import OpenToOthersError, program_of
 from iotide_agent.transport import Refusal, Unreachable, transport_of
@@ -188,14 +190,21 @@ def _state_directory(directory: Path, inventory: Inventory) -> Finding:
         probe.unlink()
     except OSError as error:
         remedy = "let this user write there, or name another state_directory in agent.toml"
+        if is_full(error):
+            remedy = "make room there, or name a state_directory on another file system in agent.toml"
         return Finding("state directory", State.MISSING, f"{directory}: {error.strerror}", remedy)
+    problem = disk_problem(directory)
+    if problem is not None:
+        sentence, _, remedy = problem.rpartition("; ")
+        return Finding("state directory", State.MISSING, sentence, remedy)
     device = str(directory.stat().st_dev)
     shared = [approved for approved in inventory.approved_directories if _device_of(approved) == device]
     if shared:
         sentence = f"{directory} shares its file system with {', '.join(shared)}: a run may fill it"
         remedy = "name a state_directory on another file system in agent.toml"
         return Finding("state directory", State.LIMITED, sentence, remedy)
-    return Finding("state directory", State.READY, str(directory))
+    free = format_bytes(free_bytes(directory))
+    return Finding("state directory", State.READY, f"{directory}, {free} free")
 
 
 def _memory(inventory: Inventory) -> Finding:

@@ -36,6 +36,8 @@ _MAX_FLAGS: Final = 1000
 _MAX_TOOL_PIECES: Final = 5000
 """Pieces of curves that a tool itself told, ten minutes each; a result holds four times as many in all."""
 _MAX_OUTPUTS: Final = 996
+RESULT_REFUSED: Final = "result_refused"
+"""Code of a run that failed because the server does not take what it reports."""
 ENDED_NAME: Final = "runner.json"
 PLAN_NAME: Final = "plan.json"
 JUDGED_NAME: Final = "judged.json"
@@ -94,7 +96,7 @@ def observed(
             reason_code=ended["code"],
             reason=_text(ended["reason"]),
             started_at=read_started_at(ended),
-            ended_at=datetime.fromtimestamp(ended["ended_at_epoch_seconds"], UTC),
+            ended_at=_ended_at(ended),
             steps=(),
             samples=(),
             flags=(),
@@ -171,7 +173,7 @@ class Collector:
                 reason_code=verdict.code,
                 reason=_text(verdict.reason),
                 started_at=started_at,
-                ended_at=datetime.fromtimestamp(ended["ended_at_epoch_seconds"], UTC),
+                ended_at=_ended_at(ended),
                 steps=tuple(map(_record, outcomes)),
                 samples=verdict.samples,
                 flags=merged([*verdict.flags, *judged]),
@@ -257,6 +259,15 @@ def merged(flags: Sequence[Flag]) -> tuple[Flag, ...]:
             everywhere = alike.model_copy(update={"labels": {}, "target_id": None})
             one_of_each[flag.code, flag.effect, flag.limit] = everywhere
     return tuple(one_of_each.values())[:_MAX_FLAGS]
+
+
+def _ended_at(ended: dict[str, Any]) -> datetime:
+    """When the run ended: as long after its start as the clock says that nobody sets."""
+    names = ("started_at_epoch_seconds", "started_at_boottime_seconds", "ended_at_boottime_seconds")
+    started, boot_started, boot_ended = (ended.get(name) for name in names)
+    if started is None or boot_started is None or boot_ended is None or boot_ended < boot_started:
+        return datetime.fromtimestamp(ended["ended_at_epoch_seconds"], UTC)
+    return datetime.fromtimestamp(started + (boot_ended - boot_started), UTC)
 
 
 def _sealed(unsealed: FinishRequest) -> FinishRequest:

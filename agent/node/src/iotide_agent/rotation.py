@@ -68,7 +68,7 @@ class Rotation:
         try:
             with self._lock:
                 self._rotate(instance)
-        except (Refusal, Unreachable) as error:
+        except (Refusal, Unreachable, OSError) as error:
             _logger.warning("not_rotated error=%s", error)  # the next beat asks again
 
     def _rotate(self, instance: str) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from iotide_agent.active_run import ActiveRun, HeldOrder, give_up, keep_before, raw_output, read_before, stage_of
+from iotide_agent.active_run import ActiveRun, HeldOrder, give_up, keep_before, stage_of
+from iotide_agent.collecting import Collecting
 from iotide_agent.executor import DeclinedError, Executor
 from iotide_agent.leftovers import Leftovers, log_removed, shown
 from iotide_agent.plan import read_endpoint, read_plan, write_endpoint
@@ -24,8 +25,8 @@ from iotide_agent.protocol import (
     Told,
     first_stage,
 )
-from iotide_agent.reading import RunReader, Verdict
-from iotide_agent.results import Collector, environment_of, observed, refusal
+from iotide_agent.reading import Verdict
+from iotide_agent.results import RESULT_REFUSED, refusal
 from iotide_agent.runner import processes
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import read_json
@@ -33,12 +34,12 @@ from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.record import read_phase
 from iotide_agent.runner_process import RunnerProcess
 from iotide_agent.spool import Spool
-from iotide_agent.witness import begin_witness, end_witness
+from iotide_agent.witness import begin_witness
 from iotide_agent.workloads.base import Workload
 from iotide_wire.endpoint import Endpoint
 from iotide_wire.foreign import ForeignBefore, ForeignLoad
 from iotide_wire.measured import StepRole
-from iotide_wire.messages import CurvePiece, FinishRequest, Order, OrderBeat, OrderRole, Outcome
+from iotide_wire.messages import CurvePiece, Order, OrderBeat, OrderRole, Outcome
 
 _MAX_AFTERMATHS: Final = 3
 _LOADS_ENDED: Final = Verdict(Outcome.FINISHED, "loads_ended", "the loads of its run have ended")
@@ -57,6 +58,7 @@ class Runs:
         self._loop = loop
         self._emit = emit
         self._active: dict[int, ActiveRun] = {}
+        self._collecting = Collecting(executor, instance)
         self._leftovers = Leftovers(spool, executor, loop, self._is_idle)
 
     def recover(self) -> list[Recovered]:
@@ -215,16 +217,19 @@ class Runs:
             if run is not None:
                 run.watch.acknowledge(order.curves)
 
+    def give_up_curves(self, orders: tuple[OrderBeat, ...], refusal: str) -> None:
+        """Fails the orders whose curves the server refused in a heartbeat; the same ones are not sent again."""
+        for order in orders:
+            run = self._active.get(order.order_id)
+            if run is not None and order.curves:
+                run.watch.acknowledge(order.curves)
+                reason = f"the server refused the run's curves: {refusal}"
+                self.cancel(order.order_id, Verdict(Outcome.FAILED, RESULT_REFUSED, reason))
+
     def collect(self, order_id: int) -> Event:
         """Makes the result; may take seconds, so it is called beside the loop."""
         run = self._active[order_id]
-        try:
-            result = self._result(run)
-        except Exception as error:
-            # A fault of ours must not leave the server waiting for ever, and the raw output can be parsed again.
-            _logger.exception("collect_failed run_id=%d", run.order.run_id)
-            verdict = Verdict(Outcome.FAILED, "agent_fault", f"the agent could not read the run's output: {error!r}")
-            result = refusal(run.order, self._instance, verdict, raw_output(run))
+        result = self._collecting.result(run)
         self._spool.keep_result(order_id, result)
         self._executor.note_written(order_id)
         _logger.info("collected order_id=%d run_id=%d outcome=%s", order_id, run.order.run_id, result.outcome)
@@ -233,7 +238,7 @@ class Runs:
     def forget(self, order_id: int) -> None:
         """Removes all of an order, but keeps what is needed to remove later what its target would not give up now."""
         run = self._active.pop(order_id)
-        ended = read_json(run.files.exit)
+        ended = run.ended()
         # Without the runner's last word its files may still be where it was to make them.
         unsaid = [f"those of {run.files.card}"] if run.files.card.exists() else []
         leftovers = ended["leftovers"] if ended else unsaid
@@ -368,31 +373,3 @@ class Runs:
             return self._executor.work(run.order).workload
         except DeclinedError:
             return None  # a plug-in that was removed or changed while its run went on
-
-    def _result(self, run: ActiveRun) -> FinishRequest:
-        ended: dict[str, Any] = read_json(run.files.exit) or {}
-        if run.ended_for is not None and ended.get("outcome") == Outcome.FAILED and ended.get("code") != "stuck":
-            verdict = run.ended_for
-            ended |= {"outcome": verdict.outcome.value, "code": verdict.code, "reason": verdict.reason}
-        if run.observes:
-            return self._observed(run, ended)
-        plan = run.plan
-        if plan is None and ended.get("steps"):
-            raise ValueError("the stored plan cannot be read; it may be of another version of the agent")
-        work = self._executor.work(run.order)
-        started_at = read_started_at(ended)
-        curves: list[CurvePiece] = []
-        if plan is not None and started_at is not None:
-            run.watch.look(plan, work.workload)
-            curves = run.watch.rest(started_at)
-        announced = self._executor.inventory.workloads.get(run.order.workload)
-        environment = environment_of(plan, run.order, announced.tool_version if announced else None)
-        reader = RunReader(ended, plan, work.workload, work.options, run.watch.reached)
-        collector = Collector(run.files, reader, end_witness(run.files, ended, plan), read_before(run.files))
-        return collector.result(run.order, self._instance, environment, curves)
-
-    def _observed(self, run: ActiveRun, ended: dict[str, Any]) -> FinishRequest:
-        started_at = read_started_at(ended)
-        run.watch.read()
-        curves = run.watch.rest(started_at) if started_at is not None else []
-        return observed(run.order, self._instance, ended, self._executor.inventory.facts, curves)

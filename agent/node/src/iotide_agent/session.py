@@ -70,6 +70,8 @@ _PATIENT: Final = frozenset({"node_pending", STRANGE_VERSION})
 """Refusals that a person ends, by letting the node in or by an upgrade; the agent waits for that."""
 _MISUNDERSTOOD: Final = frozenset({"invalid_input", STRANGE_VERSION})
 """What a server answers to a beat that was set back to an older release since the hello."""
+CURVES_REFUSED: Final = frozenset({"curve_out_of_run", "report_too_large"})
+"""What a server answers to a heartbeat with curves that it does not take."""
 _REMEMBERED_ORDERS: Final = 1000
 
 
@@ -218,6 +220,8 @@ class Session:
             case BeatRefused(code=code) if code in _MISUNDERSTOOD:
                 self._beat.fail(now)
                 self._is_hello_wanted = True
+            case BeatRefused(code=code) if code in CURVES_REFUSED:
+                self._beat.fail(now)  # the next one comes without them
             case BeatRefused(code=code, message=message):
                 self._beat.fail(now)
                 yield from self._on_refusal(code, message, now)

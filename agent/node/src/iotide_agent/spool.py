@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from iotide_agent.runner import processes
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.headroom import NAME
 from iotide_wire.messages import FinishRequest, HeldOrder, Order
 
 _OFFER: Final = re.compile(r"^(?P<order>[0-9]{1,19})-(?P<fence>[0-9]{1,19})\.json$")
@@ -233,13 +234,22 @@ class Spool:
         instance: str | None = read_json(self.state_directory / "instance")
         return instance
 
-    def keep_instance(self, instance: str) -> None:
-        """Record that the server accepted this agent process, so that the next one can succeed it."""
+    def keep_instance(self, instance: str) -> bool:
+        """Record that the server accepted this agent process, so that the next one can succeed it.
+
+        Returns:
+            Whether it is recorded; a full disk must not keep the agent from its work.
+        """
         origin = _Origin.of(self.state_directory)
-        if origin != self._origin():
-            # In a file of its own: agents of 0.2 read `instance` as a text.
-            replace_file(self.state_directory / _ORIGIN, json.dumps(asdict(origin)), durable=True)
-        replace_file(self.state_directory / "instance", json.dumps(instance), durable=True)
+        try:
+            if origin != self._origin():
+                # In a file of its own: agents of 0.2 read `instance` as a text.
+                replace_file(self.state_directory / _ORIGIN, json.dumps(asdict(origin)), durable=True)
+            replace_file(self.state_directory / "instance", json.dumps(instance), durable=True)
+        except OSError as error:
+            _logger.warning("instance_not_kept error=%s", error)
+            return False
+        return True
 
     def write_offer(self, offer: Offer) -> None:
         """Keeps an offer and wakes the supervisor; a second copy replaces the first."""
@@ -352,7 +362,7 @@ class Spool:
 
     def used_bytes(self) -> int:
         """What orders and unsent results take on the agent's disk."""
-        files = (Path(parent) / name for parent, _, names in os.walk(self.held) for name in names)
+        files = (Path(parent) / name for parent, _, names in os.walk(self.held) for name in names if name != NAME)
         return sum(map(_size_bytes, files))
 
 

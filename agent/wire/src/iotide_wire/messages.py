@@ -268,6 +268,7 @@ class BeatRequest(Message):
         spool_bytes: what orders and unsent results take on the node's disk.
         stuck: what holds the node although no order of the agent loads it; empty: nothing does. None: not looked at,
             since an order loads the node.
+        problem: why the agent can take no order now, in words, as for a full disk of its own; None where it can.
     """
 
     agent_instance: Instance
@@ -277,6 +278,7 @@ class BeatRequest(Message):
     spool_bytes: Annotated[int | None, Field(ge=0, le=2**63 - 1), Since(2)] = None
     clock: Annotated[ClockReading | None, Since(2)] = None
     stuck: Annotated[tuple[StuckLoad, ...] | None, Field(max_length=MOST_STUCK), Since(3)] = None
+    problem: Annotated[Text | None, Since(3)] = None
 
 
 class Word(StrEnum):

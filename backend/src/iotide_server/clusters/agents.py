@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
@@ -25,6 +25,9 @@ from iotide_server.live import service as live
 from iotide_wire.messages import HelloRequest, NodeRole
 from iotide_wire.nodes import ClockReading
 from iotide_wire.versions import SPOKEN_VERSIONS
+
+OWN_WORD: Final = "its agent says: "
+"""How a problem begins of which a node's own agent told, and which goes once it tells of it no more."""
 
 
 class Wanted(NamedTuple):
@@ -111,12 +114,14 @@ def beat(  # noqa: PLR0913 - each is a part of what a beat says
     clock: ClockReading | None = None,
     is_idle: bool = True,
     spool_bytes: int | None = None,
+    problem: str | None = None,
 ) -> Wanted:
     """Take down that the node was heard of.
 
     Args:
         is_idle: the agent holds no order, so looking around would disturb nothing.
         spool_bytes: what unsent results take on its disk.
+        problem: why the agent can take no order now; None where it can.
 
     Returns:
         What the server wants to hear.
@@ -132,8 +137,18 @@ def beat(  # noqa: PLR0913 - each is a part of what a beat says
         raise AgentSupersededError(f"node {node_id}")
     if known.seen_at is None or now - known.seen_at > SILENT_AFTER:
         tell_heard_again(session, {node_id: known.cluster_id})
+    _note_own_problem(session, node_id, known, problem)
     look = known.look if is_idle else None
     return Wanted(hello=False, look=look, rotation=known.rotation_wanted, idle_seconds=idle_seconds)
+
+
+def _note_own_problem(session: Session, node_id: int, known: repository.KnownAgent, said: str | None) -> None:
+    """Pass the node over for as long as its agent says that it can take no order."""
+    problem = None if said is None else OWN_WORD + said.replace("\0", "")
+    is_ours = known.problem is None or known.problem.startswith(OWN_WORD)
+    if not is_ours or known.problem == problem or not repository.tell_own_problem(session, node_id, problem, OWN_WORD):
+        return
+    tell_heard_again(session, {node_id: known.cluster_id})
 
 
 def ask_to_look(session: Session, node_ids: Collection[int]) -> None:

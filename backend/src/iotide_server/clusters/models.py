@@ -1,6 +1,6 @@
 """Tables of clusters, nodes and their agents."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, func, text
@@ -155,6 +155,7 @@ class NodeBeat(Base):
         spool_bytes: what unsent results took on the node's disk then, by its word; None from agents that do not say.
         clock_offset_seconds: how far its clock is ahead of the server's; None: its agent does not say.
         clock_uncertainty_seconds: the truth is no further off than this.
+        raw_on, raw_bytes: the day (UTC) on which the node last sent raw output, and how much it sent on it.
     """
 
     __tablename__ = "node_beat"
@@ -166,6 +167,8 @@ class NodeBeat(Base):
     spool_bytes: Mapped[int | None]
     clock_offset_seconds: Mapped[float | None]
     clock_uncertainty_seconds: Mapped[float | None]
+    raw_on: Mapped[date | None]
+    raw_bytes: Mapped[int] = mapped_column(server_default="0")
 
     __table_args__ = ({"postgresql_with": {"fillfactor": "50"}},)
 

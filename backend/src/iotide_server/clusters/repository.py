@@ -222,6 +222,7 @@ class KnownAgent:
         look: the number of a request to look around that waits for an answer.
         rotation_wanted: the node is to ask for new credentials.
         node_count: how many nodes were ever heard of, as the database's statistics know it.
+        problem: why it is passed over.
     """
 
     agent_instance: str | None
@@ -230,6 +231,20 @@ class KnownAgent:
     look: int | None
     rotation_wanted: bool
     node_count: float
+    problem: str | None
+
+
+_TELL_OWN_PROBLEM: Final = text(
+    """
+    UPDATE node SET problem = CAST(:problem AS text)
+    WHERE id = (SELECT id FROM node
+                WHERE id = :node_id AND revoked_at IS NULL AND declared_dead_at IS NULL
+                  AND (problem IS NULL OR starts_with(problem, :prefix))
+                  AND problem IS DISTINCT FROM CAST(:problem AS text)
+                FOR NO KEY UPDATE SKIP LOCKED)
+    RETURNING id
+    """
+)
 
 
 class Told(NamedTuple):
@@ -245,7 +260,7 @@ def beat(session: Session, node_id: int, agent_instance: str, told: Told, now: d
         text(
             "WITH known AS (SELECT n.id, n.agent_instance, n.cluster_id, b.seen_at,"
             " CASE WHEN n.look_asked > n.look_answered THEN n.look_asked END AS look,"
-            " n.rotation_wanted_at IS NOT NULL AS rotation_wanted,"
+            " n.rotation_wanted_at IS NOT NULL AS rotation_wanted, n.problem,"
             # Counting them with each beat would cost more than the beat.
             " (SELECT reltuples FROM pg_class WHERE oid = CAST('node_beat' AS regclass)) AS node_count"
             " FROM node n LEFT JOIN node_beat b ON b.node_id = n.id WHERE n.id = :node_id),"
@@ -256,7 +271,7 @@ def beat(session: Session, node_id: int, agent_instance: str, told: Told, now: d
             " ON CONFLICT (node_id) DO UPDATE SET seen_at = GREATEST(node_beat.seen_at, excluded.seen_at),"
             " clock_offset_seconds = excluded.clock_offset_seconds,"
             " clock_uncertainty_seconds = excluded.clock_uncertainty_seconds, spool_bytes = excluded.spool_bytes)"
-            " SELECT agent_instance, cluster_id, seen_at, look, rotation_wanted, node_count FROM known"
+            " SELECT agent_instance, cluster_id, seen_at, look, rotation_wanted, node_count, problem FROM known"
         ),
         {
             "node_id": node_id,
@@ -268,6 +283,15 @@ def beat(session: Session, node_id: int, agent_instance: str, told: Told, now: d
         },
     ).one()
     return KnownAgent(*row)
+
+
+def tell_own_problem(session: Session, node_id: int, problem: str | None, prefix: str) -> bool:
+    """Write what a node's agent says is wrong with it, where nothing else is; say whether that changed.
+
+    A row that somebody has locked is left to the next heartbeat: nobody waits for anybody here.
+    """
+    values = {"node_id": node_id, "problem": problem, "prefix": prefix}
+    return session.execute(_TELL_OWN_PROBLEM, values).one_or_none() is not None
 
 
 def want_look(session: Session, node_ids: Collection[int]) -> None:

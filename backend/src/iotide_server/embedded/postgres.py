@@ -207,7 +207,19 @@ def _choose(found: Iterable[PostgresPrograms], made_by: int | None, data: Path) 
 
 
 def _make_cluster(postgres: PrivatePostgres) -> None:
-    """Run initdb aside and move the result into place, so that a crash leaves no half cluster."""
+    """Run initdb aside and move the result into place, so that a crash leaves no half cluster.
+
+    Raises:
+        StartError: initdb cannot run as this user, or failed.
+    """
+    if not postgres.state.account.is_named:
+        uid = postgres.state.account.uid
+        raise StartError(
+            f"The services run as the user {uid}, whom this system's user database does not know;"
+            " initdb refuses to work for such a user.",
+            remedy=f"Make the user (useradd --system --no-create-home --uid {uid} iotide), give {postgres.state.root}"
+            " to one that is there with chown, or name a running PostgreSQL with --database-url.",
+        )
     state, draft = postgres.state, postgres.data.with_name("data.new")
     shutil.rmtree(draft, ignore_errors=True)
     password_file = postgres.data.with_name("password")

@@ -44,6 +44,11 @@ class Account:
     gid: int
 
     @property
+    def is_named(self) -> bool:
+        """Whether the user database knows it."""
+        return not self.name.isdigit()
+
+    @property
     def is_current(self) -> bool:
         """Whether this process already runs as it."""
         return os.geteuid() == self.uid

@@ -12,20 +12,23 @@ from iotide_server.clusters.beats import beat_seconds
 from iotide_server.gateway import repository
 from iotide_server.gateway.repository import Moved
 from iotide_server.gateway.starts import Start, keep_heard, meet
-from iotide_server.gateway.times import plausible
+from iotide_server.gateway.times import check_within, moved_curves, plausible
 from iotide_server.live import service as live
 from iotide_server.results import service as results
+from iotide_server.results.limits import DEFAULTS, ReportLimits
 from iotide_server.runs import stuck
 from iotide_server.runs.lifecycle import advanced
 from iotide_wire.messages import BeatReply, BeatRequest, OrderBeat, OrderState, OrderWord, Word
 
 
-def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) -> BeatReply:
+def beat(
+    session: Session, node_id: int, request: BeatRequest, now: datetime, limits: ReportLimits = DEFAULTS
+) -> BeatReply:
     """Take down a beat; the same one twice, or an old one late, changes nothing.
 
     Raises:
         AgentSupersededError: another agent speaks for the node.
-        InvalidInputError: curves that cannot be stored.
+        InvalidInputError: curves that cannot be stored, or more of them than an order may have.
     """
     begun = repository.begin_beat(session, node_id)
     oldest = begun.oldest_offer_at
@@ -34,7 +37,9 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
     moved = {row.id: moved_by(row, said[row.id], now) for row in known}
     _write(session, known, moved, now)
     for row in known:
-        results.store_curves(session, row.id, said[row.id].curves)
+        curves = moved_curves(said[row.id].curves, said[row.id].started_at, moved[row.id].started_at)
+        check_within(curves, row.offered_at, now)
+        results.store_curves(session, row.id, curves, limits.of_order(row.offered_at, now))
         _keep_endpoint(session, said[row.id])
         _keep_heard(session, row, said[row.id])
     starts = _starts(session, known, moved, now)
@@ -49,6 +54,7 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
         clock=request.clock,
         is_idle=not said,
         spool_bytes=request.spool_bytes,
+        problem=request.problem,
     )
     by_id = {row.id: row for row in known}
     words = [word_on(beat, by_id.get(beat.order_id), moved.get(beat.order_id), starts) for beat in said.values()]

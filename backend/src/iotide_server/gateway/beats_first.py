@@ -120,7 +120,7 @@ def _taken_alone(state: State, token_sha256: str, body: bytes) -> Response | Non
             if node is None:
                 return None
             after_commit(session, HEARTBEATS.inc)
-            reply = beats.beat(session, node.id, said, now)
+            reply = beats.beat(session, node.id, said, now, state.report_limits)
     except Exception as error:  # noqa: BLE001 - the route fails by it, too, and has the words for it
         _log.debug("beat_left_to_its_route", error=str(error))
         return None

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from iotide_server.clusters.agents import OWN_WORD
 from iotide_wire.nodes import ClockReading
 
 _DO_NOT_WAIT: Final = text("SET LOCAL synchronous_commit TO off")
@@ -24,6 +25,7 @@ _TAKE_IDLE_BEATS: Final = text(
                   JOIN node_beat ON node_beat.node_id = node.id
         WHERE node.retired_at IS NULL AND node.revoked_at IS NULL AND node.rotation_wanted_at IS NULL
           AND node.look_asked <= node.look_answered AND node.stuck IS NULL
+          AND (node.problem IS NULL OR NOT starts_with(node.problem, :own_word))
           AND NOT EXISTS (SELECT FROM node_order WHERE node_order.node_id = node.id AND state = 'offered')
         FOR NO KEY UPDATE OF node_beat SKIP LOCKED
     ), written AS (
@@ -74,9 +76,9 @@ def take_idle_beats(
 ) -> list[HeardNode]:
     """Take down those beats to which there is nothing to say but that they were heard.
 
-    Left out are those of who is no node's present agent, is offered an order or asked for something, and nodes that
-    somebody has locked: nobody waits for anybody here. As `begin_beat` says, the transaction will not wait for the
-    disk.
+    Left out are those of who is no node's present agent, is offered an order or asked for something, or told of a
+    problem before, and nodes that somebody has locked: nobody waits for anybody here. As `begin_beat` says, the
+    transaction will not wait for the disk.
     """
     session.execute(_DO_NOT_WAIT)
     rows = session.execute(
@@ -89,6 +91,7 @@ def take_idle_beats(
             "spools": [beat.spool_bytes for beat in said],
             "now": now,
             "heard_since": heard_since,
+            "own_word": OWN_WORD,
         },
     )
     return [

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, text
+from sqlalchemy import Row, func, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.blackouts import START_TAKES
+from iotide_server.runs.models import RunEvent
 from iotide_wire.endpoint import Endpoint
 from iotide_wire.messages import ClaimRequest, OrderBeat, OrderState
 
@@ -170,6 +171,12 @@ def move(session: Session, moved: Sequence[Moved]) -> None:
 def log_states(session: Session, order_ids: Sequence[int], now: datetime) -> None:
     """Add the new states of orders to their runs' logs."""
     session.execute(_LOG_STATES, {"order_ids": list(order_ids), "now": now})
+
+
+def log_lines(session: Session, like: RunEvent) -> int:
+    """How many lines of that order and kind the run's log has."""
+    same = (RunEvent.run_id == like.run_id, RunEvent.order_id == like.order_id, RunEvent.kind == like.kind)
+    return session.scalar(select(func.count()).select_from(RunEvent).where(*same)) or 0
 
 
 def keep_endpoint(session: Session, order_id: int, endpoint: Endpoint) -> None:

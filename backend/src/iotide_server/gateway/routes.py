@@ -134,7 +134,7 @@ def claim_order(node_id: NodeId, session: NodeTx, now: Now, order_id: Id, body: 
 def take_beat(node_id: NodeId, session: NodeTx, now: Now, request: Request, body: BeatRequest) -> Response:
     """Says where the node's orders are; the answer holds a word on each."""
     after_commit(session, HEARTBEATS.inc)
-    return _spoken(beats.beat(session, node_id, body, now), spoken_version(request))
+    return _spoken(beats.beat(session, node_id, body, now, request.app.state.report_limits), spoken_version(request))
 
 
 @router.post("/batch", summary="Report what a batch system does", response_model=BatchReply, responses=errors(409))
@@ -152,6 +152,7 @@ def take_batch_report(node_id: NodeId, session: NodeTx, now: Now, request: Reque
 def put_artefact(
     node_id: NodeId,
     session: NodeTx,
+    request: Request,
     order_id: Id,
     name: Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", examples=["write.stdout"])],
     sha256: Annotated[str, Query(pattern=r"^[0-9a-f]{64}$", description="Of the body, hexadecimal")],
@@ -159,10 +160,13 @@ def put_artefact(
     content: Annotated[bytes, Body(media_type="application/octet-stream")] = b"",
 ) -> None:
     """Stores the body once, however often it is sent."""
-    service.store_artefact(session, node_id, order_id, fence, RawOutput(name, sha256, content))
+    limits = request.app.state.report_limits
+    service.store_artefact(session, node_id, order_id, fence, RawOutput(name, sha256, content), limits=limits)
 
 
 @router.post("/orders/{order_id}/finish", summary="Hand in a result")
-def finish_order(node_id: NodeId, session: NodeTx, now: Now, order_id: Id, body: FinishRequest) -> FinishReply:
+def finish_order(
+    node_id: NodeId, session: NodeTx, now: Now, request: Request, order_id: Id, body: FinishRequest
+) -> FinishReply:
     """Takes the result once, however often it is sent; one that comes too late is kept as evidence alone."""
-    return service.finish(session, node_id, order_id, body, now)
+    return service.finish(session, node_id, order_id, body, now, limits=request.app.state.report_limits)

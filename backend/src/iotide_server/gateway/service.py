@@ -23,12 +23,13 @@ from iotide_server.gateway.errors import (
     SchemaChangedError,
     StaleFenceError,
 )
-from iotide_server.gateway.times import put_off, with_plausible_times
+from iotide_server.gateway.times import check_within, put_off, with_plausible_times
 from iotide_server.kit.db import after_commit
 from iotide_server.kit.errors import ConflictError, InvalidInputError
 from iotide_server.kit.meters import INGEST_BYTES, INGEST_SECONDS, LATE, RESULTS, SAMPLES
 from iotide_server.live import service as live
 from iotide_server.results import service as results
+from iotide_server.results.limits import DEFAULTS, ReportLimits
 from iotide_server.runs import service as runs
 from iotide_server.runs import stuck
 from iotide_server.runs.endings import Ending
@@ -124,7 +125,15 @@ def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, 
     return _wire_order(session, node_id, order_id, found)
 
 
-def finish(session: Session, node_id: int, order_id: int, request: FinishRequest, now: datetime) -> FinishReply:
+def finish(  # noqa: PLR0913 - each is a part of what is handed in
+    session: Session,
+    node_id: int,
+    order_id: int,
+    request: FinishRequest,
+    now: datetime,
+    *,
+    limits: ReportLimits = DEFAULTS,
+) -> FinishReply:
     """Take a result, once however often it is sent; one that comes too late is kept as a line in the run's log."""
     locked = runs.lock_order(session, order_id)
     if locked is None or locked.order.node_id != node_id:
@@ -134,30 +143,34 @@ def finish(session: Session, node_id: int, order_id: int, request: FinishRequest
     if locked.fence != request.fence or locked.order.state == OrderState.ENDED:
         words = f"a result came too late and changed nothing: {request.outcome}, {len(request.samples)} samples"
         evidence = RunEvent(run_id=locked.run.id, order_id=order_id, at=now, kind="stale_result", text=words)
-        session.add(evidence)
+        if repository.log_lines(session, evidence) < limits.log_lines:
+            session.add(evidence)
         after_commit(session, RESULTS.labels(LATE).inc)
         return FinishReply(accepted=False, duplicate=False)
     with INGEST_SECONDS.time():
-        ending = _store(session, locked, request, now)
+        ending = _store(session, locked, request, limits, now)
     runs.end_order(session, locked.run, locked.order, ending)
     subject = {"run_id": locked.run.id, "attempt_id": locked.order.attempt_id, "order_id": order_id, "node_id": node_id}
     after_commit(session, lambda: _note(ending, len(request.samples), subject))
     return FinishReply(accepted=True, duplicate=False)
 
 
-def store_artefact(session: Session, node_id: int, order_id: int, fence: int, raw: RawOutput) -> None:
+def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
+    session: Session, node_id: int, order_id: int, fence: int, raw: RawOutput, *, limits: ReportLimits = DEFAULTS
+) -> None:
     """Store a piece of raw output, once however often it is sent; also of an order that was lost, as evidence.
 
     Raises:
         OrderNotFoundError, StaleFenceError: it belongs to no order of this node.
         ArtefactTooLargeError, DigestMismatchError: it is not what it is said to be.
+        RawOutputFullError: the order, or its node today, has sent as much as it may.
     """
     locked = runs.lock_order(session, order_id)
     if locked is None or locked.order.node_id != node_id:
         raise OrderNotFoundError(order_id)
     if locked.fence != fence:
         raise StaleFenceError(order_id)
-    results.store_artefact(session, locked.order, raw.name, raw.sha256, raw.content)
+    results.store_artefact(session, locked.order, raw.name, raw.sha256, raw.content, limits=limits)
     after_commit(session, lambda: INGEST_BYTES.inc(len(raw.content)))
 
 
@@ -215,23 +228,27 @@ def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) 
     )
 
 
-def _store(session: Session, locked: LockedOrder, request: FinishRequest, now: datetime) -> Ending:
+def _store(
+    session: Session, locked: LockedOrder, request: FinishRequest, limits: ReportLimits, now: datetime
+) -> Ending:
     """Keep what the result holds; a result that makes no sense fails its run instead of being sent for ever."""
     order = locked.order
-    request = with_plausible_times(request, order.offered_at, now)
+    request = with_plausible_times(request, order.started_at, order.offered_at, now)
     order.result_sha256 = request.digest
     order.started_at = request.started_at or order.started_at
     session.flush()
     try:
         with session.begin_nested():
+            check_within(request.curves, order.offered_at, now)
             if order.role == OrderRole.OBSERVE:
-                results.ingest_observed(session, order, request)
+                results.ingest_observed(session, order, request, now, limits)
             else:
                 order.foreign_load = None if request.foreign is None else request.foreign.model_dump(mode="json")
                 order.steps = [step.model_dump(mode="json") for step in request.steps]
-                results.ingest(session, order, request, now)
+                results.ingest(session, order, request, now, limits)
     except InvalidInputError as error:
-        return Ending(OrderEnd.FAILED, now, error.code, f"the result was refused: {error.message}", request.ended_at)
+        refusal = f"the result was refused: {error.message}" + (f"; {error.remedy}" if error.remedy else "")
+        return Ending(OrderEnd.FAILED, now, error.code, refusal, request.ended_at)
     except DataError:
         refusal = "the result was refused: it holds NUL characters or numbers beyond 64 bits"
         return Ending(OrderEnd.FAILED, now, InvalidInputError.code, refusal, request.ended_at)

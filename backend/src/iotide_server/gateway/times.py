@@ -1,10 +1,12 @@
 """What nodes say of time, held against the server's clock: a clock that is wrong may shift numbers and stop nothing."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from iotide_server.results.errors import CurveOutOfRunError
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
-from iotide_wire.messages import FinishRequest
+from iotide_wire.messages import CurvePiece, FinishRequest
 
 CLOCK_SLACK: Final = timedelta(days=1)
 """So far may a node's clock be from the server's; a load that starts before its offer or ends tomorrow is nonsense."""
@@ -14,8 +16,10 @@ LONGEST_PUT_OFF: Final = timedelta(days=1)
 
 
 def plausible(said: datetime | None, offered_at: datetime, now: datetime) -> datetime | None:
-    """The time that a node said, moved to the nearest one that an order offered then can have; None stays None."""
-    return None if said is None else min(max(said, offered_at - CLOCK_SLACK), now + CLOCK_SLACK)
+    """Return the time that a node said; one that an order offered then cannot have becomes its offer, or now."""
+    if said is None or offered_at - CLOCK_SLACK <= said <= now + CLOCK_SLACK:
+        return said
+    return min(max(said, offered_at), now)
 
 
 def put_off(said: datetime, now: datetime) -> datetime:
@@ -23,10 +27,53 @@ def put_off(said: datetime, now: datetime) -> datetime:
     return min(max(said, now + SHORTEST_PUT_OFF), now + LONGEST_PUT_OFF)
 
 
-def with_plausible_times(result: FinishRequest, offered_at: datetime, now: datetime) -> FinishRequest:
-    """The result with such times; a flag says so where they are not those that the node said."""
+def moved_curves(
+    pieces: Sequence[CurvePiece], said_start: datetime | None, start: datetime | None
+) -> tuple[CurvePiece, ...]:
+    """Return the pieces in the time of the run: its start may be another one than the node's clock said.
+
+    A clock that is within a day of the server's is believed, and moves nothing.
+    """
+    if said_start is None or start is None or abs(start - said_start) <= CLOCK_SLACK:
+        return tuple(pieces)
+    return tuple(piece.model_copy(update={"started_at": _moved(piece, start, said_start)}) for piece in pieces)
+
+
+def _moved(piece: CurvePiece, start: datetime, said_start: datetime) -> datetime:
+    try:
+        return piece.started_at + (start - said_start)
+    except OverflowError:
+        return piece.started_at  # out of any run, which is said then
+
+
+def check_within(pieces: Iterable[CurvePiece], offered_at: datetime, now: datetime) -> None:
+    """Refuse a curve that has values of a time at which its order was not under way.
+
+    Raises:
+        CurveOutOfRunError: names the first such piece.
+    """
+    first, last = offered_at - CLOCK_SLACK, now + CLOCK_SLACK
+    for piece in pieces:
+        seconds_left = (last - piece.started_at).total_seconds()
+        if piece.started_at < first or len(piece.values) * piece.step_seconds > seconds_left:
+            raise CurveOutOfRunError(piece.counter, piece.started_at, first, last)
+
+
+def with_plausible_times(
+    result: FinishRequest, known_start: datetime | None, offered_at: datetime, now: datetime
+) -> FinishRequest:
+    """Return the result with times that its order can have; a flag says where they are not those of the node.
+
+    How long the load took is kept where the node's two times can be told from each other. Otherwise it ended now, when
+    its result came. Curves move with the start.
+
+    Args:
+        known_start: of the load, as it was told by a heartbeat.
+    """
     started_at = plausible(result.started_at, offered_at, now)
-    ended_at = plausible(result.ended_at, offered_at, now)
+    if started_at != result.started_at:
+        started_at = known_start or started_at
+    ended_at = _end(result, started_at, offered_at, now)
     if (started_at, ended_at) == (result.started_at, result.ended_at):
         return result
     flag = Flag(
@@ -35,5 +82,17 @@ def with_plausible_times(result: FinishRequest, offered_at: datetime, now: datet
         measured=f"the node says {result.started_at} to {result.ended_at}",
         limit=f"a day around {offered_at} to {now}, by the server's clock",
     )
-    changed = {"started_at": started_at, "ended_at": ended_at, "flags": (*result.flags, flag)}
+    curves = moved_curves(result.curves, result.started_at, started_at)
+    changed = {"started_at": started_at, "ended_at": ended_at, "flags": (*result.flags, flag), "curves": curves}
     return result.model_copy(update=changed)
+
+
+def _end(result: FinishRequest, started_at: datetime | None, offered_at: datetime, now: datetime) -> datetime:
+    said = plausible(result.ended_at, offered_at, now)
+    is_believed = said == result.ended_at and started_at == result.started_at
+    if is_believed and (started_at is None or result.ended_at >= started_at):
+        return result.ended_at
+    if result.started_at is None or started_at is None:
+        return now if said is None else said
+    lasted = result.ended_at - result.started_at
+    return started_at + lasted if timedelta() <= lasted <= now - started_at else max(started_at, now)

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -59,10 +60,16 @@ class Clients:
     def _run(self, program: str, *arguments: str, database_url: str) -> str:
         environment = {**_without_libpq(os.environ), **libpq_environment(database_url)}
         command = [str(self.directory / program), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        # A damaged dump has bytes in it that are no text, and its reader repeats them.
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="replace", check=False, env=environment
+        )
         if done.returncode != 0:
-            words = "\n".join(done.stderr.splitlines()[-_LAST_LINES:])
-            raise ClientFailedError(program, self.major, words)
+            lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+            # What it was doing follows its own words, and may be a table of a hundred lines.
+            own = [line for line in lines if line.startswith(f"{program}: ")] or lines
+            words = "\n".join(own[-_LAST_LINES:])
+            raise ClientFailedError(program, self.major, words or _without_words(done.returncode))
         return done.stdout
 
 
@@ -105,6 +112,13 @@ def libpq_environment(database_url: str) -> dict[str, str]:
         for option in options
         if option.envvar is not None and option.val is not None
     }
+
+
+def _without_words(status: int) -> str:
+    """How a program ended that said nothing."""
+    if status < 0:
+        return f"it was ended by {signal.Signals(-status).name} and said nothing, as for a damaged dump"
+    return f"it ended with status {status} and said nothing"
 
 
 def _without_libpq(environment: Mapping[str, str]) -> dict[str, str]:

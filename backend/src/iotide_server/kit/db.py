@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Final
 
 import psycopg
@@ -165,6 +166,22 @@ def any_of(ids: Iterable[int]) -> ColumnElement[int]:
     They are one parameter, however many: a statement with more than 65,535 parameters fails.
     """
     return func.any(cast(sorted(ids), ARRAY(BigInteger)))
+
+
+class StorageFailure(StrEnum):
+    """What keeps PostgreSQL from its own disk."""
+
+    FULL = "full"
+    BROKEN = "broken"
+
+
+_STORAGE_STATES: Final = {"53100": StorageFailure.FULL, "58030": StorageFailure.BROKEN}
+"""By SQLSTATE: `disk_full` and `io_error`."""
+
+
+def storage_failure(error: Exception) -> StorageFailure | None:
+    """What a database error says of PostgreSQL's disk; None where it is about something else."""
+    return _STORAGE_STATES.get(getattr(getattr(error, "orig", None), "sqlstate", None) or "")
 
 
 def any_text_of(texts: Iterable[str]) -> ColumnElement[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from math import isfinite
 from typing import Annotated, Any, Final, TypedDict, Unpack
@@ -17,11 +17,12 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from sqlalchemy.exc import DataError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
+from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from iotide_server.kit.clock import Clock
-from iotide_server.kit.db import CONNECTIONS, Database
+from iotide_server.kit.db import CONNECTIONS, Database, StorageFailure, storage_failure
 from iotide_server.kit.errors import IotideError, TooManyRequestsError
 from iotide_server.kit.request_context import current_request_id
 from iotide_wire.base import NAME_PATTERN
@@ -33,6 +34,18 @@ _OVERLOAD_SECONDS: Final = 10
 """After a statement took too long, a client waits so long before it asks again."""
 BODY_TOO_LARGE_REMEDY = "send less at once"
 _SECRET_FIELDS = ("password", "token", "secret")
+_STORAGE_REMEMBERED: Final = timedelta(minutes=1)
+_STORAGE_WORDS: Final = {
+    StorageFailure.FULL: (
+        *("storage_full", "the disk of the database is full"),
+        "make room there; the service goes on by itself then",
+    ),
+    StorageFailure.BROKEN: (
+        *("storage_failed", "the disk of the database fails"),
+        "look at PostgreSQL's log and at its disk",
+    ),
+}
+"""Code, message and remedy."""
 _log = structlog.get_logger(__name__)
 
 
@@ -259,10 +272,23 @@ async def _unstorable(request: Request, error: DataError) -> JSONResponse:
     )
 
 
+def storage_failed_lately(state: State) -> StorageFailure | None:
+    """What a request to this process met at PostgreSQL's disk within the last minute, by the application's state."""
+    failure, met_at = getattr(state, "storage_failed", (None, None))
+    return failure if met_at is not None and state.clock() - met_at < _STORAGE_REMEMBERED else None
+
+
 async def _unavailable(request: Request, error: SQLAlchemyError) -> JSONResponse:
     if isinstance(error, OperationalError) and isinstance(error.orig, QueryCanceled):
         return _took_too_long(request)
     _log.warning("database_unavailable", path=request.url.path, error=str(error).splitlines()[0])
+    failure = storage_failure(error)
+    if failure is not None:
+        request.app.state.storage_failed = failure, request.app.state.clock()
+        code, message, remedy = _STORAGE_WORDS[failure]
+        response = error_response(503, code, message, remedy=remedy)
+        response.headers["Retry-After"] = "10"
+        return response
     response = error_response(503, "database_unavailable", "the database does not answer", remedy="try again shortly")
     response.headers["Retry-After"] = "1"
     return response

@@ -1,7 +1,7 @@
 """Whether the parts of the service answer, for supervisors, load balancers and the person who wonders."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import Field
@@ -9,24 +9,27 @@ from redis import Redis, RedisError
 from sqlalchemy.exc import SQLAlchemyError
 
 from iotide_server.accounts.rules import Anyone
-from iotide_server.kit.db import Database
+from iotide_server.kit.db import Database, StorageFailure, storage_failure
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pulse import WORKER_LATE_AFTER, pulse_lateness
 from iotide_server.kit.schema import Standing, schema_state
 from iotide_server.kit.wake import is_scheduled
-from iotide_server.kit.web import Output, Tx, errors
+from iotide_server.kit.web import Output, Tx, errors, storage_failed_lately
 
 router = APIRouter(tags=["health"])
 
-PartState = Literal["ok", "down", "unknown"]
+PartState = Literal["ok", "down", "full", "unknown"]
+_DISK_FULL: Final = "No space left on device"
 
 
 class Health(Output):
     """How the parts are."""
 
     status: Annotated[Literal["ok", "degraded"], Field(description="`degraded` when any part is not `ok`")]
-    database: PartState
-    redis: PartState
+    database: Annotated[
+        PartState, Field(description="`full` when a request met its full disk in the last minute, by this process")
+    ]
+    redis: Annotated[PartState, Field(description="`full` when the disk of its append-only file is")]
     scheduler: Annotated[PartState, Field(description="`unknown` while the database is down")]
     worker: Annotated[
         PartState,
@@ -59,6 +62,9 @@ class Ready(Output):
 def get_health(_: Anyone, request: Request) -> Health:
     """Always answers with status 200; what is down stands in the body."""
     database, scheduler, worker = _look_at_database(request.app.state.database)
+    failed = storage_failed_lately(request.app.state)
+    if database == "ok" and failed is not None:
+        database = "full" if failed is StorageFailure.FULL else "down"
     redis = _look_at_redis(request.app.state.redis)
     is_well = {database, scheduler, worker, redis} == {"ok"}
     return Health(
@@ -94,8 +100,8 @@ def _look_at_database(database: Database) -> tuple[PartState, PartState, PartSta
         with database.transaction() as session:
             is_there = is_scheduled(session)
             worker = _worker(pulse_lateness(session), has_scheduler=is_there)
-    except SQLAlchemyError:
-        return "down", "unknown", "unknown"
+    except SQLAlchemyError as error:
+        return "full" if storage_failure(error) is StorageFailure.FULL else "down", "unknown", "unknown"
     return "ok", "ok" if is_there else "down", worker
 
 
@@ -108,6 +114,6 @@ def _worker(lateness: timedelta | None, *, has_scheduler: bool) -> PartState:
 def _look_at_redis(redis: Redis) -> PartState:
     try:
         redis.ping()
-    except RedisError:
-        return "down"
+    except RedisError as error:  # one that cannot write its file refuses even a PING, and says why
+        return "full" if _DISK_FULL in str(error) else "down"
     return "ok"

@@ -2,6 +2,7 @@
 
 import hashlib
 from array import array
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
@@ -12,8 +13,11 @@ from iotide_server.results.errors import (
     DigestMismatchError,
     LabelNotDeclaredError,
     MetricNotDeclaredError,
+    ReportTooLargeError,
     TargetNotMeasuredError,
 )
+from iotide_server.results.keys import Label
+from iotide_server.results.limits import DEFAULTS, LONGEST_LABEL_VALUE, ReportLimits
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.measured import SampleMessage
 from iotide_wire.messages import CurvePiece
@@ -22,6 +26,7 @@ MAX_ARTEFACT_BYTES = 16 * 1024 * 1024
 _SHORTEST_STEP_SECONDS = 0.001  # times are kept in microseconds, so far shorter ones have no length at all
 _LONGEST_STEP_SECONDS = 86_400.0
 _YEARS = range(1970, 9000)  # beyond them sums of times leave the calendar
+_FEWER_VALUES = "report fewer, or have an administrator of the server raise the limit (docs/isolation.md)"
 
 
 def check_samples(
@@ -62,6 +67,41 @@ def check_samples(
                 value=sample.target_id,
                 remedy=f"send one of {', '.join(map(str, sorted(target_ids)))}, or null",
             )
+
+
+def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS, field: str = "samples") -> None:
+    """Refuse a result with more numbers, series or labels than a node may report.
+
+    Args:
+        field: where the samples stand in the request.
+
+    Raises:
+        ReportTooLargeError: names the field, what was counted there and the limit.
+    """
+    if len(samples) > limits.samples:
+        raise ReportTooLargeError("samples", field, len(samples), limits.samples, _FEWER_VALUES)
+    series: set[tuple[object, ...]] = set()
+    values: dict[str, set[Label]] = defaultdict(set)
+    for index, sample in enumerate(samples):
+        place = f"{field}[{index}].labels"
+        if len(sample.labels) > limits.labels:
+            raise ReportTooLargeError("labels of a number", place, len(sample.labels), limits.labels, _FEWER_VALUES)
+        for name, value in sample.labels.items():
+            length = len(value) if isinstance(value, str) else 0
+            if length > LONGEST_LABEL_VALUE:
+                remedy = "name it by a shorter text"
+                raise ReportTooLargeError(
+                    "characters of a label", f"{place}.{name}", length, LONGEST_LABEL_VALUE, remedy
+                )
+            values[name].add(value)
+            if len(values[name]) > limits.label_values:
+                words = f"values of the label {name}"
+                raise ReportTooLargeError(
+                    words, f"{place}.{name}", len(values[name]), limits.label_values, _FEWER_VALUES
+                )
+        series.add((sample.metric, sample.target_id, *sorted(sample.labels.items())))
+        if len(series) > limits.series:
+            raise ReportTooLargeError("series", field, len(series), limits.series, _FEWER_VALUES)
 
 
 def check_curve(piece: CurvePiece) -> Stretch:

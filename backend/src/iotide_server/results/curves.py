@@ -1,13 +1,11 @@
 """Per-second values: woven into few rows whatever the order in which their pieces arrive, and thinned for a plot."""
 
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
-from math import ceil, floor
-from statistics import fmean
+from math import ceil, floor, fsum, inf
 
 MAX_CHUNK_VALUES = 600
 _ROUNDING_STEPS = 1e-3  # times are kept in microseconds, so a whole number of steps may look like a little more
@@ -134,24 +132,46 @@ def thin(stretches: Sequence[Stretch], max_points: int) -> ThinnedCurve:
     span_seconds = (max(stretch.ended_at for stretch in stretches) - started_at).total_seconds()
     step_seconds = min(stretch.step_seconds for stretch in stretches)
     steps = ceil(span_seconds / step_seconds - _ROUNDING_STEPS)
-    return _means(stretches, started_at, step_seconds * ceil(steps / max_points))
-
-
-def _means(stretches: Sequence[Stretch], started_at: datetime, width_seconds: float) -> ThinnedCurve:
-    spans, lows, highs = (defaultdict[int, list[float]](list) for _ in range(3))
-    for stretch in stretches:
-        for span, first, end in _by_width(stretch, started_at, width_seconds):
-            spans[span] += stretch.values[first:end]
-            lows[span] += (stretch.lows or stretch.values)[first:end]
-            highs[span] += (stretch.highs or stretch.values)[first:end]
-    is_thinned = any(len(values) > 1 for values in spans.values()) or any(stretch.lows for stretch in stretches)
+    width_seconds = step_seconds * ceil(steps / max_points)
+    spans = _spans(stretches, started_at, width_seconds)
+    is_thinned = any(span.count > 1 for span in spans.values()) or any(stretch.lows for stretch in stretches)
+    points = [spans.get(number) for number in range(max(spans) + 1)]  # at most `max_points`, by the width
     return ThinnedCurve(
         started_at,
         width_seconds,
-        values=_by_span(spans, fmean),
-        lows=_by_span(lows, min) if is_thinned else None,
-        highs=_by_span(highs, max) if is_thinned else None,
+        values=tuple(None if span is None else span.total / span.count for span in points),
+        lows=tuple(None if span is None else span.low for span in points) if is_thinned else None,
+        highs=tuple(None if span is None else span.high for span in points) if is_thinned else None,
     )
+
+
+@dataclass(slots=True)
+class _Span:
+    """What was measured in one span of time: as many numbers as it takes, however many values are behind it."""
+
+    total: float
+    count: int
+    low: float
+    high: float
+
+    def take(self, values: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> None:
+        self.total += fsum(values)
+        self.count += len(values)
+        self.low, self.high = min(self.low, *lows), max(self.high, *highs)
+
+
+def _spans(stretches: Iterable[Stretch], started_at: datetime, width_seconds: float) -> dict[int, _Span]:
+    """The spans in which something was measured, by their number since `started_at`.
+
+    They cost what the stretches hold and never the time between them: a node that lies may be years off.
+    """
+    spans: dict[int, _Span] = {}
+    for stretch in stretches:
+        for number, first, end in _by_width(stretch, started_at, width_seconds):
+            span = spans.setdefault(number, _Span(0.0, 0, inf, -inf))
+            values = stretch.values[first:end]
+            span.take(values, (stretch.lows or stretch.values)[first:end], (stretch.highs or stretch.values)[first:end])
+    return spans
 
 
 def thin_old(stretches: Sequence[Stretch], step_seconds: float) -> list[Stretch]:
@@ -165,26 +185,23 @@ def thin_old(stretches: Sequence[Stretch], step_seconds: float) -> list[Stretch]
     shortest = min(stretch.step_seconds for stretch in stretches)
     if shortest >= step_seconds:
         return list(stretches)
-    thinned = _means(stretches, stretches[0].started_at, shortest * floor(step_seconds / shortest + _ROUNDING_STEPS))
-    lows, highs = thinned.lows or thinned.values, thinned.highs or thinned.values
+    width_seconds = shortest * floor(step_seconds / shortest + _ROUNDING_STEPS)
+    started_at = stretches[0].started_at
+    spans = _spans(stretches, started_at, width_seconds)
     rows = []
-    for is_measured, indexes in groupby(
-        range(len(thinned.values)), key=lambda index: thinned.values[index] is not None
-    ):
-        first, *rest = indexes
-        end = first + 1 + len(rest)
+    # In a stretch without a gap the number of a span and its rank differ by the same.
+    for _, ranked in groupby(enumerate(sorted(spans)), key=lambda pair: pair[1] - pair[0]):
+        numbers = [number for _, number in ranked]
+        found = [spans[number] for number in numbers]
         whole = Stretch(
-            thinned.started_at + timedelta(seconds=first * thinned.step_seconds),
-            thinned.step_seconds,
-            *(tuple(value for value in part[first:end] if value is not None) for part in (thinned.values, lows, highs)),
+            started_at + timedelta(seconds=numbers[0] * width_seconds),
+            width_seconds,
+            tuple(span.total / span.count for span in found),
+            tuple(span.low for span in found),
+            tuple(span.high for span in found),
         )
-        if is_measured:
-            rows += [whole.part(at, at + MAX_CHUNK_VALUES) for at in range(0, len(whole.values), MAX_CHUNK_VALUES)]
+        rows += [whole.part(at, at + MAX_CHUNK_VALUES) for at in range(0, len(numbers), MAX_CHUNK_VALUES)]
     return rows
-
-
-def _by_span(spans: Mapping[int, list[float]], summary: Callable[[list[float]], float]) -> tuple[float | None, ...]:
-    return tuple(summary(spans[index]) if index in spans else None for index in range(max(spans) + 1))
 
 
 def _by_width(stretch: Stretch, origin: datetime, width_seconds: float) -> Iterator[tuple[int, int, int]]:

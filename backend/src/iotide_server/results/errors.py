@@ -24,6 +24,31 @@ class TargetNotMeasuredError(InvalidInputError):
     code = "target_not_measured"
 
 
+class ReportTooLargeError(InvalidInputError):
+    """A node reports more than it may."""
+
+    code = "report_too_large"
+
+    def __init__(self, what: str, field: str, count: int, limit: int, remedy: str) -> None:
+        """Say what there is too much of, `count` of it where at most `limit` may be."""
+        super().__init__(f"{field}: {count} {what}; at most {limit}", field=field, value=count, remedy=remedy)
+
+
+class CurveOutOfRunError(InvalidInputError):
+    """A curve has values of a time at which its run was not under way."""
+
+    code = "curve_out_of_run"
+
+    def __init__(self, counter: str, said: datetime, first: datetime, last: datetime) -> None:
+        super().__init__(
+            f"curve {counter} has values of {said:%Y-%m-%d %H:%M:%S} UTC; the run was under way between"
+            f" {first:%Y-%m-%d %H:%M:%S} and {last:%Y-%m-%d %H:%M:%S} UTC, a day's error of the clock included",
+            field="curves.started_at",
+            value=said,
+            remedy="check the node's clock, and the agent's release",
+        )
+
+
 class NothingToShowError(InvalidInputError):
     """A figure was asked for without what it is to show."""
 
@@ -115,6 +140,22 @@ class ArtefactTooLargeError(IotideError):
     code = "body_too_large"
 
 
+class RawOutputFullError(IotideError):
+    """An order, or a node on one day, has sent as much raw output as it may."""
+
+    status: ClassVar[int] = 413
+    code = "raw_output_full"
+
+    def __init__(self, name: str, whose: str, size_bytes: int, limit_bytes: int) -> None:
+        super().__init__(
+            f"artefact {name}: {whose} would have {size_bytes} bytes of raw output; at most {limit_bytes} are kept",
+            field=name,
+            value=size_bytes,
+            remedy="have the tool print less, or have an administrator of the server raise the limit"
+            " (docs/isolation.md)",
+        )
+
+
 class ArtefactKeptError(ConflictError):
     """Raw output of an order that has ended is never replaced."""
 
@@ -177,6 +218,20 @@ class NoSurfaceError(InvalidInputError):
             field=side,
             value=source,
             remedy="take one of /surface-sources: iozone in auto mode, or a campaign that sweeps both sizes",
+        )
+
+
+class SurfaceTooLargeError(InvalidInputError):
+    """There are too many sizes to lay a surface out."""
+
+    code = "surface_too_large"
+
+    def __init__(self, operation: str, files: int, records: int, most: int) -> None:
+        super().__init__(
+            f"{operation} was measured at {files} file sizes and {records} record sizes; at most {most} cells show",
+            field="operation",
+            value=operation,
+            remedy="name cells of the campaign as the source: campaign-5.1.2",
         )
 
 

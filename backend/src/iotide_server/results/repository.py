@@ -92,6 +92,15 @@ _GROW_CHUNKS: Final = text(
     WHERE curve_chunk.id = grown.id
     """
 )
+_COUNT_RAW_BYTES: Final = text(
+    """
+    UPDATE node_beat
+    SET raw_bytes = :size_bytes + CASE WHEN raw_on = CAST(now() AT TIME ZONE 'UTC' AS date) THEN raw_bytes ELSE 0 END,
+        raw_on = CAST(now() AT TIME ZONE 'UTC' AS date)
+    WHERE node_id = :node_id
+    RETURNING raw_bytes
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +240,19 @@ def artefact_digests(session: Session, order_id: int) -> dict[str, str]:
     return dict(session.execute(statement).all())
 
 
+def artefact_bytes(session: Session, order_id: int, *, besides: str) -> int:
+    """Bytes of an order's raw output, all but what has that name."""
+    statement = select(func.coalesce(func.sum(Artefact.size_bytes), 0))
+    found = session.scalar(statement.where(Artefact.order_id == order_id, Artefact.name != besides))
+    return int(found or 0)
+
+
+def count_raw_bytes(session: Session, node_id: int, size_bytes: int) -> int:
+    """Add to the raw output that a node has sent today; return what that comes to."""
+    found = session.scalar(_COUNT_RAW_BYTES, {"node_id": node_id, "size_bytes": size_bytes})
+    return int(found or 0)
+
+
 def put_artefact(session: Session, order: Order, name: str, sha256: str, content: bytes) -> None:
     """Store the content once by its digest, and the artefact by its name; a second one replaces the first."""
     session.execute(
@@ -264,6 +286,12 @@ def chunks_between(
         stretch = Stretch(row.started_at, row.step_seconds, (0.0,) * row.size)
         found[row.counter][row.started_at] = StoredChunk(row.id, stretch)
     return found
+
+
+def chunk_counts(session: Session, order_id: int) -> dict[str, int]:
+    """How many rows of curves an order has, by counter."""
+    statement = select(CurveChunk.counter, func.count()).where(CurveChunk.order_id == order_id)
+    return dict(session.execute(statement.group_by(CurveChunk.counter)).all())
 
 
 def grow_chunks(session: Session, values_by_id: Mapping[int, Sequence[float]]) -> None:

@@ -14,13 +14,14 @@ from iotide_server.kit.people import OPERATOR
 from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
 from iotide_server.results import readings, repository
-from iotide_server.results.checks import check_samples
+from iotide_server.results.checks import check_samples, check_size
 from iotide_server.results.errors import (
     OrdersDifferError,
     RawOutputRemovedError,
     ReadingNotFoundError,
     RunNotReadableError,
 )
+from iotide_server.results.limits import DEFAULTS, ReportLimits
 from iotide_server.results.models import Reading, ThinnedRun
 from iotide_server.results.schemas import FormerSample, ReadingDetail
 from iotide_server.results.service import POINTS, is_rejected, sample_rows
@@ -34,7 +35,15 @@ _FROM_OTHER_RUNS = frozenset({FlagCode.ENV_CHANGED, FlagCode.OUTLIER, FlagCode.P
 """Marks that are made again with the points of the cell, or after them."""
 
 
-def read_again(session: Session, principal: Principal, run_id: int, said: RunReading, now: datetime) -> None:
+def read_again(  # noqa: PLR0913 - each is a part of what is asked
+    session: Session,
+    principal: Principal,
+    run_id: int,
+    said: RunReading,
+    now: datetime,
+    *,
+    limits: ReportLimits = DEFAULTS,
+) -> None:
     """Put another reading in the place of the current one, and have the points of the cell computed again.
 
     The same reading again changes nothing. A run that failed because its output could not be read has then finished.
@@ -45,6 +54,7 @@ def read_again(session: Session, principal: Principal, run_id: int, said: RunRea
         RunNotReadableError: it did not finish for other reasons, or is of before readings were kept.
         OrdersDifferError: not all orders of that attempt are named, or others.
         RevisionUnknownError, InvalidInputError: its workload announced no such revision, metric or label.
+        ReportTooLargeError: there are more numbers or series than a node may report.
     """
     run = runs.lock_changeable(session, principal, run_id)
     thinned = session.get(ThinnedRun, run_id)
@@ -60,6 +70,7 @@ def read_again(session: Session, principal: Principal, run_id: int, said: RunRea
         raise OrdersDifferError(run_id, sorted(orders))
     cell = repository.measured_cell(session, run.cell_id, said.workload_revision)
     for index, of_order in enumerate(said.orders):
+        check_size(of_order.samples, limits, f"orders[{index}].samples")
         check_samples(of_order.samples, cell.metrics, cell.target_ids, f"orders[{index}].samples")
     superseded = []
     for of_order in said.orders:

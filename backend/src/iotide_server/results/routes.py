@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
@@ -75,12 +75,14 @@ def list_run_counters(principal: Viewer, session: Tx, run_id: Id) -> Page[str]:
 
 
 @router.post("/runs/{run_id}/readings", summary="Read a run again", responses=errors(404, 409))
-def read_run_again(principal: Operator, session: Tx, now: Now, run_id: Id, body: RunReading) -> RunDetail:
+def read_run_again(
+    principal: Operator, session: Tx, now: Now, request: Request, run_id: Id, body: RunReading
+) -> RunDetail:
     """Puts what a corrected parser says of the raw output in the place of the current numbers, which stay readable.
 
     `iotide run reparse` does this; the same reading again changes nothing.
     """
-    rereading.read_again(session, principal, run_id, body, now)
+    rereading.read_again(session, principal, run_id, body, now, limits=request.app.state.report_limits)
     return reading.run_detail(session, principal, run_id, now)
 
 

@@ -11,10 +11,16 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.work import want_work
 from iotide_server.results import readings, repository
-from iotide_server.results.checks import check_artefact, check_curve, check_samples
+from iotide_server.results.checks import check_artefact, check_curve, check_samples, check_size
 from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, weave
-from iotide_server.results.errors import ArtefactKeptError, TooManyArtefactsError
+from iotide_server.results.errors import (
+    ArtefactKeptError,
+    RawOutputFullError,
+    ReportTooLargeError,
+    TooManyArtefactsError,
+)
 from iotide_server.results.keys import Label
+from iotide_server.results.limits import DEFAULTS, ReportLimits
 from iotide_server.results.race import Racer, race_flags
 from iotide_server.results.repository import MeasuredCell
 from iotide_server.results.series import Measured, series_ids
@@ -37,22 +43,25 @@ POINTS = "points"
 """Kind of the work that recomputes a cell's points; its key is the cell."""
 
 
-def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime) -> None:
+def ingest(
+    session: Session, order: Order, finish: FinishRequest, now: datetime, limits: ReportLimits = DEFAULTS
+) -> None:
     """Store the result of an order that loads: samples, flags, environment and curves; its artefacts came before.
 
     Asks for the points of the cell to be computed when the run finished. Doing it again changes nothing.
 
     Raises:
-        InvalidInputError: samples or curves that the workload's announcement does not cover.
+        InvalidInputError: samples or curves that the workload's announcement does not cover, or too many of them.
     """
+    check_size(finish.samples, limits)
     run = session.get_one(Run, order.run_id)
     cell = repository.measured_cell(session, run.cell_id)
     check_samples(finish.samples, cell.metrics, cell.target_ids)
     if finish.artefacts:
-        _note_missing_artefacts(session, order, finish.artefacts, now)
+        _note_missing_artefacts(session, order, finish.artefacts, limits, now)
     repository.replace_samples(session, order, sample_rows(session, cell, order, finish.samples))
     readings.put_first(session, order, cell.revision, [flag.model_dump(mode="json") for flag in finish.flags], now)
-    store_curves(session, order.id, finish.curves)
+    store_curves(session, order.id, finish.curves, limits.of_order(order.offered_at, now))
     environment = backing_facts(session, cell.target_ids, finish.environment)
     is_gang = len(cell.node_ids) > 1
     if is_gang:
@@ -68,26 +77,34 @@ def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime)
         want_work(session, POINTS, cell.id, now)
 
 
-def ingest_observed(session: Session, order: Order, finish: FinishRequest) -> None:
+def ingest_observed(
+    session: Session, order: Order, finish: FinishRequest, now: datetime, limits: ReportLimits = DEFAULTS
+) -> None:
     """Store what a node saw that only observed: its curves, and what it said of itself, which is not the run's own.
 
     Raises:
         InvalidInputError: curves that cannot be stored.
     """
-    store_curves(session, order.id, finish.curves)
+    store_curves(session, order.id, finish.curves, limits.of_order(order.offered_at, now))
     order.environment_sha256 = canonical_sha256(finish.environment)
     repository.ensure_environment(session, order.environment_sha256, finish.environment)
     session.flush()
 
 
-def _note_missing_artefacts(session: Session, order: Order, artefacts: Sequence[ArtefactFact], now: datetime) -> None:
-    """Say in the run's log which raw output never came: its numbers are worth keeping without it."""
+def _note_missing_artefacts(
+    session: Session, order: Order, artefacts: Sequence[ArtefactFact], limits: ReportLimits, now: datetime
+) -> None:
+    """Log which raw output never came: the run's numbers are worth keeping without it."""
     stored = repository.artefact_digests(session, order.id)
-    for artefact in artefacts:
-        if stored.get(artefact.name) != artefact.sha256:
-            words = f"raw output {artefact.name} ({artefact.size_bytes} bytes, SHA-256 {artefact.sha256}) never arrived"
-            missing = RunEvent(run_id=order.run_id, order_id=order.id, at=now, kind="artefact_missing", text=words)
-            session.add(missing)
+    missing = [artefact for artefact in artefacts if stored.get(artefact.name) != artefact.sha256]
+    words = [
+        f"raw output {artefact.name} ({artefact.size_bytes} bytes, SHA-256 {artefact.sha256}) never arrived"
+        for artefact in missing[: limits.log_lines]
+    ]
+    if len(missing) > limits.log_lines:
+        words[-1] = f"raw output of {len(missing) - limits.log_lines + 1} further names never arrived"
+    kind = "artefact_missing"
+    session.add_all(RunEvent(run_id=order.run_id, order_id=order.id, at=now, kind=kind, text=line) for line in words)
 
 
 def sample_rows(
@@ -174,7 +191,9 @@ def is_rejected(flags: Iterable[Json], samples: Sequence[SampleMessage]) -> bool
     return all(any(flag.concerns(sample.labels, sample.target_id) for flag in rejecting) for sample in samples)
 
 
-def store_artefact(session: Session, order: Order, name: str, sha256: str, content: bytes) -> None:
+def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
+    session: Session, order: Order, name: str, sha256: str, content: bytes, *, limits: ReportLimits = DEFAULTS
+) -> None:
     """Store a piece of raw output, once however often it is sent.
 
     Args:
@@ -182,6 +201,7 @@ def store_artefact(session: Session, order: Order, name: str, sha256: str, conte
 
     Raises:
         ArtefactTooLargeError: more than 16 MiB.
+        RawOutputFullError: the order, or its node today, has sent as much as it may.
         DigestMismatchError: the content has another digest.
         ArtefactKeptError, TooManyArtefactsError: the order's raw output does not take it.
     """
@@ -193,14 +213,23 @@ def store_artefact(session: Session, order: Order, name: str, sha256: str, conte
         raise ArtefactKeptError(name)
     if name not in stored and len(stored) >= MOST_ARTEFACTS:
         raise TooManyArtefactsError(name, MOST_ARTEFACTS)
+    size_bytes = repository.artefact_bytes(session, order.id, besides=name) + len(content)
+    if size_bytes > limits.raw_bytes:
+        raise RawOutputFullError(name, "the order", size_bytes, limits.raw_bytes)
     repository.put_artefact(session, order, name, sha256, content)
+    # Last, so that the node's row, which its beats write too, is held for a moment only.
+    today_bytes = repository.count_raw_bytes(session, order.node_id, len(content))
+    if today_bytes > limits.raw_bytes_a_day:
+        raise RawOutputFullError(name, "the node today", today_bytes, limits.raw_bytes_a_day)
 
 
-def store_curves(session: Session, order_id: int, pieces: Iterable[CurvePiece]) -> None:
+def store_curves(
+    session: Session, order_id: int, pieces: Iterable[CurvePiece], limits: ReportLimits = DEFAULTS
+) -> None:
     """Append per-second values to the order's curves; what is already known changes nothing.
 
     Raises:
-        InvalidInputError: values or times that cannot be stored.
+        InvalidInputError: values or times that cannot be stored, or more of them than the order may have.
     """
     arrived: dict[str, list[Stretch]] = defaultdict(list)
     for piece in pieces:
@@ -219,8 +248,21 @@ def store_curves(session: Session, order_id: int, pieces: Iterable[CurvePiece]) 
                 added.append((counter, woven))
             elif len(woven.values) > len(row.stretch.values):
                 grown[row.id] = woven.values[len(row.stretch.values) :]
+    if added:
+        _check_room(session, order_id, [counter for counter, _ in added], limits)
     repository.grow_chunks(session, grown)
     repository.add_chunks(session, order_id, added)
+
+
+def _check_room(session: Session, order_id: int, added: Sequence[str], limits: ReportLimits) -> None:
+    """Refuse rows of curves, named by their counters, where the order has as many as it may."""
+    stored = repository.chunk_counts(session, order_id)
+    counters, pieces = len(stored.keys() | set(added)), sum(stored.values()) + len(added)
+    if counters > limits.counters:
+        raise ReportTooLargeError("counters", "curves", counters, limits.counters, "sample fewer counters")
+    if pieces > limits.curve_pieces:
+        remedy = "sample less often, or fewer counters"
+        raise ReportTooLargeError("pieces of curves", "curves", pieces, limits.curve_pieces, remedy)
 
 
 def _reach(arrived: Iterable[Sequence[Stretch]]) -> tuple[datetime, datetime]:

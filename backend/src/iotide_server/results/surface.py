@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import Query
 from sqlalchemy.orm import Session
@@ -18,6 +18,7 @@ from iotide_server.results.errors import (
     OperationNotMeasuredError,
     SurfaceCellNotFoundError,
     SurfaceMetricNotMeasuredError,
+    SurfaceTooLargeError,
 )
 from iotide_server.results.gangs import NODES, node_totals
 from iotide_server.results.surface_caches import SizeAxis, caches_of, cliffs_of, limits_of
@@ -38,6 +39,9 @@ from iotide_server.results.surface_sources import Source, SourceName, campaign_s
 from iotide_server.results.values import RunValue, all_values, flags_of
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.models import Run
+
+MOST_PLACES: Final = 40_000
+"""File sizes times record sizes: IOzone's full matrix has some 300, and sizes that a node made up may have millions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,7 @@ def surface(session: Session, principal: Principal, wanted: SurfaceChoice) -> Su
         RunNotFoundError, CampaignNotFoundError, SurfaceCellNotFoundError: there is none that the caller may see.
         NoSurfaceError: a source has no numbers of two sizes each.
         SurfaceMetricNotMeasuredError, OperationNotMeasuredError: no side has it.
+        SurfaceTooLargeError: its sizes are too many to lay out.
     """
     named = [("a", wanted.a), *([("b", wanted.b)] if wanted.b else [])]
     origins = [_origin(session, principal, source_of(side, name)) for side, name in named]
@@ -211,6 +216,8 @@ def _surface(
         sorted({place[axis] for grid in grids for place in grid}.union(*(sizes[axis] for sizes in told_sizes)))
         for axis in (0, 1)
     )
+    if len(files) * len(records) > MOST_PLACES:
+        raise SurfaceTooLargeError(operation, len(files), len(records), MOST_PLACES)
     axes = _Axes(operation, files, records, is_rate=metric.better == "higher")
     shown = [_shown_side(session, side, grid, axes) for side, grid in zip(sides, grids, strict=True)]
     has_both = len(sides) > 1

@@ -183,7 +183,8 @@ def give_up_old(session: Session, key: int) -> datetime | None:
 
 def _thin(session: Session, run_ids: Sequence[int], now: datetime) -> None:
     for run_id in run_ids:
-        stored = list(queries.run_curves(session, run_id, None))
+        # One counter after another: of all curves of a long run at once there would be millions of numbers in memory.
+        stored = queries.run_curves(session, run_id, None)
         for (order_id, counter), rows in groupby(stored, key=lambda row: row[:2]):
             thinned = thin_old([stretch for _, _, stretch in rows], THINNED_STEP_SECONDS)
             repository.replace_curve(session, order_id, counter, thinned)

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.hand import HandFailedError, HandHungError, Hands, Limits
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.places import Places
-from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, write_exit
+from iotide_agent.runner.record import Ending, Measured, Settled, await_room, exit_record, read_phase, write_exit
 
 _NAP_SECONDS: Final = 0.02
 _REMOVE_SECONDS: Final = 600.0
@@ -63,7 +64,13 @@ def clean_up_after(directory: Path, locks: tuple[int, ...] = ()) -> None:
     else:
         made_on = [place["target_id"] for place in phase.get("places", [])]
     settled = Settled([], Places(card).possible()) if ending.code == "stuck" else _remove(card, made_on, locks)
-    write_exit(directory, phase, ending, settled, Measured(phase.get("steps", [])))
+    record = exit_record(phase, ending, settled, Measured(phase.get("steps", [])))
+
+    def write() -> bool:
+        write_exit(directory, record)
+        return True
+
+    await_room(write)
     ring(Path(card.agent_bell))
 
 
@@ -99,5 +106,6 @@ def _remove(card: Card, made: list[int], locks: tuple[int, ...]) -> Settled:
     try:
         return places.settle(Hands(Loop(), locks), Limits(_REMOVE_SECONDS, 3 * card.patience_seconds))
     except (HandHungError, HandFailedError) as error:
-        sys.stderr.write(f"remove_failed order_id={card.order_id} error={error}\n")
+        with suppress(OSError):  # of a full disk, on which the log is
+            sys.stderr.write(f"remove_failed order_id={card.order_id} error={error}\n")
         return Settled([], places.possible())

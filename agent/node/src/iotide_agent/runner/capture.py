@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 from typing import Final
 
+from iotide_agent.runner.files import PatientFile
+
 _READ_BYTES: Final = 65_536
 _READS_A_TURN: Final = 16
 _SHOWN_TAIL_BYTES: Final = 400
@@ -13,14 +15,14 @@ class Capture:
     """One output stream of a load, kept in a file: its first half as it comes, the last half of the limit at the end.
 
     Attributes:
-        left_out_bytes: what lay between, or did not fit on the agent's disk, and was only counted.
+        left_out_bytes: what lay between, and was only counted.
         total_bytes: all that was printed.
     """
 
     def __init__(self, descriptor: int, file: Path, limit_bytes: int) -> None:
         self._input = descriptor
         os.set_blocking(descriptor, False)
-        self._output = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        self._output = PatientFile(file, file.parent.parent, os.O_TRUNC)
         self._half_bytes = limit_bytes // 2
         self._head_bytes = 0
         self._tail = bytearray()
@@ -60,9 +62,14 @@ class Capture:
         if self.left_out_bytes:
             self._keep(b"\n[iotide left out %d bytes here]\n" % self.left_out_bytes)
         self._keep(self._tail)
-        os.close(self._output)
+        self._output.close()
         os.close(self._input)
         self.open = False
+
+    def write_rest(self) -> bool:
+        """Writes what waits for room on the agent's disk, also after `finish`; says whether all is written."""
+        self._keep(b"")
+        return not self._output.unwritten
 
     def _take(self, chunk: bytes) -> None:
         self.total_bytes += len(chunk)
@@ -80,11 +87,9 @@ class Capture:
         del self._tail[:excess_bytes]
 
     def _keep(self, data: bytes | bytearray) -> None:
-        with memoryview(data) as view:
-            kept_bytes = 0
-            try:
-                while kept_bytes < len(view):
-                    kept_bytes += os.write(self._output, view[kept_bytes:])
-            except OSError:
-                # The agent's disk is full; the load goes on, and its record says that output is missing.
-                self.left_out_bytes += len(view) - kept_bytes
+        try:
+            self._output.write(data)
+        except OSError:
+            # The disk is broken; the load goes on, and its record says that output is missing.
+            self.left_out_bytes += len(self._output.unwritten)
+            self._output.unwritten.clear()

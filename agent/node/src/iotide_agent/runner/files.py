@@ -8,18 +8,36 @@ import os
 import stat
 from binascii import crc32
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from iotide_agent.runner.headroom import give_back, is_full
 
 
 def replace_file(path: Path, text: str, *, durable: bool) -> None:
     """Puts `text` at `path` by an atomic rename, for the agent's own user alone.
 
+    On a full disk it takes the room that was set aside for the order whose directory it is.
+
     Args:
         durable: also survive a power cut, at the price of two fsyncs.
+
+    Raises:
+        OSError: it cannot be written; what was there before still is.
     """
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        _replace(path, new, text, durable=durable)
+    except OSError as error:
+        with suppress(OSError):
+            new.unlink()
+        if not (is_full(error) and give_back(path.parent)):
+            raise
+        _replace(path, new, text, durable=durable)
+
+
+def _replace(path: Path, new: Path, text: str, *, durable: bool) -> None:
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123 - of a descriptor
         file.write(text)
@@ -84,6 +102,46 @@ def read_json(path: Path) -> Any | None:  # noqa: ANN401 - JSON is any value; it
         return json.loads(path.read_bytes())
     except FileNotFoundError:
         return None
+
+
+class PatientFile:
+    """A file of an order: what a full disk refuses is kept in memory and written once there is room.
+
+    Attributes:
+        unwritten: bytes that wait.
+    """
+
+    def __init__(self, path: Path, order_directory: Path, flags: int) -> None:
+        """Opens it for the agent's own user alone; `flags` are os.O_TRUNC or os.O_APPEND."""
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, 0o600)
+        self._order_directory = order_directory
+        self._is_closing = False
+        self.unwritten = bytearray()
+
+    def write(self, data: bytes | bytearray) -> bool:
+        """Writes the data behind all that waits; says whether all is written.
+
+        Raises:
+            OSError: it cannot be written, for another reason than a full disk.
+        """
+        self.unwritten += data
+        try:
+            while self.unwritten:
+                del self.unwritten[: os.write(self._descriptor, self.unwritten)]
+        except OSError as error:
+            if not is_full(error):
+                raise
+            if give_back(self._order_directory):
+                return self.write(b"")
+        if self._is_closing and not self.unwritten:
+            os.close(self._descriptor)
+            self._is_closing = False
+        return not self.unwritten
+
+    def close(self) -> bool:
+        """Closes it as soon as nothing waits; until then `write` tries again. Says whether all is written."""
+        self._is_closing = True
+        return self.write(b"")
 
 
 class Slate:

@@ -41,6 +41,7 @@ class Groups:
         self._check = check
         self._note = note
         self._loads: list[Load] = []
+        self._captures: list[Capture] = []
         self.records: list[dict[str, Any]] = []
         self.escaped_processes = 0
         self.sampler = make_sampler(self._printed)
@@ -93,6 +94,11 @@ class Groups:
         self._loop.every(None)
         self.sampler.finish()
 
+    def write_rest(self) -> bool:
+        """Writes what waits for room on the agent's disk, once all have ended; says whether all is written."""
+        self._captures = [capture for capture in self._captures if not capture.write_rest()]
+        return self.sampler.write_rest() and not self._captures
+
     def _start(self, step: StepCard, before_done: str, ordinal: int, start_at: float) -> None:
         load = Load(step, before_done, ordinal, self._surroundings, start_at)
         self._loads.append(load)
@@ -140,6 +146,7 @@ class Groups:
                 for descriptor in (load.starting, load.pidfd, load.stdout.fileno(), load.stderr.fileno()):
                     self._loop.ignore(descriptor)
                 self.records.append(load.close())
+                self._captures += (load.stdout, load.stderr)
             self._loads = []
 
     def _printed(self) -> tuple[int, str]:

@@ -20,12 +20,13 @@ from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.groups import Groups, seconds_left
 from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Hands, Limits, go_on
+from iotide_agent.runner.headroom import is_full
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mount_watch import MountWatch
 from iotide_agent.runner.observer import Observer
 from iotide_agent.runner.places import Places, make_places
-from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
+from iotide_agent.runner.record import Ending, Measured, Settled, await_room, exit_record, write_exit
 from iotide_agent.runner.sampler import Sampler
 from iotide_agent.runner.sockets import Sockets
 from iotide_agent.runner.strays import find_strays
@@ -95,8 +96,17 @@ class Runner:
             self._note(phase="settling")
         # What a stuck load still uses is left for later: it may go on writing once its target wakes up.
         settled = Settled([], self._places.possible()) if ending.code == "stuck" else self._settle()
-        write_exit(self._directory, self._phase, ending, settled, self._measured())
+        record = exit_record(self._phase, ending, settled, self._measured())
+        await_room(lambda: self._write_rest(record))
         ring(Path(self._card.agent_bell))
+
+    def _write_rest(self, record: dict[str, Any]) -> bool:
+        """Writes the last word once nothing else of the run waits for room on the agent's disk."""
+        source = self._groups or self._observer
+        if source is not None and not source.write_rest():
+            return False
+        write_exit(self._directory, record)
+        return True
 
     def _ending(self) -> Ending:
         try:
@@ -180,10 +190,14 @@ class Runner:
         start_at = max(processes.boottime(), go.at_boottime_seconds or 0.0)
         self._ends_by = start_at + self._card.time_limit_seconds
         # Durable and before any load: after a crash "may have started" and "never started" must not look alike.
-        self._note(durable=True, phase="running", intent=True)
-        for name in ("scratch", "out"):
-            (self._directory / name).mkdir(mode=0o700, exist_ok=True)
-        hand_over(self._directory, ("scratch", "endpoint.json"), self._card.run_as)
+        try:
+            self._note(durable=True, phase="running", intent=True)
+            for name in ("scratch", "out"):
+                (self._directory / name).mkdir(mode=0o700, exist_ok=True)
+            hand_over(self._directory, ("scratch", "endpoint.json"), self._card.run_as)
+        except OSError as error:
+            reason = f"{self._directory} on the agent's disk cannot be written: {error.strerror}; make room there"
+            raise RunEndedError("declined", "state_disk_full", reason) from error
         self._mounts = MountWatch(self._loop, self._places.directories())
         for group in go.groups:
             before_done = self._before(group)
@@ -262,7 +276,8 @@ class Runner:
         try:
             return self._places.settle(self._hands, Limits(REMOVE_SECONDS, self._target_seconds))
         except (HandHungError, HandFailedError) as error:
-            sys.stderr.write(f"settle_failed error={error}\n")
+            with suppress(OSError):  # of a full disk, on which the log is
+                sys.stderr.write(f"settle_failed error={error}\n")
             return Settled([], self._places.possible())
 
     def _check(self) -> None:
@@ -293,7 +308,12 @@ class Runner:
 
     def _note(self, *, durable: bool = False, **changes: Any) -> None:  # noqa: ANN401 - JSON
         self._phase |= changes
-        replace_file(self._directory / "phase.json", json.dumps(self._phase), durable=durable)
+        try:
+            replace_file(self._directory / "phase.json", json.dumps(self._phase), durable=durable)
+        except OSError as error:
+            if durable or not is_full(error):
+                raise
+            # Only how far the run is; a load does not end because its agent's disk is full.
         ring(Path(self._card.agent_bell))
 
     def _measured(self) -> Measured:

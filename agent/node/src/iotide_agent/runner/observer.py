@@ -45,6 +45,10 @@ class Observer:
         self._node.close()
         self._file.close()
 
+    def write_rest(self) -> bool:
+        """Writes rows that wait for room on the agent's disk; says whether all are written."""
+        return self._file.write_rest()
+
     def _write(self, now: float, rows: int) -> None:
         seconds = now - self._last_at
         _, counters = self._node.sample(seconds)

@@ -2,13 +2,16 @@
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from iotide_agent.runner import processes
 from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.headroom import is_full
 
+ROOM_SECONDS: Final = 1.0
+"""Between two looks whether a full disk has room again."""
 _TORN: Final = {"boot_id": "of a boot that ended in a power cut", "is_torn": True}
 
 
@@ -63,8 +66,8 @@ def write_places(directory: Path, target_ids: Iterable[int]) -> None:
     replace_file(directory / "phase.json", json.dumps({"places": places}), durable=True)
 
 
-def write_exit(directory: Path, phase: dict[str, Any], ending: Ending, settled: Settled, measured: Measured) -> None:
-    """Writes `exit.json`, durably; `phase` is what the runner noted last."""
+def exit_record(phase: dict[str, Any], ending: Ending, settled: Settled, measured: Measured) -> dict[str, Any]:
+    """Return the last word on a run that ends now; `phase` is what its runner noted last."""
     record = {
         "started_at_epoch_seconds": phase.get("started_at_epoch_seconds"),
         "started_at_boottime_seconds": phase.get("started_at_boottime_seconds"),
@@ -74,4 +77,25 @@ def write_exit(directory: Path, phase: dict[str, Any], ending: Ending, settled: 
     }
     for part in (ending, settled, measured):
         record |= part._asdict()
+    return record
+
+
+def write_exit(directory: Path, record: dict[str, Any]) -> None:
+    """Write the last word as `exit.json`, durably."""
     replace_file(directory / "exit.json", json.dumps(record), durable=True)
+
+
+def await_room(work: Callable[[], bool]) -> None:
+    """Do `work` until it says that it is done, again and again while the agent's disk is full.
+
+    Raises:
+        OSError: it cannot be done for another reason.
+    """
+    while True:
+        try:
+            if work():
+                return
+        except OSError as error:
+            if not is_full(error):
+                raise
+        time.sleep(ROOM_SECONDS)

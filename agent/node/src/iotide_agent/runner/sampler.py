@@ -116,6 +116,10 @@ class Sampler:
         self._slate.close()
         self._output.close()
 
+    def write_rest(self) -> bool:
+        """Writes rows that wait for room on the agent's disk; says whether all are written."""
+        return self._output.write_rest()
+
     def _write(self, reading: Reading, rows: int) -> None:
         printed_bytes, tail = self._printed()
         still_seconds, waits = self._watch_growth(reading, printed_bytes)

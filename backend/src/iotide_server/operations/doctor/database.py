@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from iotide_server.kit.db import BEAT_CONNECTIONS, CALLER_CONNECTIONS, CONNECTIONS
+from iotide_server.kit.db import BEAT_CONNECTIONS, CALLER_CONNECTIONS, CONNECTIONS, StorageFailure
 from iotide_server.kit.schema import SchemaState, Standing, schema_state
 from iotide_server.operations.doctor.findings import Finding, fine, warning, wrong
 from iotide_wire.units import format_seconds
@@ -26,6 +26,9 @@ _SETTINGS: Final = (
     "fsync",
     "full_page_writes",
     "synchronous_commit",
+)
+_SOME_PAGES: Final = text(
+    "CREATE TEMP TABLE iotide_doctor ON COMMIT DROP AS SELECT repeat(md5('x'), 30) FROM generate_series(1, 1000)"
 )
 
 
@@ -62,6 +65,23 @@ def read_database(session: Session, now: datetime) -> DatabaseFacts:
         clock_offset=told - now,
         schema=schema_state(session),
     )
+
+
+def try_storage(session: Session) -> None:
+    """Have PostgreSQL take a few more pages of its disk for a moment.
+
+    Raises:
+        SQLAlchemyError: it cannot, see `kit.db.storage_failure`.
+    """
+    session.execute(_SOME_PAGES)
+
+
+def storage_failed(failure: StorageFailure) -> Finding:
+    """Judge what kept PostgreSQL from its disk."""
+    if failure is StorageFailure.FULL:
+        remedy = "make room there; PostgreSQL and the service go on by themselves then"
+        return wrong("database_storage", "the disk of PostgreSQL is full: nothing new can be stored", remedy)
+    return wrong("database_storage", "the disk of PostgreSQL fails", "look at PostgreSQL's log and at its disk")
 
 
 def unreachable(error: str) -> Finding:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from iotide_server.clusters.credentials import acl_rows
 from iotide_server.embedded.acl import NodeAccess
 from iotide_server.kit.clock import Clock
-from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.db import Database, open_engine, storage_failure
 from iotide_server.kit.schema import Standing
 from iotide_server.kit.vault import Vault
 from iotide_server.operations import repository
@@ -78,8 +78,11 @@ def _look_at_database(installation: Installation, clock: Clock) -> tuple[list[Fi
                 findings += nodes.judge_nodes(nodes.read_nodes(session, clock()), installation.version)
                 findings.append(choices.judge_backup(repository.newest_backup(session), clock()))
                 accesses = acl_rows(session)
+            database.try_storage(session)
     except SQLAlchemyError as error:
-        findings.append(database.unreachable(str(getattr(error, "orig", error)).splitlines()[0]))
+        failure = storage_failure(error)
+        words = str(getattr(error, "orig", error)).splitlines()[0]
+        findings.append(database.unreachable(words) if failure is None else database.storage_failed(failure))
     finally:
         engine.dispose()
     return findings, accesses

@@ -46,6 +46,7 @@ class RedisFacts:
         users: None where we may not ask.
         own_names: users of our own connections.
         kept_bytes: what all keys and users need.
+        is_writing: its last write to the append-only file went well, as far as it tells.
     """
 
     version: tuple[int, ...]
@@ -54,6 +55,7 @@ class RedisFacts:
     own_names: frozenset[str]
     queue_length: int
     kept_bytes: int
+    is_writing: bool = True
 
 
 def read_redis(own: Redis, admin: Redis) -> RedisFacts:
@@ -71,7 +73,11 @@ def read_redis(own: Redis, admin: Redis) -> RedisFacts:
     names = {
         str(connection.connection_pool.connection_kwargs.get("username") or _DEFAULT) for connection in (own, admin)
     }
-    return RedisFacts(version, _settings(admin), _users(admin), frozenset(names), int(length), kept_bytes(admin))
+    persistence: Any = admin.info("persistence")
+    is_writing = persistence.get("aof_last_write_status", "ok") == "ok"
+    return RedisFacts(
+        version, _settings(admin), _users(admin), frozenset(names), int(length), kept_bytes(admin), is_writing
+    )
 
 
 def _settings(admin: Redis) -> Mapping[str, str] | None:
@@ -122,7 +128,7 @@ def judge_redis(facts: RedisFacts, nodes: Sequence[NodeAccess]) -> Iterator[Find
         remedy = "give IOTIDE_REDIS_ADMIN_URL the right to CONFIG GET, or look at its settings where it is hosted"
         yield warning("redis_settings", "it does not tell us its settings", remedy)
     else:
-        yield _persistence(facts.settings)
+        yield _persistence(facts.settings, is_writing=facts.is_writing)
         yield _memory(facts.settings, facts.kept_bytes)
         yield _clients(facts.settings, len(nodes))
     if facts.users is None:
@@ -144,7 +150,10 @@ def _version(version: tuple[int, ...]) -> Finding:
     return fine("redis", f"Redis {words} answers")
 
 
-def _persistence(settings: Mapping[str, str]) -> Finding:
+def _persistence(settings: Mapping[str, str], *, is_writing: bool) -> Finding:
+    if not is_writing:
+        sentence = "it cannot write its append-only file and takes no wake-ups: its disk is full or broken"
+        return wrong("redis_persistence", sentence, "make room on its disk; it goes on by itself then")
     if settings["appendonly"] == "yes":
         return fine("redis_persistence", "it keeps its messages over a restart")
     remedy = "set `appendonly yes` in redis.conf"

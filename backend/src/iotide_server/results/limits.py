@@ -1,0 +1,42 @@
+"""How much a node may report: bounds that hold whatever its agent says, each a setting (`IOTIDE_REPORT_...`)."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Self
+
+LONGEST_LABEL_VALUE: Final = 200
+"""Characters of a label's value; it stands in legends, tables and addresses."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportLimits:
+    """Bounds on what the agent of a node reports; `docs/isolation.md` has the table.
+
+    Attributes:
+        samples: numbers of a result.
+        series: distinct metrics with labels and target in a result.
+        labels: labels of a number.
+        label_values: distinct values of one label in a result.
+        counters: counters of which an order has curves.
+        curve_pieces: stored rows of up to 600 values of an order, for each day since it was offered.
+        raw_bytes: raw output of an order, also after its end.
+        raw_bytes_a_day: raw output of a node in a day (UTC).
+        log_lines: lines of one kind in a run's log that reports of an order may cause.
+    """
+
+    samples: int = 100_000
+    series: int = 20_000
+    labels: int = 16
+    label_values: int = 10_000
+    counters: int = 1_000
+    curve_pieces: int = 50_000
+    raw_bytes: int = 1024**3
+    raw_bytes_a_day: int = 20 * 1024**3
+    log_lines: int = 100
+
+    def of_order(self, offered_at: datetime, now: datetime) -> Self:
+        """Return the limits by now of an order that was offered then: a run of many days has more curves."""
+        return replace(self, curve_pieces=self.curve_pieces * (1 + max(0, (now - offered_at).days)))
+
+
+DEFAULTS: Final = ReportLimits()

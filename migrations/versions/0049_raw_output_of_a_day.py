@@ -1,0 +1,22 @@
+"""node_beat: how much raw output a node has sent today
+
+The previous release goes on: it neither reads the columns nor has to write them.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0049"
+down_revision = "0046"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("node_beat", sa.Column("raw_on", sa.Date(), nullable=True))
+    op.add_column("node_beat", sa.Column("raw_bytes", sa.BigInteger(), nullable=False, server_default="0"))
+
+
+def downgrade() -> None:
+    op.drop_column("node_beat", "raw_bytes")
+    op.drop_column("node_beat", "raw_on")

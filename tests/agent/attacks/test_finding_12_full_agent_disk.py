@@ -1,0 +1,220 @@
+"""Finding 12 of the security review: a full disk of the agent's at the end of a run lost its result, in wrong words."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import pytest
+from agent.node_rig import NodeRig
+from factories.tiny_runs import MIB
+from made_mounts import FileSystem, made_mount
+
+from iotide_agent import collecting
+from iotide_agent.calls import Speaker
+from iotide_agent.clock import ServerClock
+from iotide_agent.config import parse_config
+from iotide_agent.host import disk_problem
+from iotide_agent.protocol import ClaimUnanswered, RunnerEnded
+from iotide_agent.readiness import State, examine
+from iotide_agent.runner.headroom import HEADROOM_BYTES
+from iotide_agent.spool import Spool
+from iotide_agent.transport import Transport
+from iotide_wire.messages import FinishRequest, Outcome
+
+DD: Final = {"file_size_bytes": 4 * MIB, "block_size_bytes": MIB, "operations": ["write"]}
+STATE_DISK: Final = FileSystem("tmpfs", options=("mode=0700",), size_bytes=48 * MIB)
+LIMIT_SECONDS: Final = 60.0
+
+
+class Flood:
+    """Another program that takes every byte of a disk, also what becomes free meanwhile, until it ends."""
+
+    def __init__(self, directory: Path) -> None:
+        self._file = directory / "flood"
+        self._ends = threading.Event()
+        self.has_filled = threading.Event()
+        self._thread = threading.Thread(target=self._fill)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self.has_filled.wait(LIMIT_SECONDS)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ends.set()
+        self._thread.join()
+        self._file.unlink()
+
+    def _fill(self) -> None:
+        with self._file.open("wb", buffering=0) as file:
+            while not self._ends.wait(0.002):
+                for size_bytes in (MIB, 4096):
+                    with suppress(OSError):
+                        while file.write(bytes(size_bytes)) == size_bytes:
+                            pass
+                self.has_filled.set()
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[Path]:
+    with made_mount(STATE_DISK, tmp_path / "state") as mount:
+        yield mount.point
+        mount.unmount("--lazy")  # the bell of a node is still open
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    directory = tmp_path / "target"
+    directory.mkdir(mode=0o700)
+    return directory
+
+
+@pytest.fixture
+def node(state: Path, target: Path, monkeypatch: pytest.MonkeyPatch) -> NodeRig:
+    monkeypatch.setattr(collecting, "ROOM_SECONDS", 0.05)
+    return NodeRig(state, [target])
+
+
+def until(is_so: Callable[[], bool], what: str) -> None:
+    ends_at = time.monotonic() + LIMIT_SECONDS
+    while not is_so():
+        assert time.monotonic() < ends_at, what
+        time.sleep(0.05)
+
+
+def require_whole(result: FinishRequest) -> None:
+    assert (result.outcome, result.reason) == (Outcome.FINISHED, None)
+    assert {sample.metric for sample in result.samples} == {"throughput", "duration"}
+    assert [step.name for step in result.steps] == ["write"]
+    assert "000-write.stderr" in {artefact.name for artefact in result.artefacts}
+
+
+def test_what_was_set_aside_before_the_run_is_enough_for_its_result(node: NodeRig, state: Path, target: Path) -> None:
+    order = node.order("dd", DD, target)
+    node.begin(order)
+    node.until_ready(order)
+    ballast = state / "ballast"
+    with suppress(OSError), ballast.open("wb", buffering=0) as file:
+        while file.write(bytes(4096)):
+            pass
+    node.release(order)
+    result = node.finish(order)
+    require_whole(result)
+    assert list(target.iterdir()) == []
+    ballast.unlink()
+
+
+def test_a_result_waits_for_room_on_a_disk_that_stays_full_and_is_whole_then(
+    node: NodeRig, state: Path, target: Path
+) -> None:
+    order = node.order("dd", DD, target)
+    node.begin(order)
+    node.until_ready(order)
+    files = node.spool.files(order.order_id)
+    with Flood(state):
+        node.release(order)
+        until(lambda: not list(target.iterdir()), "the end of the load")
+        time.sleep(2.0)  # its runner has found no room for its last word
+        assert not files.exit.exists()
+        assert files.order.exists()
+    result = node.finish(order)
+    require_whole(result)
+    assert list(target.iterdir()) == []
+
+
+def test_the_result_of_a_run_that_has_ended_waits_for_room_too(node: NodeRig, state: Path, target: Path) -> None:
+    order = node.order("dd", DD, target)
+    node.begin(order)
+    node.release(order)
+    node.until(lambda: RunnerEnded(order.order_id) in node._events)
+    collected = threading.Thread(target=node.runs.collect, args=(order.order_id,), daemon=True)
+    with Flood(state):
+        (node.spool.files(order.order_id).directory / "headroom").unlink(missing_ok=True)
+        time.sleep(0.2)
+        collected.start()
+        collected.join(1.0)
+        assert collected.is_alive()
+    collected.join(LIMIT_SECONDS)
+    assert not collected.is_alive()
+    require_whole(node.spool.result(order.order_id))
+    node.runs.forget(order.order_id)
+
+
+def test_a_run_is_put_off_with_words_where_no_room_can_be_set_aside(node: NodeRig, state: Path, target: Path) -> None:
+    order = node.order("dd", DD, target)
+    node.spool.keep_order(order)
+    with Flood(state):
+        node.runs.begin(order)
+        result = node.spool.result(order.order_id)
+    assert (result.outcome, result.reason_code) == (Outcome.DECLINED, "state_disk_full")
+    assert result.reason == (f"the disk of {state} has 0 B free, and the records of a run need 16 MiB; make room there")
+    # A run that is put off counts neither an attempt nor a decline.
+    assert result.not_before is not None
+    assert result.not_before > datetime.now(UTC) + timedelta(seconds=30)
+    node.runs.forget(order.order_id)
+
+
+def test_room_that_is_set_aside_is_there_and_counts_as_no_unsent_result(
+    node: NodeRig, state: Path, target: Path
+) -> None:
+    order = node.order("dd", DD, target)
+    before_bytes = os.statvfs(state).f_bavail * os.statvfs(state).f_frsize
+    node.begin(order)
+    after_bytes = os.statvfs(state).f_bavail * os.statvfs(state).f_frsize
+    assert before_bytes - after_bytes >= HEADROOM_BYTES
+    assert node.spool.used_bytes() < MIB
+    node.release(order)
+    node.finish(order)
+    assert os.statvfs(state).f_bavail * os.statvfs(state).f_frsize > after_bytes + HEADROOM_BYTES // 2
+
+
+def test_an_end_that_nobody_wrote_down_is_told_as_that(node: NodeRig, target: Path) -> None:
+    order = node.order("dd", DD, target)
+    node.spool.keep_order(order)
+    node.runs._add(order)
+    node.runs.collect(order.order_id)
+    result = node.spool.result(order.order_id)
+    assert result.outcome is Outcome.FAILED
+    words = "the agent could not read the run's output: the runner left no record of how the run ended"
+    assert result.reason == words
+    node.runs.forget(order.order_id)
+
+
+def test_the_check_and_the_heartbeat_say_that_the_disk_is_full(state: Path, target: Path) -> None:
+    config = parse_config({"state_directory": str(state), "approved_directories": [str(target)]})
+    assert disk_problem(state) is None
+    with Flood(state):
+        words = disk_problem(state)
+        (found,) = [finding for finding in examine(config) if finding.name == "state directory"]
+    assert words == f"the disk of {state} has 0 B free, and the records of a run need 16 MiB; make room there"
+    assert (found.state, found.remedy) == (State.MISSING, "make room there")
+    assert "has 0 B free" in found.sentence
+
+
+def test_an_offer_is_left_alone_while_an_order_could_not_be_kept(state: Path) -> None:
+    spool = Spool(state)
+    spool.prepare()
+    transport = Transport("http://127.0.0.1:1", "token", None)  # nobody answers there, and nobody is asked
+    speaker = Speaker(transport, spool, ServerClock(), "instance-1", "boot-id-1")
+    with Flood(state):
+        assert speaker.claim(1, 10) == ClaimUnanswered(1, 10)
+    transport.close()
+
+
+def test_an_agent_that_cannot_note_its_greeting_notes_it_later(state: Path) -> None:
+    spool = Spool(state)
+    spool.prepare()
+    assert spool.keep_instance("instance-1")
+    with Flood(state):
+        assert not spool.keep_instance("instance-2")
+        assert spool.last_instance() == "instance-1"
+    assert spool.keep_instance("instance-2")
+    assert spool.last_instance() == "instance-2"

@@ -1,0 +1,153 @@
+"""Finding 12 and F15 of the security review: a full disk, the agent's or the server's, was named nowhere."""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+import psycopg
+import pytest
+from factories.clock import MovedClock
+from factories.site import Site
+from fastapi.testclient import TestClient
+from made_mounts import FileSystem, made_mount, run_as_root
+from opened import lend
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from redis import Redis, RedisError
+from services import free_port, running
+from sqlalchemy import text
+
+from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.embedded.privileges import choose_account
+from iotide_server.embedded.redis import prepare_redis
+from iotide_server.embedded.state import prepare_state_directory
+from iotide_server.gateway.idle_beats import idle_beat
+from iotide_server.gateway.idle_repository import IdleBeat, take_idle_beats
+from iotide_server.kit.db import Database, StorageFailure
+from iotide_server.live import health
+from iotide_server.operations.doctor.database import storage_failed
+from iotide_server.operations.doctor.redis import judge_redis, read_redis
+from iotide_wire.messages import BeatRequest
+
+WORDS: Final = "the disk of /var/lib/iotide has 0 B free, and the records of a run need 16 MiB; make room there"
+LIMIT_SECONDS: Final = 60.0
+MIB: Final = 1024**2
+
+
+@pytest.fixture
+def at_work(database: Database, clock: MovedClock) -> Site:
+    return Site(database, clock)
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Path]:
+    """A disk of 8 MiB that everybody may enter, as the server's own user must."""
+    root = Path(tempfile.mkdtemp(prefix="iotide-"))
+    try:
+        root.chmod(0o755)
+        with made_mount(FileSystem("tmpfs", options=("mode=0755",), size_bytes=8 * MIB), root / "small") as mount:
+            yield mount.point
+    finally:
+        shutil.rmtree(root)
+
+
+def test_a_node_whose_agent_has_no_room_is_passed_over_with_its_words_until_there_is(at_work: Site) -> None:
+    at_work.add_runs([1])
+    agent = at_work.agent(1)
+    agent.beat(problem=WORDS)
+    assert at_work.node(1).problem == f"its agent says: {WORDS}"
+    assert at_work.start() == []
+    agent.beat()
+    assert at_work.node(1).problem is None
+    assert len(at_work.start()) == 1
+
+
+def test_what_somebody_else_said_of_a_node_outweighs_its_agents_word(at_work: Site) -> None:
+    at_work.change("UPDATE node SET problem = 'no answer to an offer'")
+    at_work.agent(1).beat(problem=WORDS)
+    at_work.agent(1).beat()
+    assert at_work.node(1).problem == "no answer to an offer"
+
+
+def test_idle_heartbeats_that_tell_of_a_problem_or_end_one_are_taken_one_by_one(at_work: Site) -> None:
+    agent = at_work.agent(1)
+    agent.beat()
+    said = BeatRequest(
+        agent_instance=agent.instance, boot_id=agent.boot_id, sent_at=at_work.clock(), orders=(), problem=WORDS
+    )
+    headers = {"authorization": "Bearer iotide_node_x", "content-type": "application/json"}
+    assert idle_beat(headers, said.model_dump_json().encode()) is None
+    agent.beat(problem=WORDS)
+    now = at_work.clock()
+    with at_work.database.transaction() as session:
+        token = str(session.scalar(text("SELECT token_sha256 FROM node WHERE id = :id"), {"id": agent.node_id}))
+        assert take_idle_beats(session, [IdleBeat(token, agent.instance, None, 0)], now, now) == []
+
+
+def test_postgresql_s_full_disk_is_a_failure_of_its_own_and_stands_in_the_health(
+    client: TestClient,
+    clock: MovedClock,
+    postgres_server: PrivatePostgres,
+    migrated_url: str,
+    small_disk: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    space = small_disk / "space"
+    space.mkdir(mode=0o700)
+    run_as_root("chown", str(postgres_server.state.account.uid), space)
+    superuser = make_conninfo(postgres_server.superuser_url, dbname=conninfo_to_dict(migrated_url)["dbname"])
+    owner = conninfo_to_dict(migrated_url)["user"]
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        connection.execute(f"CREATE TABLESPACE small LOCATION '{space}'".encode())
+        connection.execute(f"GRANT CREATE ON TABLESPACE small TO {owner}".encode())
+        connection.execute(
+            f"CREATE TABLE filled (content text) TABLESPACE small; ALTER TABLE filled OWNER TO {owner}".encode()
+        )
+        try:
+            fill = text("INSERT INTO filled SELECT repeat(md5(n::text), 30) FROM generate_series(1, 20000) AS n")
+            with monkeypatch.context() as patch:
+                patch.setattr(health, "schema_state", lambda session: session.execute(fill))
+                refused = client.get("/api/v1/ready")
+            assert (refused.status_code, refused.headers["Retry-After"]) == (503, "10")
+            error = refused.json()["error"]
+            assert (error["code"], error["message"], error["remedy"]) == (
+                *("storage_full", "the disk of the database is full"),
+                "make room there; the service goes on by itself then",
+            )
+            told = client.get("/api/v1/health").json()
+            assert (told["status"], told["database"]) == ("degraded", "full")
+            clock.move(120)
+            assert client.get("/api/v1/health").json()["database"] == "ok"
+        finally:
+            connection.execute("DROP TABLE filled")
+            connection.execute("DROP TABLESPACE small")
+
+
+def test_the_doctor_names_a_full_and_a_failing_disk_of_postgresql() -> None:
+    full = storage_failed(StorageFailure.FULL)
+    assert full.sentence == "the disk of PostgreSQL is full: nothing new can be stored"
+    assert full.remedy == "make room there; PostgreSQL and the service go on by themselves then"
+    assert storage_failed(StorageFailure.BROKEN).sentence == "the disk of PostgreSQL fails"
+
+
+def test_redis_whose_append_only_file_has_no_room_is_full_and_not_down(small_disk: Path) -> None:
+    root = lend(small_disk / "state")
+    state = prepare_state_directory(root, choose_account(root))
+    redis = prepare_redis(state, port=free_port())
+    with (
+        running(redis.part(), state),
+        closing(Redis.from_url(redis.admin_url)) as admin,
+    ):
+        assert health._look_at_redis(admin) == "ok"
+        ends_at = time.monotonic() + LIMIT_SECONDS
+        while health._look_at_redis(admin) == "ok":
+            assert time.monotonic() < ends_at
+            with suppress(RedisError):
+                admin.set("filled", "x" * (MIB // 2))
+        assert health._look_at_redis(admin) == "full"
+        findings = judge_redis(read_redis(admin, admin), [])
+        (told,) = [finding for finding in findings if finding.check == "redis_persistence"]
+        assert told.sentence.startswith("it cannot write its append-only file and takes no wake-ups")
