@@ -3527,6 +3527,7 @@ export interface components {
          *         spool_bytes: what orders and unsent results take on the node's disk.
          *         stuck: what holds the node although no order of the agent loads it; empty: nothing does. None: not looked at,
          *             since an order loads the node.
+         *         problem: why the agent can take no order now, in words, as for a full disk of its own; None where it can.
          */
         BeatRequest: {
             /** Agent Instance */
@@ -3545,6 +3546,8 @@ export interface components {
             clock?: components["schemas"]["ClockReading"] | null;
             /** Stuck */
             stuck?: components["schemas"]["StuckLoad-Input"][] | null;
+            /** Problem */
+            problem?: string | null;
         };
         /**
          * Blackout
@@ -5684,26 +5687,28 @@ export interface components {
             status: "ok" | "degraded";
             /**
              * Database
+             * @description `full` when a request met its full disk in the last minute, by this process
              * @enum {string}
              */
-            database: "ok" | "down" | "unknown";
+            database: "ok" | "down" | "full" | "unknown";
             /**
              * Redis
+             * @description `full` when the disk of its append-only file is
              * @enum {string}
              */
-            redis: "ok" | "down" | "unknown";
+            redis: "ok" | "down" | "full" | "unknown";
             /**
              * Scheduler
              * @description `unknown` while the database is down
              * @enum {string}
              */
-            scheduler: "ok" | "down" | "unknown";
+            scheduler: "ok" | "down" | "full" | "unknown";
             /**
              * Worker
              * @description `down` when its work has been due for a minute; `unknown` while no scheduler asks for any
              * @enum {string}
              */
-            worker: "ok" | "down" | "unknown";
+            worker: "ok" | "down" | "full" | "unknown";
             /**
              * Version
              * @example 0.1.0
@@ -11715,7 +11720,8 @@ export interface operations {
                  *           "processes": 1,
                  *           "since": "2026-11-21T10:00:00Z"
                  *         }
-                 *       ]
+                 *       ],
+                 *       "problem": "text"
                  *     }
                  */
                 "application/json": components["schemas"]["BeatRequest"];
