@@ -173,7 +173,7 @@ def cluster(site: ChangedSite) -> None:
 
 
 def agent_says_hello(site: ChangedSite, look: int | None = None) -> None:
-    has = {"workloads": (workload("dd"),), "mounts": (mount("/scratch"),), "look": look}
+    has = {"workloads": (workload("copy"),), "mounts": (mount("/scratch"),), "look": look}
     said = hello("instance-n1", previous="instance-n1").model_copy(update=has)
     agent(site, "/hello", said.model_dump(mode="json"))
 
@@ -192,7 +192,7 @@ def plan(**changes: object) -> Json:
         "cluster": "blade",
         "nodes": ["n1"],
         "targets": ["scratch"],
-        "workloads": [{"workload": "dd", "options": {"file_size_bytes": "1 MiB"}}],
+        "workloads": [{"workload": "copy", "options": {"file_size_bytes": "1 MiB"}}],
         "repeats": 1,
         **changes,
     }

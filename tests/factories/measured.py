@@ -195,6 +195,16 @@ class Measured:
         return run
 
 
+def announced_again(measured: Measured, revision: int, *, digest: str, **changes: object) -> Workload:
+    """The workload as a row of this revision and digest."""
+    columns = {column.name: getattr(measured.workload, column.name) for column in Workload.__table__.columns}
+    del columns["id"]
+    row = Workload(**columns | {"revision": revision, "schema_sha256": digest} | changes)
+    measured.session.add(row)
+    measured.session.flush()
+    return row
+
+
 def sample(value: float, metric: str = "write_rate", **labels: str | float | bool) -> SampleMessage:
     return SampleMessage(metric=metric, value=value, labels=labels, target_id=None)
 

@@ -69,7 +69,7 @@ class ReadyCluster:
         self.session.add(node)
         self.session.flush()
         agents.hello(self.session, node.id, self.hello(name), self.now)
-        workloads.announce(self.session, node.id, announced(self.absent_tools))
+        workloads.announce(self.session, node, announced(self.absent_tools))
         return node
 
     def hello(self, name: str, *, boot: str = "boot-1234") -> HelloRequest:

@@ -18,6 +18,9 @@ from iotide_server.tables import metadata
 _AUDIT: Final = "audit_entry"
 """It keeps what was done, also to what is gone."""
 
+_SHARED: Final = "workload"
+"""Some of its rows belong to a cluster and others to none, so what refers to it belongs elsewhere as well."""
+
 _FORGET_WORK: Final = text(
     """
     DELETE FROM work
@@ -46,8 +49,10 @@ _FORGET_WORKLOADS: Final = text(
 )
 _FORGET_BASELINES: Final = text(
     """
-    DELETE FROM workload_baseline WHERE name = ANY(:names)
-      AND NOT EXISTS (SELECT FROM workload WHERE workload.name = workload_baseline.name)
+    DELETE FROM workload_baseline AS baseline
+    WHERE NOT EXISTS (
+        SELECT FROM workload WHERE workload.name || coalesce('@' || workload.cluster_id, '') = baseline.name
+    )
     """
 )
 
@@ -86,7 +91,7 @@ def _forget(session: Session, cluster_ids: list[int], founded: list[datetime]) -
             count += _rows(session, delete(table).where(belongs))
     count += _rows(session, _FORGET_ENVIRONMENTS, {"digests": digests})
     names = list(session.scalars(_FORGET_WORKLOADS, {"founded": founded}))
-    return count + len(names) + _rows(session, _FORGET_BASELINES, {"names": names})
+    return count + len(names) + _rows(session, _FORGET_BASELINES)
 
 
 def _belongs(table: Table, cluster_ids: Collection[int]) -> ColumnElement[bool] | None:
@@ -102,6 +107,8 @@ def _belongs(table: Table, cluster_ids: Collection[int]) -> ColumnElement[bool] 
     if "cluster_id" in table.c:
         return table.c.cluster_id == any_of(cluster_ids)
     for key in table.foreign_keys:
+        if key.column.table.name == _SHARED:
+            continue
         of_parent = None if key.parent.nullable else _belongs(key.column.table, cluster_ids)
         if of_parent is not None:
             return key.parent.in_(select(key.column).where(of_parent))

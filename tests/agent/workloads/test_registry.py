@@ -13,6 +13,7 @@ from iotide_agent.workloads.registry import (
     announcements,
     workload,
 )
+from iotide_wire.vocabulary import require_vocabulary
 
 PLUG_IN = """
 from typing import ClassVar
@@ -79,6 +80,21 @@ def test_installed_plug_in_is_announced_like_our_own(tmp_path: Path, monkeypatch
     assert found.option_defaults == {"depth": 3}
     assert found.options_schema["required"] == ["blob_size_bytes"]
     assert CommandWant(("blobber", "-V"), "blob-tools") in told.asked
+
+
+def test_choices_that_are_an_enum_are_announced_where_they_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Servers follow no references, and pydantic makes one of each Enum and of each model inside a model."""
+    kinds = "from enum import StrEnum\nclass Kind(StrEnum):\n    A = 'a'\n    B = 'b'\n"
+    fields = "depth: int = 3\n    kind: Kind = Field(default=Kind.A, title='Kind')\n    others: tuple[Kind, ...] = ()"
+    install(tmp_path, "iotide_test_enum", kinds + PLUG_IN.replace("NAME", "enum").replace("depth: int = 3", fields))
+    monkeypatch.syspath_prepend(tmp_path)
+    [found] = [item for item in announcements(Told("1.0"), {}) if item.name == "enum"]
+    require_vocabulary(found)
+    options = found.options_schema["properties"]
+    assert options["kind"] == {"default": "a", "enum": ["a", "b"], "title": "Kind", "type": "string"}
+    assert options["others"]["items"]["enum"] == ["a", "b"]
 
 
 def test_settings_of_the_node_reach_the_plug_in_and_wrong_ones_make_it_unavailable(

@@ -45,14 +45,14 @@ class Story:
             "cluster": "blade",
             "nodes": ["n1"],
             "targets": ["scratch"],
-            "workloads": [{"workload": "dd", "options": {"file_size_bytes": "1 MiB"}}],
+            "workloads": [{"workload": "copy", "options": {"file_size_bytes": "1 MiB"}}],
             "repeats": 1,
         }
         campaign = self.person("POST", "/campaigns", json={**plan, **changes})
         return int(self.person("GET", f"/runs?campaign_id={campaign['id']}")["items"][0]["id"])
 
     def hello(self, *, instance: str = "instance-n1", revision: int = 1) -> Response:
-        said = hello(instance).model_copy(update={"workloads": (workload("dd", revision=revision),)})
+        said = hello(instance).model_copy(update={"workloads": (workload("copy", revision=revision),)})
         return self.agent("/hello", said.model_dump(mode="json"))
 
     def offer(self) -> tuple[int, int]:
@@ -118,7 +118,7 @@ def test_a_run_from_its_submission_to_its_result(story: Story) -> None:
     assert story.person("GET", f"/runs/{run_id}")["waiting_because"] == "it is about to start"
     order_id, fence = story.offer()
     order = story.claim(order_id, fence).json()
-    assert (order["run_id"], order["workload"], order["options"]["file_size_bytes"]) == (run_id, "dd", 1024**2)
+    assert (order["run_id"], order["workload"], order["options"]["file_size_bytes"]) == (run_id, "copy", 1024**2)
     assert order["targets"][0]["path"] == "/scratch"
     assert story.beat(order_id, fence, "preflight")["orders"][0]["word"] == "continue"
     assert story.beat(order_id, fence, "ready")["orders"][0]["word"] == "go"
@@ -257,7 +257,7 @@ def test_runs_are_filtered(story: Story, make_person: Callable[..., Person]) -> 
     assert ids("") == [waiting, done]
     assert ids("state=finished") == [done]
     assert ids(f"campaign_id={found['campaign_id']}") == [waiting]
-    assert ids(f"node_id={node}&workload=dd") == [waiting, done]
+    assert ids(f"node_id={node}&workload=copy") == [waiting, done]
     assert ids(f"node_id={node + 1}") == ids("workload=fio") == ids("target_id=999") == ids("series_id=1") == []
     page = story.person("GET", "/runs?limit=1")
     assert ids(f"limit=1&cursor={page['next_cursor']}") == [done]

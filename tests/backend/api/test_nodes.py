@@ -24,7 +24,7 @@ def node(database: Database) -> Node:
     with database.transaction() as session:
         made = make_node(session, make_cluster(session))
         workloads.announce(
-            session, made.id, [workload("dd"), workload("fio", available=False, unavailable_because="no")]
+            session, made, [workload("copy"), workload("seek", available=False, unavailable_because="no")]
         )
         return made
 
@@ -45,7 +45,7 @@ def test_a_node_shows_what_its_agent_said(get: Callable[[str], Json], node: Node
     assert (shown["name"], shown["state"], shown["slots"]) == ("n1", "online", 1)
     assert shown["approved_directories"] == ["/scratch"]
     assert [mount["mount_point"] for mount in shown["mounts"]] == ["/", "/scratch"]
-    assert [(row["name"], row["available"]) for row in shown["workloads"]] == [("dd", True), ("fio", False)]
+    assert [(row["name"], row["available"]) for row in shown["workloads"]] == [("copy", True), ("seek", False)]
     assert shown["active_orders"] == []
     assert shown == get("/nodes")["items"][0]
 
@@ -199,9 +199,9 @@ def test_a_revoked_join_token_lets_nobody_in(client: TestClient, admin: Person, 
 
 
 def test_the_catalogue_shows_which_nodes_have_what(get: Callable[[str], Json], node: Node) -> None:
-    fio, dd = get("/workloads")["items"]
-    assert (dd["name"], dd["nodes"][0]["node_ids"], dd["nodes"][0]["available"]) == ("dd", [node.id], True)
-    assert fio["nodes"][0]["unavailable_because"] == "no"
-    assert dd["options_schema"]["properties"]["file_size_bytes"]["x-unit"] == "bytes"
-    assert dd["metrics"][0]["unit"] == "bytes_per_second"
+    seek, copy = get("/workloads")["items"]
+    assert (copy["name"], copy["nodes"][0]["node_ids"], copy["nodes"][0]["available"]) == ("copy", [node.id], True)
+    assert seek["nodes"][0]["unavailable_because"] == "no"
+    assert copy["options_schema"]["properties"]["file_size_bytes"]["x-unit"] == "bytes"
+    assert copy["metrics"][0]["unit"] == "bytes_per_second"
     assert get(f"/workloads?cluster_id={node.cluster_id + 1}")["items"] == []

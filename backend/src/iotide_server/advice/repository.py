@@ -18,7 +18,8 @@ MOST_ENVIRONMENTS: Final = 60
 AnyRow = Row[Any]
 
 _DESCRIBED: Final = """
-    SELECT cell.id, cell.ordinal, cell.campaign_id, workload.name AS workload, cell.options, cell.variant,
+    SELECT cell.id, cell.ordinal, cell.campaign_id, campaign.cluster_id, workload.name AS workload, cell.options,
+           cell.variant,
            ARRAY(SELECT node.name FROM node JOIN cell_node ON node_id = node.id
                  WHERE cell_id = cell.id AND step_role IS DISTINCT FROM 'sender' ORDER BY node.name) AS nodes,
            ARRAY(SELECT target.name FROM target JOIN cell_target ON target_id = target.id
@@ -27,6 +28,7 @@ _DESCRIBED: Final = """
             JOIN cell_node USING (cell_id, node_id) WHERE cell_id = cell.id) AS free_bytes,
            ended.run_ids, ended.environment_sha256
     FROM cell
+    JOIN campaign ON campaign.id = cell.campaign_id
     JOIN workload ON workload.id = cell.workload_id
     CROSS JOIN LATERAL (
         SELECT array_agg(run.id ORDER BY run.id) AS run_ids,

@@ -111,7 +111,7 @@ def _newest_alike(rows: Sequence[AnyRow]) -> list[AnyRow]:
 def _cells(session: Session, rows: Sequence[AnyRow]) -> list[Cell]:
     """In the order of the rows."""
     environments = repository.environments(session, {row.environment_sha256 for row in rows} - {None})
-    titles = option_titles(session, {row.workload for row in rows})
+    titles = option_titles(session, {row.workload for row in rows}, {row.cluster_id for row in rows})
     return [
         Cell(
             ordinal=row.ordinal,

@@ -52,7 +52,7 @@ def compose(session: Session, due: DueDigest) -> Message | None:
         waiting=[alert for alert in alerts if alert.kind == "change"],
         stopped=[alert for alert in alerts if alert.kind == "stale"],
         noisiest=[NoisySeries(**row._mapping) for row in session.execute(_NOISIEST, values)],
-        titles=option_titles(session, workloads),
+        titles=option_titles(session, workloads, [due.cluster_id]),
     )
     return None if week.is_empty else digest_message(week)
 

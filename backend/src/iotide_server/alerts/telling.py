@@ -27,7 +27,7 @@ def tell_group(session: Session, group_id: int) -> None:
     channel_ids = repository.channels_of(session, {alert.rule.id for alert in told if alert.rule is not None})
     if not told or not channel_ids:
         return
-    titles = option_titles(session, {alert.series.workload for alert in told})
+    titles = option_titles(session, {alert.series.workload for alert in told}, {alert.cluster_id for alert in told})
     message = group_message(group_id, told, titles, is_environment=group.is_environment)
     announce(session, message, channel_ids=channel_ids, key=f"alert group {group_id}", now=now)
     group.told_at = group.told_at or now

@@ -152,7 +152,7 @@ def _loads(session: Session, plan: CampaignPlan, by_name: Mapping[str, Node]) ->
             workload,
             options,
             sweep,
-            workloads.baseline(session, workload.name).option_defaults,
+            workloads.baseline(session, workload).option_defaults,
             needed=_EXPRESSION.validate_python(workload.bytes_needed),
             moved=_EXPRESSION.validate_python(workload.bytes_moved),
             seconds=_EXPRESSION.validate_python(workload.run_seconds),

@@ -37,7 +37,8 @@ _ORDER: Final = text(
                 WHERE blackout.cluster_id = run.cluster_id AND ends_at > :now)
                    - run.time_limit_seconds - :start_seconds)) ELSE 0 END AS quiet_wait_seconds,
            workload.name AS workload,
-           workload.revision AS workload_revision, workload.schema_sha256, cell.options, node_order.state,
+           workload.revision AS workload_revision, split_part(workload.schema_sha256, '@', 1) AS digest,
+           cell.options, node_order.state,
            node_order.claimed_by, node_order.claimed_boot_id, node_order.outcome, attempt.reason_code, attempt.reason,
            coalesce(cell_node.step_role, 'client') AS step_role,
            ARRAY(SELECT target_id FROM cell_target WHERE cell_id = cell.id ORDER BY target_id) AS target_ids,

@@ -72,12 +72,11 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
 
     Raises:
         AgentAlreadyRunningError: the agent cannot be the node's.
-        InvalidInputError: an announced schema cannot be used.
     """
     runs.lock_runs_on(session, node_id)
     before = session.get_one(Node, node_id).boot_id
     node = agents.hello(session, node_id, request, now)
-    workloads.announce(session, node_id, request.workloads)
+    workloads.announce(session, node, request.workloads)
     target_mounts.refresh_mounts(session, node_id, request.mounts, now)
     runs.lose_missing(session, node_id, request, now)
     if node.stuck is not None and before != request.boot_id:
@@ -216,7 +215,7 @@ def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) 
         repeat=found.repeat,
         workload=found.workload,
         workload_revision=found.workload_revision,
-        schema_sha256=found.schema_sha256,
+        schema_sha256=found.digest,
         options=found.options,
         targets=tuple(target_mounts.order_targets(session, node_id, found.target_ids)) if has_targets else (),
         node_mode=node_mode(Exclusivity(found.exclusive)).value,

@@ -174,7 +174,7 @@ class _Loading:
 
     def _cell(self, campaign: Campaign, ordinal: int, table: Table, printed: PublishedCell) -> Cell:
         workload = self._workloads[table.workload]
-        baseline = workloads.baseline(self._session, workload.name)
+        baseline = workloads.baseline(self._session, workload)
         cell = Cell(
             campaign_id=campaign.id,
             ordinal=ordinal,

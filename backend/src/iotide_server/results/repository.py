@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Row, Text, cast, func, select, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
 from iotide_server.clusters.models import Node
@@ -26,19 +26,9 @@ from iotide_wire.measured import StepRole
 from iotide_wire.messages import OrderRole
 from iotide_wire.plan import QuietPolicy
 
-_BREAKING = aliased(Workload)
-_WORKLOAD: Final = (
-    Workload.name.label("workload"),
-    Workload.revision,
-    Workload.metrics,
-    # The last revision that breaks series, up to the one that was run: a newer one may be announced meanwhile.
-    func.coalesce(
-        select(func.max(_BREAKING.revision))
-        .where(_BREAKING.name == Workload.name, _BREAKING.breaks_series, _BREAKING.revision <= Workload.revision)
-        .scalar_subquery(),
-        1,
-    ).label("series_revision"),
-)
+_WORKLOAD: Final = (Workload.name.label("workload"), Workload.revision, Workload.metrics, Workload.series_revision)
+_OF_CLUSTER: Final = "@" + cast(Workload.cluster_id, Text)
+"""As `Catalogue.key` has it."""
 # One statement, since every result of every run asks for it.
 _MEASURED_CELL: Final = (
     select(
@@ -57,7 +47,7 @@ _MEASURED_CELL: Final = (
     )
     .join(Campaign, Campaign.id == Cell.campaign_id)
     .join(Workload, Workload.id == Cell.workload_id)
-    .join(WorkloadBaseline, WorkloadBaseline.name == Workload.name)
+    .join(WorkloadBaseline, WorkloadBaseline.name == Workload.name + func.coalesce(_OF_CLUSTER, ""))
 )
 
 # By the run too, for that is what samples are found by.
@@ -145,7 +135,7 @@ def measured_cell(session: Session, cell_id: int, revision: int | None = None) -
     cell = session.execute(_MEASURED_CELL.where(Cell.id == cell_id)).one()
     measuring: Row[Any] = cell
     if revision is not None and revision != cell.revision:
-        measuring = _revision(session, cell.workload, revision)
+        measuring = _revision(session, cell, revision)
     metrics = map(MetricSpec.model_validate, measuring.metrics)
     return MeasuredCell(
         id=cell.id,
@@ -164,11 +154,17 @@ def measured_cell(session: Session, cell_id: int, revision: int | None = None) -
     )
 
 
-def _revision(session: Session, name: str, revision: int) -> Row[Any]:
-    newest = select(*_WORKLOAD).where(Workload.name == name, Workload.revision == revision).order_by(Workload.id.desc())
+def _revision(session: Session, cell: Row[Any], revision: int) -> Row[Any]:
+    """Look for the revision among iotide's own workloads first, then in the catalogue of the cell's cluster."""
+    is_theirs = Workload.cluster_id.is_(None) | (Workload.cluster_id == cell.cluster_id)
+    newest = (
+        select(*_WORKLOAD)
+        .where(Workload.name == cell.workload, Workload.revision == revision, is_theirs)
+        .order_by(Workload.cluster_id.nulls_first(), Workload.id.desc())
+    )
     found = session.execute(newest.limit(1)).one_or_none()
     if found is None:
-        raise RevisionUnknownError(name, revision)
+        raise RevisionUnknownError(cell.workload, revision)
     return found
 
 

@@ -20,6 +20,7 @@ class Superseded(StrEnum):
     NODE_CLOCK = "node_clock"
     MIXED_TARGETS = "mixed_targets"
     ONE_WRITER = "one_writer"
+    REJOINED = "rejoined"
 
     @property
     def words(self) -> str:
@@ -37,6 +38,7 @@ _WORDS: Final = {
         "iotide run reparse reads the total of all targets from it."
     ),
     Superseded.ONE_WRITER: "A total of one writer repeats its throughput, and is no longer measured.",
+    Superseded.REJOINED: "An admin undid the catalogue entry that split this series. The series before it goes on.",
 }
 _TOTAL: Final = "total_"
 _OF_ONE_WRITER: Final = frozenset({"total_throughput", "total_operation_rate"})

@@ -30,8 +30,7 @@ _FAILED: Final = text(
       AND (CAST(:until AS timestamptz) IS NULL OR failed.ended_at <= :until)
       AND cell.options_sha256 = series.options_sha256 AND cell.variant = series.variant
       AND workload.name = series.workload
-      AND coalesce((SELECT max(revision) FROM workload AS breaking WHERE breaking.name = workload.name
-                    AND breaking.breaks_series AND breaking.revision <= workload.revision), 1) = series.series_revision
+      AND workload.series_revision = series.series_revision
       AND ARRAY(SELECT node_id FROM cell_node WHERE cell_id = cell.id ORDER BY node_id) = series.node_ids
       AND ARRAY(SELECT target_id FROM cell_target WHERE cell_id = cell.id ORDER BY target_id) = series.target_ids
     GROUP BY failed.campaign_id, failed.cell_id

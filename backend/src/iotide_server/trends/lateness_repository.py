@@ -30,8 +30,7 @@ _EXPECTED: Final = text(
     ),
     owed AS (
         SELECT newest.*, cell.variant, cell.options_sha256, workload.name AS workload,
-               coalesce((SELECT max(revision) FROM workload AS breaking WHERE breaking.name = workload.name
-                         AND breaking.breaks_series AND breaking.revision <= workload.revision), 1) AS series_revision,
+               workload.series_revision,
                ARRAY(SELECT node_id FROM cell_node WHERE cell_id = cell.id ORDER BY node_id) AS node_ids,
                ARRAY(SELECT target_id FROM cell_target WHERE cell_id = cell.id ORDER BY target_id) AS target_ids
         FROM newest

@@ -1,17 +1,50 @@
 """Tables of the catalogue that agents announced."""
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import JSON, ForeignKey, UniqueConstraint, func, text
+from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from iotide_server.kit.db import Base, Identified, Json
 
+_APART: Final = "@"
+"""No name and no digest has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """What a workload's name stands for: in one cluster, or everywhere where iotide ships the workload.
+
+    Attributes:
+        cluster_id: whose nodes announce it; None for iotide's own.
+    """
+
+    cluster_id: int | None
+
+    def key(self, text: str) -> str:
+        """Return a name or digest as it is unique in the database: `3f5b...@7` in the catalogue of cluster 7.
+
+        The columns were unique before catalogues were apart, and the previous release relies on that.
+        """
+        return text if self.cluster_id is None else f"{text}{_APART}{self.cluster_id}"
+
+
+EVERYWHERE: Final = Catalogue(None)
+
 
 class Workload(Identified, Base):
-    """One revision of a workload as at least one agent has it; two agents with other schemas make two rows."""
+    """One revision of a workload as at least one agent has it; two agents with other schemas make two rows.
+
+    Attributes:
+        cluster_id: of the cluster whose catalogue it is in; NULL for a workload that iotide ships.
+        schema_sha256: the announcement's digest as `Catalogue.key` has it.
+        series_revision: the last revision up to this one that breaks series, as it was known when it was stored.
+            What is announced later never changes it.
+        announced_by: name of the node that announced it first; NULL for a workload that iotide ships.
+    """
 
     __tablename__ = "workload"
 
@@ -29,9 +62,20 @@ class Workload(Identified, Base):
     breaks_series: Mapped[bool]
     step_roles: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
     tool: Mapped[str]
+    cluster_id: Mapped[int | None] = mapped_column(ForeignKey("cluster.id"))
+    series_revision: Mapped[int] = mapped_column(server_default=text("1"))
+    announced_by: Mapped[str | None]
     first_seen_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
-    __table_args__ = (UniqueConstraint("name", "revision", "schema_sha256"),)
+    __table_args__ = (
+        UniqueConstraint("name", "revision", "schema_sha256"),
+        Index("ix_workload_cluster_id_name", "cluster_id", "name"),
+    )
+
+    @property
+    def digest(self) -> str:
+        """The announcement's digest, equal on nodes whose results can be compared."""
+        return self.schema_sha256.partition(_APART)[0]
 
 
 class NodeWorkload(Base):
@@ -47,7 +91,11 @@ class NodeWorkload(Base):
 
 
 class WorkloadBaseline(Base):
-    """Defaults frozen at a workload's first revision: only options that differ from them are in the series key."""
+    """Defaults frozen at a workload's first revision: only options that differ from them are in the series key.
+
+    Attributes:
+        name: of the workload, as `Catalogue.key` has it.
+    """
 
     __tablename__ = "workload_baseline"
 

@@ -5,14 +5,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from jsonschema import Draft202012Validator, SchemaError, ValidationError
+from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.exceptions import best_match
-from referencing import Registry
-from referencing.exceptions import Unresolvable
 
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.suggest import choose_from
 from iotide_wire.options import OptionError, to_base_units
+from iotide_wire.vocabulary import VocabularyError, require_options_schema, require_values
 
 _REMEDIES = {
     "type": "give a value of type {limit}",
@@ -45,33 +44,6 @@ _BY_OPTION = frozenset(
 _USUAL_REMEDY = "give a value that fits its schema: {keyword} {limit}"
 
 
-def check_schema(schema: Mapping[str, Any], field: str) -> None:
-    """Make sure that announced options can be validated at all.
-
-    Args:
-        field: where the schema stands in the announcement, for the error.
-
-    Raises:
-        InvalidInputError: it is no JSON Schema of an object.
-    """
-    try:
-        _check(json.dumps(schema))
-    except SchemaError as error:
-        raise InvalidInputError(f"{field}: {error.message}", field=field, remedy="mend the plug-in") from error
-    if schema.get("type") != "object":
-        raise InvalidInputError(f"{field}: not the schema of an object", field=field, remedy="mend the plug-in")
-
-
-@lru_cache(maxsize=64)
-def _check(schema_json: str) -> None:
-    """What is sound is not looked at again: all nodes announce the same, and a look costs some milliseconds.
-
-    Raises:
-        SchemaError: it is no JSON Schema; that is not remembered.
-    """
-    Draft202012Validator.check_schema(json.loads(schema_json))
-
-
 def is_by_option(schema: Mapping[str, Any]) -> bool:
     """Check that the schema says of each option by itself what it may be, and nothing of several together."""
     return all(keyword in _BY_OPTION or keyword.startswith("x-") for keyword in schema)
@@ -86,8 +58,10 @@ def complete_options(
         field: where the options stand in the request, for the error.
 
     Raises:
-        InvalidInputError: an option is unknown, missing, of the wrong type or out of its range.
+        InvalidInputError: an option is unknown, missing, of the wrong type or out of its range; or the schema itself,
+            stored by an earlier release, is not one that nodes may announce.
     """
+    validator = _validator(schema, field)
     known = schema.get("properties", {})
     for name, value in options.items():
         if name not in known:
@@ -103,18 +77,39 @@ def complete_options(
     for name in schema.get("required", ()):
         if name not in completed:
             raise InvalidInputError(f"{name} is missing", field=f"{field}.{name}", remedy=f"give the option {name}")
-    # The empty registry keeps a schema that an agent sent from making the server fetch anything.
     try:
-        failure = best_match(Draft202012Validator(schema, registry=Registry()).iter_errors(completed))
-    except Unresolvable as error:
+        require_values(completed, field)
+    except VocabularyError as error:
         raise InvalidInputError(
-            f"the announced schema refers to {error.ref}, which it does not contain",
-            field=field,
-            remedy="mend the plug-in on the nodes, or leave this workload out",
+            f"{field}: {error.problem}", field=field, remedy="give fewer or smaller values"
         ) from error
+    failure = best_match(validator.iter_errors(completed))
     if failure is not None:
         raise _refusal(failure, field)
     return completed
+
+
+def _validator(schema: Mapping[str, Any], field: str) -> Draft202012Validator:
+    try:
+        return _prepared(json.dumps(schema))
+    except VocabularyError as error:
+        raise InvalidInputError(
+            f"the schema that its nodes announced cannot be used: {error.path}: {error.problem}",
+            field=field,
+            remedy=f"leave this workload out until its nodes announce another: {error.remedy}",
+        ) from error
+
+
+@lru_cache(maxsize=256)
+def _prepared(schema_json: str) -> Draft202012Validator:
+    """Return what judges options by the schema; each of many configurations is judged by the same.
+
+    Raises:
+        VocabularyError: it cannot be used.
+    """
+    schema = json.loads(schema_json)
+    require_options_schema(schema)
+    return Draft202012Validator(schema)
 
 
 def _refusal(failure: ValidationError, field: str) -> InvalidInputError:

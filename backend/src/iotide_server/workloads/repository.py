@@ -5,15 +5,23 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, SQLColumnExpression, cast, delete, exists, func, or_, select, text
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, cast, delete, exists, func, or_, select, text
 from sqlalchemy.dialects.postgresql import JSONPATH, aggregate_order_by, insert
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json, any_of, any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
-from iotide_server.workloads.models import NodeWorkload, Workload, WorkloadBaseline
+from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_wire import names as wire_names
+from iotide_wire.expressions import Number
+
+MOST_ENTRIES: Final = 500
+"""Of one cluster's own catalogue."""
+_APART_FROM_DIGEST: Final = ("metrics", "title", "description", "tool", "breaks_series")
+"""What a digest does not cover; of the metrics, which are primary."""
+REJECTED: Final = 0
+"""Stands for the revision of what was rejected."""
 
 _IN_CAMPAIGNS: Final = text(
     """
@@ -49,38 +57,95 @@ class NodesAlike:
     node_ids: Sequence[int]
 
 
-def upsert_workload(session: Session, row: Json) -> int:
-    """The id of the workload with this name, revision and schema, made when it is new.
+def upsert_workload(session: Session, catalogue: Catalogue, row: Json) -> int:
+    """Return the id of the workload with this name, revision and digest in the catalogue; store it when it is new.
 
-    Which metrics are primary is no part of the schema. The first agent that names them decides.
+    Which metrics are primary is no part of the digest. The first agent of a cluster that names them decides. Of a
+    workload that iotide ships, all that is no part of it is as this release says.
     """
-    statement = insert(Workload).values(**row)
+    values = row | {"cluster_id": catalogue.cluster_id, "schema_sha256": catalogue.key(row["schema_sha256"])}
+    changed = _APART_FROM_DIGEST if catalogue.cluster_id is None else ("metrics",)
+    statement = insert(Workload).values(**values)
     statement = statement.on_conflict_do_update(
         index_elements=[Workload.name, Workload.revision, Workload.schema_sha256],
-        set_={"metrics": statement.excluded.metrics},
-        where=_names_primary(statement.excluded.metrics) & ~_names_primary(Workload.metrics),
+        set_={name: statement.excluded[name] for name in changed},
+        where=_may_change(catalogue, statement.excluded),
     )
     inserted: int | None = session.scalar(statement.returning(Workload.id))
-    if inserted is not None:
-        return inserted
-    known = select(Workload.id).where(
+    return session.scalars(_known(catalogue, row)).one() if inserted is None else inserted
+
+
+def upsert_rejected(session: Session, catalogue: Catalogue, name: str) -> int:
+    """Return the id of the row that stands for all rejected announcements of a name in a cluster: it holds nothing."""
+    nothing: Json = {"type": "object", "properties": {}, "additionalProperties": False}
+    none = Number.of(0).model_dump(mode="json")
+    row = {
+        "name": name,
+        "revision": REJECTED,
+        "schema_sha256": "",
+        "title": name,
+        "description": "",
+        "options_schema": nothing,
+        "option_defaults": {},
+        "metrics": [],
+        "bytes_needed": none,
+        "bytes_moved": none,
+        "breaks_series": False,
+        "tool": "",
+    }
+    return upsert_workload(session, catalogue, row)
+
+
+def is_full(session: Session, catalogue: Catalogue, name: str, revision: int, digest: str) -> bool:
+    """Return whether the cluster's catalogue has no room for an entry that it has not yet."""
+    row = {"name": name, "revision": revision, "schema_sha256": digest}
+    if session.scalar(_known(catalogue, row)) is not None:
+        return False
+    count = select(func.count()).where(Workload.cluster_id == catalogue.cluster_id)
+    return session.scalars(count).one() >= MOST_ENTRIES
+
+
+def revision_before(session: Session, catalogue: Catalogue, name: str, revision: int) -> tuple[int, int] | None:
+    """Return the newest revision of a catalogue up to this one, and the revision that its series are known by."""
+    statement = (
+        select(Workload.revision, Workload.series_revision)
+        .where(
+            Workload.cluster_id.is_not_distinct_from(catalogue.cluster_id),
+            Workload.name == name,
+            Workload.revision <= revision,
+            Workload.revision > REJECTED,
+        )
+        .order_by(Workload.revision.desc(), Workload.id)
+        .limit(1)
+    )
+    found = session.execute(statement).one_or_none()
+    return None if found is None else (found.revision, found.series_revision)
+
+
+def _known(catalogue: Catalogue, row: Json) -> Select[int]:
+    return select(Workload.id).where(
         Workload.name == row["name"],
         Workload.revision == row["revision"],
-        Workload.schema_sha256 == row["schema_sha256"],
+        Workload.schema_sha256 == catalogue.key(row["schema_sha256"]),
     )
-    return session.scalars(known).one()
+
+
+def _may_change(catalogue: Catalogue, new: Any) -> ColumnElement[bool]:  # noqa: ANN401 - the row of a conflict
+    if catalogue.cluster_id is not None:
+        return _names_primary(new["metrics"]) & ~_names_primary(Workload.metrics)
+    return or_(*(Workload.__table__.c[name] != new[name] for name in _APART_FROM_DIGEST))
 
 
 def _names_primary(metrics: SQLColumnExpression[Any]) -> ColumnElement[bool]:
     return func.jsonb_path_exists(metrics, cast("$[*] ? (@.primary == true)", JSONPATH))
 
 
-def freeze_baseline(session: Session, name: str, option_defaults: Json) -> None:
+def freeze_baseline(session: Session, catalogue: Catalogue, name: str, option_defaults: Json) -> None:
     """Keep each option's first default for ever.
 
     An option that a later revision adds is frozen then: with its default, the series goes on.
     """
-    statement = insert(WorkloadBaseline).values(name=name, option_defaults=option_defaults)
+    statement = insert(WorkloadBaseline).values(name=catalogue.key(name), option_defaults=option_defaults)
     frozen = statement.excluded.option_defaults.concat(WorkloadBaseline.option_defaults)
     session.execute(
         statement.on_conflict_do_update(
@@ -123,10 +188,24 @@ def catalogue(
     return newest_first(session, select(Workload).where(is_known), Workload.id, paging)
 
 
-def option_titles(session: Session, names: Collection[str]) -> dict[str, dict[str, str]]:
-    """Return the titles of all options that workloads of these names ever had; the newest revision names them."""
+def entries(session: Session) -> Sequence[Workload]:
+    """Return all revisions of all catalogues, by cluster, name and revision."""
+    return session.scalars(
+        select(Workload).order_by(Workload.cluster_id, Workload.name, Workload.revision, Workload.id)
+    ).all()
+
+
+def option_titles(session: Session, names: Collection[str], cluster_ids: Collection[int]) -> dict[str, dict[str, str]]:
+    """Return the titles of all options that workloads of these names ever had; the newest revision names them.
+
+    Args:
+        cluster_ids: whose catalogues are asked, besides iotide's own.
+    """
+    is_theirs = Workload.cluster_id.is_(None) | (Workload.cluster_id == any_of(cluster_ids))
     statement = (
-        select(Workload.name, Workload.options_schema).where(Workload.name == any_text_of(names)).order_by(Workload.id)
+        select(Workload.name, Workload.options_schema)
+        .where(Workload.name == any_text_of(names), is_theirs)
+        .order_by(Workload.id)
     )
     titles: dict[str, dict[str, str]] = {name: {} for name in names}
     for name, schema in session.execute(statement):

@@ -46,7 +46,7 @@ class Workload(Output):
             revision=workload.revision,
             title=workload.title,
             description=workload.description,
-            schema_sha256=workload.schema_sha256,
+            schema_sha256=workload.digest,
             options_schema=workload.options_schema,
             option_defaults=workload.option_defaults,
             metrics=[MetricSpec.model_validate(metric) for metric in workload.metrics],

@@ -6,16 +6,30 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import structlog
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.principal import Principal
+from iotide_server.clusters.models import Node
+from iotide_server.kit.db import after_commit
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.workloads import repository
 from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
-from iotide_server.workloads.models import NodeWorkload, Workload, WorkloadBaseline
-from iotide_server.workloads.options import check_schema, complete_options, is_by_option
+from iotide_server.workloads.models import EVERYWHERE, Catalogue, NodeWorkload, Workload, WorkloadBaseline
+from iotide_server.workloads.options import complete_options, is_by_option
 from iotide_server.workloads.repository import NodesAlike
+from iotide_wire.built_in import (
+    FIRST_REVISION,
+    BuiltIn,
+    as_shipped,
+    breaking_revisions,
+    built_in,
+    frozen_defaults,
+)
 from iotide_wire.catalogue import WorkloadAnnouncement
+from iotide_wire.vocabulary import VocabularyError, require_vocabulary
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,32 +40,130 @@ class CatalogueEntry:
     nodes: Sequence[NodesAlike]
 
 
-def announce(session: Session, node_id: int, announcements: Sequence[WorkloadAnnouncement]) -> None:
-    """Take down what a node can run now; what it announced before and does not any more is gone.
+def announce(session: Session, node: Node, announcements: Sequence[WorkloadAnnouncement]) -> None:
+    """Store what a node can run now; what it announced before and does not any more is gone.
 
-    Raises:
-        InvalidInputError: a schema cannot be used.
+    A workload of iotide's own is compared with what this server knows of it. All others are of the node's cluster
+    alone. One that is rejected is stored as unavailable, with the reason.
     """
     rows: dict[int, NodeWorkload] = {}
     for announced in sorted(announcements, key=lambda workload: workload.name):
-        check_schema(announced.options_schema, f"workloads.{announced.name}.options_schema")
-        workload_id = repository.upsert_workload(session, _row(announced))
-        repository.freeze_baseline(session, announced.name, announced.option_defaults)
+        try:
+            workload_id = _stored(session, node, announced)
+        except VocabularyError as error:
+            rejected = _rejected(session, node, announced.name, error)
+            if rejected is not None:
+                rows[rejected.workload_id] = rejected
+            continue
         rows[workload_id] = NodeWorkload(
-            node_id=node_id,
+            node_id=node.id,
             workload_id=workload_id,
             available=announced.available,
             unavailable_because=announced.unavailable_because,
             tool_version=announced.tool_version,
         )
-    repository.replace_node_workloads(session, node_id, rows.values())
+    repository.replace_node_workloads(session, node.id, rows.values())
 
 
 def ensure(session: Session, announced: WorkloadAnnouncement) -> Workload:
-    """The workload in the catalogue, though no node announces it."""
-    workload_id = repository.upsert_workload(session, _row(announced))
-    repository.freeze_baseline(session, announced.name, announced.option_defaults)
-    return session.get_one(Workload, workload_id)
+    """Store a workload of iotide's own that no node announces, and return its row."""
+    shipped = as_shipped(announced) or BuiltIn.of(announced)
+    return session.get_one(Workload, _store_shipped(session, announced, shipped))
+
+
+def is_shipped(workload: Workload) -> bool:
+    """Return whether a row is of a workload that iotide ships, and not of some cluster's catalogue."""
+    known = built_in().get(workload.name, ())
+    return workload.cluster_id is None and any(one.sha256 == workload.digest for one in known)
+
+
+def own_entries(session: Session) -> list[CatalogueEntry]:
+    """Return what the nodes of clusters announced beyond what iotide ships, by cluster and name."""
+    rows = [row for row in repository.entries(session) if not is_shipped(row)]
+    nodes = repository.nodes_of(session, [row.id for row in rows], None, None)
+    return [CatalogueEntry(row, nodes.get(row.id, [])) for row in rows]
+
+
+def _stored(session: Session, node: Node, announced: WorkloadAnnouncement) -> int:
+    """Return the id of its row.
+
+    Raises:
+        VocabularyError: this server cannot use it.
+    """
+    shipped = as_shipped(announced)
+    if shipped is not None:
+        return _store_shipped(session, announced, shipped)
+    known = built_in().get(announced.name)
+    if known is not None:
+        raise _unknown(announced, known[-1].revision)
+    require_vocabulary(announced)
+    catalogue = Catalogue(node.cluster_id)
+    if repository.is_full(session, catalogue, announced.name, announced.revision, announced.schema_sha256):
+        raise VocabularyError(
+            "announcement",
+            f"the cluster has {repository.MOST_ENTRIES} entries of its own in the catalogue",
+            "an admin removes some with `iotide-server undo-workload`",
+        )
+    breaking = [announced.revision] if announced.breaks_series else []
+    columns = {
+        "series_revision": _series_revision(session, catalogue, announced, breaking),
+        "announced_by": node.name,
+    }
+    workload_id = repository.upsert_workload(session, catalogue, _row(announced) | columns)
+    repository.freeze_baseline(session, catalogue, announced.name, announced.option_defaults)
+    return workload_id
+
+
+def _store_shipped(session: Session, announced: WorkloadAnnouncement, shipped: BuiltIn) -> int:
+    """Take from the announcement only what its digest covers."""
+    metrics = (metric.model_copy(update={"primary": metric.name in shipped.primary}) for metric in announced.metrics)
+    columns = {
+        "title": shipped.title,
+        "description": shipped.description,
+        "tool": shipped.tool,
+        "breaks_series": shipped.breaks_series,
+        "metrics": [metric.model_dump(mode="json") for metric in metrics],
+        "series_revision": _series_revision(session, EVERYWHERE, announced, breaking_revisions(shipped.name)),
+    }
+    workload_id = repository.upsert_workload(session, EVERYWHERE, _row(announced) | columns)
+    repository.freeze_baseline(session, EVERYWHERE, shipped.name, frozen_defaults(shipped.name))
+    return workload_id
+
+
+def _series_revision(
+    session: Session, catalogue: Catalogue, announced: WorkloadAnnouncement, breaking: Collection[int]
+) -> int:
+    """Return what its series are known by: as before, unless a revision since then breaks them."""
+    before = repository.revision_before(session, catalogue, announced.name, announced.revision)
+    last, known_by = before or (0, FIRST_REVISION)
+    return max((one for one in breaking if last < one <= announced.revision), default=known_by)
+
+
+def _rejected(session: Session, node: Node, name: str, because: VocabularyError) -> NodeWorkload | None:
+    """Return what the node's page shows instead of the workload; nothing where the catalogue has no room for it."""
+    catalogue = Catalogue(node.cluster_id)
+    said = {"node_id": node.id, "workload": name, "path": because.path, "problem": because.problem}
+    after_commit(session, lambda: _log.warning("workload_rejected", **said))
+    if repository.is_full(session, catalogue, name, repository.REJECTED, ""):
+        return None
+    return NodeWorkload(
+        node_id=node.id,
+        workload_id=repository.upsert_rejected(session, catalogue, name),
+        available=False,
+        unavailable_because=f"rejected: {name}: {because}",
+    )
+
+
+def _unknown(announced: WorkloadAnnouncement, newest: int) -> VocabularyError:
+    if announced.revision > newest:
+        remedy = "upgrade the server first"
+        problem = f"this server does not know revision {announced.revision} of {announced.name}"
+        return VocabularyError("revision", problem, remedy)
+    return VocabularyError(
+        "announcement",
+        f"revision {announced.revision} with digest {announced.schema_sha256[:8]} is not of any release",
+        "install a release of the agent, or give a workload of your own another name",
+    )
 
 
 def catalogue(
@@ -136,9 +248,9 @@ def validated_sweep(
     return completed, swept
 
 
-def baseline(session: Session, name: str) -> WorkloadBaseline:
-    """What was frozen of a workload that has been announced."""
-    return session.get_one(WorkloadBaseline, name)
+def baseline(session: Session, workload: Workload) -> WorkloadBaseline:
+    """Return what was frozen of a workload that has been announced."""
+    return session.get_one(WorkloadBaseline, Catalogue(workload.cluster_id).key(workload.name))
 
 
 def series_options(baseline: WorkloadBaseline, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,7 +268,7 @@ def _why_not(offered: repository.Availability | None) -> str:
 def _nodes_by_version(offered: Sequence[repository.Availability]) -> dict[str, list[str]]:
     nodes: defaultdict[str, list[str]] = defaultdict(list)
     for row in offered:
-        nodes[f"revision {row.workload.revision} ({row.workload.schema_sha256[:8]})"].append(row.node_name)
+        nodes[f"revision {row.workload.revision} ({row.workload.digest[:8]})"].append(row.node_name)
     return dict(nodes)
 
 

@@ -70,7 +70,7 @@ def test_a_revision_that_breaks_series_starts_a_new_one_and_late_results_of_the_
 ) -> None:
     old = measured.cell()
     columns = {column.name: getattr(measured.workload, column.name) for column in Workload.__table__.columns}
-    measured.workload = Workload(**{**columns, "id": None, "revision": 2, "breaks_series": True})
+    measured.workload = Workload(**{**columns, "id": None, "revision": 2, "breaks_series": True, "series_revision": 2})
     session.add(measured.workload)
     session.flush()
     for cell in (measured.cell(), old):

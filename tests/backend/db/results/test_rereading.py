@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 from factories.clusters import make_node
-from factories.measured import Measured, finish, sample
+from factories.measured import Measured, announced_again, finish, sample
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
@@ -18,7 +18,6 @@ from iotide_server.results.models import Point
 from iotide_server.results.sample_files import campaign_samples_csv
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.trends.service import recompute_points
-from iotide_server.workloads.models import Workload
 from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
 from iotide_wire.messages import Outcome
 from iotide_wire.reading import OrderReading, RunReading
@@ -39,10 +38,9 @@ def measured(session: Session) -> Measured:
 
 
 def announce(measured: Measured, revision: int, *, breaks_series: bool = False) -> None:
-    columns = {column.name: getattr(measured.workload, column.name) for column in Workload.__table__.columns}
-    del columns["id"]
-    measured.session.add(Workload(**columns | {"revision": revision, "breaks_series": breaks_series}))
-    measured.session.flush()
+    known_by = revision if breaks_series else 1
+    digest = measured.workload.schema_sha256
+    announced_again(measured, revision, digest=digest, breaks_series=breaks_series, series_revision=known_by)
 
 
 def order_of(session: Session, run: Run) -> Order:

@@ -2,15 +2,17 @@ import pytest
 from factories.announced import NOW, OPTION_DEFAULTS, hello, workload
 from factories.clusters import make_cluster, make_node
 from factories.measured import Measured
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.clusters.models import Node
-from iotide_server.kit.errors import InvalidInputError
+from iotide_server.clusters.models import Cluster, Node
+from iotide_server.clusters.repository import node_workloads
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.workloads import repository, service
 from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
+from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_server.workloads.repository import NodesAlike
 
 FIRST_PAGE = PageRequest(50, None)
@@ -33,58 +35,59 @@ def catalogue(session: Session, *grants: int, with_former: bool = False) -> list
 def test_equal_announcements_are_one_workload(session: Session) -> None:
     one, two = two_nodes(session)
     for node in (one, two):
-        service.announce(session, node.id, [workload("dd"), workload("fio")])
-    assert catalogue(session) == [("fio", 1, [one.id, two.id]), ("dd", 1, [one.id, two.id])]
+        service.announce(session, node, [workload("copy"), workload("seek")])
+    assert catalogue(session) == [("seek", 1, [one.id, two.id]), ("copy", 1, [one.id, two.id])]
 
 
 def test_nodes_are_told_together_that_have_a_workload_alike(session: Session) -> None:
     one, two = two_nodes(session)
-    three, four = (make_node(session, make_cluster(session, name), name) for name in ("n3", "n4"))
+    cluster = session.get_one(Cluster, one.cluster_id)
+    three, four = (make_node(session, cluster, name, said=hello(f"instance-{name}")) for name in ("n3", "n4"))
     for node, version in ((one, "3.33"), (two, "3.36"), (four, "3.33")):
-        service.announce(session, node.id, [workload("fio", tool_version=version)])
-    absent = workload("fio", available=False, unavailable_because="no fio", tool_version=None)
-    service.announce(session, three.id, [absent])
+        service.announce(session, node, [workload("seek", tool_version=version)])
+    absent = workload("seek", available=False, unavailable_because="no seek", tool_version=None)
+    service.announce(session, three, [absent])
     everybody = Principal(PrincipalKind.USER, 1, "grace", grants={None: Role.VIEWER})
-    (fio,) = service.catalogue(session, everybody, None, FIRST_PAGE).rows
-    assert fio.nodes == [
+    (seek,) = service.catalogue(session, everybody, None, FIRST_PAGE).rows
+    assert seek.nodes == [
         NodesAlike(True, None, "3.33", [one.id, four.id]),
         NodesAlike(True, None, "3.36", [two.id]),
-        NodesAlike(False, "no fio", None, [three.id]),
+        NodesAlike(False, "no seek", None, [three.id]),
     ]
 
 
 def test_what_a_node_no_longer_announces_is_gone(session: Session) -> None:
     one, _ = two_nodes(session)
-    service.announce(session, one.id, [workload("dd"), workload("fio")])
-    service.announce(session, one.id, [workload("dd", revision=2)])
-    assert catalogue(session) == [("dd", 2, [one.id])]
+    service.announce(session, one, [workload("copy"), workload("seek")])
+    service.announce(session, one, [workload("copy", revision=2)])
+    assert catalogue(session) == [("copy", 2, [one.id])]
 
 
 def test_the_workloads_of_other_clusters_are_not_shown(session: Session) -> None:
     one, two = two_nodes(session)
     other = make_node(session, make_cluster(session, "lake"), "n3", said=hello("instance-n3"))
-    service.announce(session, one.id, [workload("dd")])
-    service.announce(session, other.id, [workload("dd"), workload("secret")])
-    assert catalogue(session, two.cluster_id) == [("dd", 1, [one.id])]
+    service.announce(session, one, [workload("copy")])
+    service.announce(session, other, [workload("copy"), workload("secret")])
+    assert catalogue(session, two.cluster_id) == [("copy", 1, [one.id])]
 
 
 def test_workloads_of_campaigns_keep_their_option_titles_when_no_node_has_them_any_more(session: Session) -> None:
     measured = Measured(session, NOW)
     measured.cell()
     measured.workload.options_schema = {"properties": {"size_bytes": {"title": "Size"}}}
-    service.announce(session, measured.node.id, [])
+    service.announce(session, measured.node, [])
     other = make_cluster(session, "lake").id
     assert catalogue(session) == []
     assert catalogue(session, with_former=True) == [("dd", 1, [])]
     assert catalogue(session, measured.node.cluster_id, with_former=True) == [("dd", 1, [])]
     assert catalogue(session, other, with_former=True) == []
-    titles = repository.option_titles(session, ["dd", "absent"])
+    titles = repository.option_titles(session, ["dd", "absent"], [measured.node.cluster_id])
     assert (titles["dd"], titles["absent"]) == ({"size_bytes": "Size"}, {})
 
 
 def test_a_retired_node_s_workloads_are_not_offered(session: Session) -> None:
     one, _ = two_nodes(session)
-    service.announce(session, one.id, [workload("dd")])
+    service.announce(session, one, [workload("copy")])
     one.retired_at = NOW
     session.flush()
     assert catalogue(session) == []
@@ -93,82 +96,85 @@ def test_a_retired_node_s_workloads_are_not_offered(session: Session) -> None:
 def test_a_campaign_s_workload_is_the_one_that_all_nodes_can_run(session: Session) -> None:
     one, two = two_nodes(session)
     for node in (one, two):
-        service.announce(session, node.id, [workload("dd")])
-    assert service.workload_for(session, "dd", [one.id, two.id]).name == "dd"
+        service.announce(session, node, [workload("copy")])
+    assert service.workload_for(session, "copy", [one.id, two.id]).name == "copy"
 
 
 def test_an_unknown_workload_is_guessed(session: Session) -> None:
     one, two = two_nodes(session)
-    service.announce(session, one.id, [workload("bonnie")])
+    service.announce(session, one, [workload("ponies")])
     with pytest.raises(WorkloadNotFoundError) as refusal:
-        service.workload_for(session, "bonie", [one.id, two.id], field="workloads[0].workload")
-    assert refusal.value.remedy == "did you mean bonnie?"
+        service.workload_for(session, "ponie", [one.id, two.id], field="workloads[0].workload")
+    assert refusal.value.remedy == "did you mean ponies?"
     assert refusal.value.field == "workloads[0].workload"
 
 
 def test_a_node_without_the_tool_is_named_with_its_reason(session: Session) -> None:
     one, two = two_nodes(session)
-    service.announce(session, one.id, [workload("fio")])
-    service.announce(session, two.id, [workload("fio", available=False, unavailable_because="fio is not installed")])
+    service.announce(session, one, [workload("seek")])
+    service.announce(session, two, [workload("seek", available=False, unavailable_because="seek is not installed")])
     with pytest.raises(WorkloadUnavailableError) as refusal:
-        service.workload_for(session, "fio", [one.id, two.id])
+        service.workload_for(session, "seek", [one.id, two.id])
     assert "n2" in refusal.value.message
-    assert "n2: fio is not installed" in str(refusal.value.remedy)
+    assert "n2: seek is not installed" in str(refusal.value.remedy)
     assert "n1" not in refusal.value.message
 
 
 def test_a_node_that_announced_nothing_is_named(session: Session) -> None:
     one, two = two_nodes(session)
-    service.announce(session, one.id, [workload("fio")])
-    with pytest.raises(WorkloadUnavailableError, match="fio cannot run on n2"):
-        service.workload_for(session, "fio", [one.id, two.id])
+    service.announce(session, one, [workload("seek")])
+    with pytest.raises(WorkloadUnavailableError, match="seek cannot run on n2"):
+        service.workload_for(session, "seek", [one.id, two.id])
 
 
 def test_nodes_with_different_schemas_are_named_by_version(session: Session) -> None:
     one, two = two_nodes(session)
-    service.announce(session, one.id, [workload("fio")])
-    service.announce(session, two.id, [workload("fio", option_defaults=OPTION_DEFAULTS | {"sync": "none"})])
+    service.announce(session, one, [workload("seek")])
+    service.announce(session, two, [workload("seek", option_defaults=OPTION_DEFAULTS | {"sync": "none"})])
     with pytest.raises(WorkloadDiffersError, match=r"revision 1 \(\w{8}\) on n1; revision 1 \(\w{8}\) on n2"):
-        service.workload_for(session, "fio", [one.id, two.id])
+        service.workload_for(session, "seek", [one.id, two.id])
 
 
-def test_a_schema_that_cannot_be_used_is_refused(session: Session) -> None:
+def test_a_schema_that_cannot_be_used_is_rejected_with_words_and_the_rest_is_taken(session: Session) -> None:
     one, _ = two_nodes(session)
-    with pytest.raises(InvalidInputError) as refusal:
-        service.announce(session, one.id, [workload("odd", options_schema={"type": "nonsense"})])
-    assert refusal.value.field == "workloads.odd.options_schema"
+    service.announce(session, one, [workload("odd", options_schema={"type": "nonsense"}), workload("copy")])
+    shown = {has.name: has for has in node_workloads(session, [one.id])[one.id]}
+    assert (shown["copy"].available, shown["odd"].available) == (True, False)
+    words = "rejected: odd: options_schema: not the schema of an object; begin it with "
+    assert str(shown["odd"].unavailable_because).startswith(words)
 
 
-def frozen(session: Session) -> dict[str, object]:
+def frozen(session: Session) -> WorkloadBaseline:
     session.expire_all()
-    return service.baseline(session, "dd").option_defaults
+    newest = session.scalars(select(Workload).where(Workload.name == "copy").order_by(Workload.id.desc())).first()
+    assert newest is not None
+    return service.baseline(session, newest)
 
 
 def test_defaults_are_frozen_at_the_first_revision(session: Session) -> None:
     one, _ = two_nodes(session)
-    service.announce(session, one.id, [workload(option_defaults={"sync": "fsync"})])
-    service.announce(session, one.id, [workload(revision=2, option_defaults={"sync": "none"})])
-    assert frozen(session) == {"sync": "fsync"}
+    service.announce(session, one, [workload("copy", option_defaults={"sync": "fsync"})])
+    service.announce(session, one, [workload("copy", revision=2, option_defaults={"sync": "none"})])
+    assert frozen(session).option_defaults == {"sync": "fsync"}
 
 
 def test_an_option_that_a_revision_adds_does_not_begin_a_new_series(session: Session) -> None:
     one, _ = two_nodes(session)
-    service.announce(session, one.id, [workload(option_defaults={"sync": "fsync"})])
-    before = service.series_options(service.baseline(session, "dd"), {"sync": "fsync"})
-    service.announce(session, one.id, [workload(revision=2, option_defaults={"sync": "fsync", "verify": False})])
-    session.expire_all()
-    after = service.series_options(service.baseline(session, "dd"), {"sync": "fsync", "verify": False})
+    service.announce(session, one, [workload("copy", option_defaults={"sync": "fsync"})])
+    before = service.series_options(frozen(session), {"sync": "fsync"})
+    service.announce(session, one, [workload("copy", revision=2, option_defaults={"sync": "fsync", "verify": False})])
+    after = service.series_options(frozen(session), {"sync": "fsync", "verify": False})
     assert before == after == {}
 
 
 def test_primary_metrics_are_kept_once_an_agent_names_them(session: Session) -> None:
     one, two = two_nodes(session)
-    named = workload("dd")
+    named = workload("copy")
     named = named.model_copy(
         update={"metrics": tuple(metric.model_copy(update={"primary": True}) for metric in named.metrics)}
     )
-    for node, announced in ((one, workload("dd")), (two, named), (one, workload("dd"))):
-        service.announce(session, node.id, [announced])
+    for node, announced in ((one, workload("copy")), (two, named), (one, workload("copy"))):
+        service.announce(session, node, [announced])
     session.expire_all()
     everybody = Principal(PrincipalKind.USER, 1, "grace", grants={None: Role.VIEWER})
     (entry,) = service.catalogue(session, everybody, None, FIRST_PAGE).rows

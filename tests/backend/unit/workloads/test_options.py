@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.workloads.models import Workload, WorkloadBaseline
-from iotide_server.workloads.options import check_schema, complete_options, is_by_option
+from iotide_server.workloads.options import complete_options, is_by_option
 from iotide_server.workloads.service import series_options, validated_sweep
 
 
@@ -69,16 +69,27 @@ def test_whatever_rule_of_a_schema_is_broken_there_is_a_remedy(
     assert str(refusal.value.remedy).startswith(remedy)
 
 
-def test_a_schema_that_points_elsewhere_fetches_nothing() -> None:
-    schema = {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:1/schema.json"}}}
-    with pytest.raises(InvalidInputError, match=r"refers to http://127.0.0.1:1/schema.json"):
-        complete_options(schema, {}, {"a": 1}, "options")
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "string", "$ref": "http://127.0.0.1:1/schema.json"}, "options_schema.properties.a.$ref: "),
+        ({"type": "string", "pattern": "^(a+)+$"}, "options_schema.properties.a.pattern: "),
+        ({"allOf": [{}, {}]}, "options_schema.properties.a.allOf: "),
+    ],
+)
+def test_a_stored_schema_that_no_node_may_announce_is_refused_before_it_runs(
+    schema: dict[str, Any], words: str
+) -> None:
+    stored = {"type": "object", "properties": {"a": schema}}
+    with pytest.raises(InvalidInputError, match=r"^the schema that its nodes announced cannot be used: ") as refusal:
+        complete_options(stored, {}, {"a": "b"}, "options")
+    assert words in refusal.value.message
+    assert str(refusal.value.remedy).startswith("leave this workload out until its nodes announce another")
 
 
-@pytest.mark.parametrize("schema", [{"type": "nonsense"}, {"type": "array"}, {}])
-def test_an_announced_schema_must_describe_an_object(schema: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInputError, match=r"^workloads.dd.options_schema: "):
-        check_schema(schema, "workloads.dd.options_schema")
+def test_options_of_too_many_values_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match=r"more than 1,000 parts$"):
+        complete(file_size_bytes=1, record_sizes_bytes=[4096] * 1001)
 
 
 def test_only_what_differs_from_the_frozen_defaults_is_in_the_series_key() -> None:

@@ -113,7 +113,7 @@ def _announced(found: Workload[Any], version: str | Unavailable) -> WorkloadAnno
         revision=found.revision,
         title=found.title,
         description=found.description,
-        options_schema=found.options_schema(),
+        options_schema=_in_place(found.options_schema()),
         option_defaults=found.options_type.model_construct().model_dump(mode="json"),
         metrics=found.metric_specs(),
         bytes_needed=found.bytes_needed,
@@ -126,6 +126,30 @@ def _announced(found: Workload[Any], version: str | Unavailable) -> WorkloadAnno
         available=not absent,
         unavailable_because=version.because if isinstance(version, Unavailable) else None,
     )
+
+
+def _in_place(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema with each definition where it is used: servers follow no references.
+
+    One that holds itself stays a reference, and servers reject it.
+    """
+    definitions: Mapping[str, Any] = schema.get("$defs", {})
+
+    def resolved(part: Any, outer: frozenset[str] = frozenset()) -> Any:  # noqa: ANN401 - JSON
+        if isinstance(part, list):
+            return [resolved(member, outer) for member in part]
+        if not isinstance(part, dict):
+            return part
+        reference = str(part.get("$ref"))
+        name = reference.removeprefix("#/$defs/")
+        if name in definitions and name not in outer and reference != name:
+            others = {keyword: value for keyword, value in part.items() if keyword != "$ref"}
+            return resolved({**definitions[name], **others}, outer | {name})
+        return {keyword: resolved(value, outer) for keyword, value in part.items()}
+
+    whole = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
+    found: dict[str, Any] = resolved(whole)
+    return found
 
 
 def _instance(plug_in: object) -> Workload[Any]:

@@ -1,0 +1,84 @@
+"""The workloads that iotide itself ships, so that a server compares what a node announces of them.
+
+`built_in.json` has each revision that an agent of this or of an earlier release announces. `./dev generate` adds those
+of the agent's code as it is now, and never removes one. `command` is missing: each site configures its own.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from iotide_wire.base import Message, Text
+from iotide_wire.catalogue import WorkloadAnnouncement, WorkloadName
+
+FIRST_REVISION = 1
+
+
+class BuiltIn(Message):
+    """One revision of a workload.
+
+    Attributes:
+        sha256: see `WorkloadAnnouncement.schema_sha256`. A revision has another one where a release changed a text.
+        primary: names of the primary metrics.
+        option_defaults: as announced; the newest are what series keys leave out.
+    """
+
+    name: WorkloadName
+    revision: Annotated[int, Field(ge=1)]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    title: Text
+    description: Text
+    tool: Text
+    breaks_series: bool
+    primary: tuple[str, ...]
+    option_defaults: dict[str, Any]
+
+    @classmethod
+    def of(cls, announced: WorkloadAnnouncement) -> "BuiltIn":
+        """Return what a server has to know of the announcement."""
+        return cls(
+            name=announced.name,
+            revision=announced.revision,
+            sha256=announced.schema_sha256,
+            title=announced.title,
+            description=announced.description,
+            tool=announced.tool,
+            breaks_series=announced.breaks_series,
+            primary=tuple(metric.name for metric in announced.metrics if metric.primary),
+            option_defaults=announced.option_defaults,
+        )
+
+
+@cache
+def built_in() -> Mapping[str, Sequence[BuiltIn]]:
+    """Return the known revisions of each workload, the oldest first; of one revision the newest text last."""
+    known = TypeAdapter(list[BuiltIn]).validate_json(files(__package__).joinpath("built_in.json").read_bytes())
+    by_name: dict[str, list[BuiltIn]] = {}
+    for one in known:
+        by_name.setdefault(one.name, []).append(one)
+    return {name: sorted(revisions, key=lambda one: one.revision) for name, revisions in by_name.items()}
+
+
+def as_shipped(announced: WorkloadAnnouncement) -> BuiltIn | None:
+    """Return the known revision with the announcement's digest."""
+    digest = announced.schema_sha256
+    return next((one for one in built_in().get(announced.name, ()) if one.sha256 == digest), None)
+
+
+def breaking_revisions(name: str) -> set[int]:
+    """Return the revisions whose numbers are not comparable with those before."""
+    return {one.revision for one in built_in().get(name, ()) if one.breaks_series}
+
+
+def frozen_defaults(name: str) -> dict[str, Any]:
+    """Return the defaults that a new server leaves out of series keys: of each option, those of the newest revision."""
+    return {option: value for one in built_in().get(name, ()) for option, value in one.option_defaults.items()}
+
+
+def dump(known: Sequence[BuiltIn]) -> str:
+    """Return the text of `built_in.json`."""
+    return json.dumps([one.model_dump(mode="json") for one in known], indent=1, ensure_ascii=False) + "\n"

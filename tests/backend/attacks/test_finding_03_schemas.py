@@ -1,0 +1,125 @@
+"""A node's schema of options costs the server little: bombs are rejected at the hello, and stored ones never run."""
+
+import json
+from typing import Any, Final
+
+import pytest
+from factories.announced import workload as made_up
+from factories.people import Person
+from factories.two_clusters import TwoClusters
+from fastapi.testclient import TestClient
+from sqlalchemy import update
+
+from iotide_server.kit.db import Database
+from iotide_server.workloads.models import Workload
+from iotide_wire.catalogue import WorkloadAnnouncement
+from iotide_wire.expressions import Number
+
+TEXT: Final = {"type": "string", "default": "b"}
+
+
+def workload(name: str, **changes: object) -> WorkloadAnnouncement:
+    """One that needs as much space whatever its options are."""
+    return made_up(name, **{"bytes_needed": Number.of(1), "bytes_moved": Number.of(1)} | changes)
+
+
+def with_option(**option: object) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": option}}
+
+
+def doubling(levels: int) -> dict[str, Any]:
+    """A schema whose judgement takes 2 to the power of `levels` steps."""
+    halves = {f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(levels)}
+    return {**with_option(**{"$ref": "#/$defs/d0"}), "$defs": {**halves, f"d{levels}": TEXT}}
+
+
+def nested(levels: int) -> dict[str, Any]:
+    return TEXT if levels == 0 else {"type": "array", "items": nested(levels - 1)}
+
+
+BOMBS: Final[dict[str, tuple[dict[str, Any], str]]] = {
+    "doubling": (doubling(40), "is not in the vocabulary; write each definition where it is used"),
+    "regular expression": (
+        with_option(type="string", pattern="^(a+)+$"),
+        "options_schema.properties.a.pattern: '^(a+)+$' is not a pattern of iotide's own; leave it out",
+    ),
+    "every rule twice": (
+        with_option(allOf=[TEXT, TEXT]),
+        "options_schema.properties.a.allOf: [{'type': 'string', 'default': 'b'}, {'type': 'string', 'default': 'b'}] ",
+    ),
+    "reference elsewhere": (with_option(**{"$ref": "http://127.0.0.1:1/"}), "options_schema.properties.a.$ref: "),
+    "deep": (with_option(**nested(20)), "options_schema: more than 16 levels of lists and objects; offer fewer"),
+    "large": (with_option(**TEXT, title="x" * 40_000), "options_schema: more than 32,768 characters; offer fewer"),
+    "many choices": (with_option(enum=[str(number) for number in range(1_001)]), "is not a list of 1 to 1,000 texts"),
+    "many options": (
+        {"type": "object", "properties": {f"o{number}": TEXT for number in range(201)}},
+        "options_schema.properties: {'o0': {'type': 'string', 'default': 'b'}, ",
+    ),
+    "many alternatives": (with_option(anyOf=[TEXT] * 9), "options_schema.properties.a.anyOf: "),
+    "no schema": (with_option(items=True), "options_schema.properties.a.items: True is not a schema; give a schema"),
+    "a number without an end": (with_option(maximum=10**400), "options_schema: a number beyond 1e300"),
+    "a text that cannot be stored": (with_option(**TEXT, title="\0"), "options_schema: '\\x00' has a NUL character"),
+}
+
+
+@pytest.fixture
+def clusters(client: TestClient, database: Database, admin: Person) -> TwoClusters:
+    return TwoClusters(client, database, admin)
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_bomb_is_rejected_with_words_and_its_node_goes_on(clusters: TwoClusters, kind: str) -> None:
+    schema, words = BOMBS[kind]
+    shown = clusters.say("alpha", workload("bomb", options_schema=schema, option_defaults={"a": "b"}))
+    assert (shown["bomb"]["available"], shown["fio"]["available"]) == (False, True)
+    assert shown["bomb"]["unavailable_because"].startswith("rejected: bomb: options_schema")
+    assert words in shown["bomb"]["unavailable_because"]
+    refused = clusters.preview("alpha", "bomb")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "workload_unavailable")
+    assert words in refused.json()["error"]["remedy"]
+    assert clusters.preview("alpha", "fio").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "kind", ["doubling", "regular expression", "every rule twice", "deep", "many alternatives", "no schema"]
+)
+def test_a_bomb_that_an_earlier_release_stored_is_never_run(clusters: TwoClusters, kind: str) -> None:
+    """The default almost matches, and the judgement of it would not end."""
+    clusters.say("alpha", workload("bomb", options_schema=with_option(**TEXT), option_defaults={"a": "a" * 40 + "b"}))
+    assert clusters.preview("alpha", "bomb").status_code == 200
+    with clusters.database.transaction() as session:
+        session.execute(update(Workload).where(Workload.name == "bomb").values(options_schema=BOMBS[kind][0]))
+    refused = clusters.preview("alpha", "bomb")
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"], error["field"]) == (422, "invalid_input", "workloads[0].options")
+    assert error["message"].startswith("the schema that its nodes announced cannot be used: options_schema")
+
+
+def test_defaults_and_descriptions_without_end_are_rejected_as_well(clusters: TwoClusters) -> None:
+    many = {"a": [[number] for number in range(20_000)]}
+    shown = clusters.say(
+        "alpha",
+        workload("many", options_schema=with_option(type="array", uniqueItems=True), option_defaults=many),
+        workload("long", metrics=made_up().metrics * 3_000),
+    )
+    assert shown["many"]["unavailable_because"].startswith("rejected: many: option_defaults: more than 1,000 parts")
+    assert shown["long"]["unavailable_because"].startswith("rejected: long: announcement: more than 131,072 characters")
+
+
+def test_every_form_of_the_dashboards_tests_is_taken(clusters: TwoClusters) -> None:
+    """Lists, sizes or `auto`, texts of several lines: what a plug-in's author may write."""
+    schema = {
+        **with_option(anyOf=[{"type": "integer", "minimum": 1, "x-unit": "bytes"}, {"const": "auto"}], default="auto"),
+        "additionalProperties": False,
+        "if": {"properties": {"a": {"const": "auto"}}, "required": ["a"]},
+        "then": {"properties": {"b": {"maxItems": 1}}},
+    }
+    schema["properties"] |= {
+        "b": {"type": "array", "items": {"enum": ["x", "y"]}, "uniqueItems": True, "contains": {"const": "x"}},
+        "c": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "minItems": 2, "maxItems": 2},
+        "d": {"type": "object", "additionalProperties": {"type": "number"}, "format": "path", "x-multiline": True},
+    }
+    defaults = {"a": "auto", "b": ["x"], "c": [1, "z"], "d": {"e": 0.5}}
+    said = workload("copy", options_schema=json.loads(json.dumps(schema)), option_defaults=defaults)
+    assert clusters.say("alpha", said)["copy"]["available"]
+    assert clusters.preview("alpha", "copy", b=["x", "y"]).status_code == 422

@@ -1,0 +1,141 @@
+"""What a node says of a workload holds in its own cluster at most, and of iotide's own workloads nowhere."""
+
+from typing import Any
+
+import pytest
+from factories.announced import OPTION_DEFAULTS, workload
+from factories.people import Person
+from factories.ready_cluster import announced
+from factories.two_clusters import TwoClusters
+from fastapi.testclient import TestClient
+from sqlalchemy import select
+
+from iotide_server.campaigns.models import Campaign, Cell
+from iotide_server.kit.db import Database
+from iotide_server.main import API
+from iotide_server.results.models import Series
+from iotide_server.results.repository import measured_cell
+from iotide_server.results.series import Measured, series_ids
+from iotide_server.workloads.models import WorkloadBaseline
+from iotide_server.workloads.repository import option_titles
+from iotide_wire.catalogue import MetricSpec, WorkloadAnnouncement
+from iotide_wire.expressions import Option
+from iotide_wire.units import Unit
+
+SIZE = Option.of("size")
+ONE_MORE = MetricSpec(name="extra", title="Extra", unit=Unit.COUNT, better="higher", labels=())
+
+
+@pytest.fixture
+def clusters(client: TestClient, database: Database, admin: Person) -> TwoClusters:
+    return TwoClusters(client, database, admin)
+
+
+def real(name: str, **changes: object) -> WorkloadAnnouncement:
+    (found,) = (one for one in announced(()) if one.name == name)
+    return found.model_copy(update=changes)
+
+
+def measure(clusters: TwoClusters, cluster: str, name: str, metric: str) -> Series:
+    """Submit a campaign, and return the series that a number of its first cell belongs to."""
+    options = {"file_size_bytes": "64 MiB"} if name == "dd" else {}  # its default has no room
+    plan = clusters.clusters[cluster].plan(workloads=[{"workload": name, "options": options}])
+    answer = clusters.client.post(f"{API}/campaigns", json=plan, headers=clusters.admin.headers)
+    assert answer.status_code == 201, answer.text
+    with clusters.database.transaction() as session:
+        cell_id = session.scalars(
+            select(Cell.id).join(Campaign, Campaign.id == Cell.campaign_id).where(Campaign.id == answer.json()["id"])
+        ).one()
+        cell = measured_cell(session, cell_id)
+        (series_id,) = series_ids(session, cell, [Measured(metric, {})])
+        return session.get_one(Series, series_id)
+
+
+def baseline(database: Database, name: str) -> dict[str, Any]:
+    with database.transaction() as session:
+        return session.get_one(WorkloadBaseline, name).option_defaults
+
+
+@pytest.mark.parametrize("name", ["fio", "dd", "create"])
+def test_another_clusters_node_splits_no_series(clusters: TwoClusters, name: str) -> None:
+    metric = real(name).metrics[0].name
+    before = measure(clusters, "beta", name, metric)
+    poisoned = real(name, breaks_series=True, metrics=(*real(name).metrics, ONE_MORE))
+    shown = clusters.say("alpha", poisoned)
+    clusters.say("beta", real(name))
+    assert measure(clusters, "beta", name, metric).id == before.id
+    assert shown[name]["unavailable_because"].startswith(f"rejected: {name}: announcement: revision ")
+
+
+def test_nor_does_it_by_saying_of_a_known_revision_that_it_breaks_series(clusters: TwoClusters) -> None:
+    """The digest does not cover that, so the server has its own word for it: revision 2 broke them, 3 does not."""
+    before = measure(clusters, "beta", "create", "operation_rate")
+    clusters.say("alpha", real("create", breaks_series=True))
+    assert measure(clusters, "beta", "create", "operation_rate").id == before.id
+    assert before.series_revision == 2
+
+
+def test_another_clusters_node_freezes_no_default(clusters: TwoClusters, database: Database) -> None:
+    before = baseline(database, "fio")
+    clusters.say("alpha", real("fio", option_defaults=real("fio").option_defaults | {"of_the_next_release": 7}))
+    assert baseline(database, "fio") == before
+
+
+def test_a_node_gives_no_workload_of_iotide_another_title(clusters: TwoClusters) -> None:
+    shipped = clusters.catalogue("beta")["fio"]
+    clusters.say("alpha", real("fio", title="pwned", description="pwned", tool="pwned", breaks_series=True))
+    for name in ("alpha", "beta"):
+        shown = clusters.catalogue(name)["fio"]
+        assert [shown[part] for part in ("id", "title", "description", "tool")] == [
+            shipped[part] for part in ("id", "title", "description", "tool")
+        ]
+
+
+def test_a_revision_that_this_server_does_not_know_is_rejected_with_the_remedy(clusters: TwoClusters) -> None:
+    shown = clusters.say("alpha", real("fio", revision=9))["fio"]
+    words = "rejected: fio: revision: this server does not know revision 9 of fio; upgrade the server first"
+    assert (shown["available"], shown["unavailable_because"]) == (False, words)
+    refused = clusters.preview("alpha", "fio")
+    assert (refused.status_code, words in refused.json()["error"]["remedy"]) == (409, True)
+    assert clusters.preview("beta", "fio").status_code == 200
+
+
+def test_a_plug_in_of_one_name_in_two_clusters_is_in_two_catalogues(clusters: TwoClusters, database: Database) -> None:
+    def own(title: str, **changes: object) -> WorkloadAnnouncement:
+        size = {"type": "integer", "title": f"{title} size"}
+        schema = {"type": "object", "properties": {"size": size}, "additionalProperties": False}
+        fields = {"title": title, "options_schema": schema, "option_defaults": {"size": 1}, "bytes_needed": SIZE}
+        return workload("copy", **fields | {"bytes_moved": SIZE} | changes)
+
+    clusters.say("beta", own("Ours"))
+    before = measure(clusters, "beta", "copy", "write_bytes_per_second")
+    clusters.say("alpha", own("Theirs", revision=2, breaks_series=True, option_defaults={"size": 1, "sync": "all"}))
+    clusters.say("alpha", own("Theirs", breaks_series=True))
+    assert (clusters.catalogue("alpha")["copy"]["title"], clusters.catalogue("beta")["copy"]["title"]) == (
+        "Theirs",
+        "Ours",
+    )
+    assert clusters.catalogue("alpha")["copy"]["id"] != clusters.catalogue("beta")["copy"]["id"]
+    assert measure(clusters, "beta", "copy", "write_bytes_per_second").id == before.id
+    ids = {name: one.cluster.id for name, one in clusters.clusters.items()}
+    assert baseline(database, f"copy@{ids['beta']}") == {"size": 1}
+    with database.transaction() as session:
+        titles = {name: option_titles(session, ["copy"], [ids[name]])["copy"] for name in ids}
+    assert titles == {"alpha": {"size": "Theirs size"}, "beta": {"size": "Ours size"}}
+
+
+def test_the_same_announcement_of_two_clusters_is_two_entries_with_one_digest(clusters: TwoClusters) -> None:
+    for name in ("alpha", "beta"):
+        clusters.say(name, workload("copy"))
+    shown = [clusters.catalogue(name)["copy"] for name in ("alpha", "beta")]
+    assert len({one["id"] for one in shown}) == 2
+    assert {one["schema_sha256"] for one in shown} == {workload("copy").schema_sha256}
+
+
+def test_a_clusters_catalogue_has_an_end(clusters: TwoClusters, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("iotide_server.workloads.repository.MOST_ENTRIES", 4)  # `command` is one
+    for revision in range(1, 4):
+        assert clusters.say("alpha", workload("copy", revision=revision))["copy"]["available"]
+    assert clusters.say("alpha", workload("copy", revision=3))["copy"]["available"]
+    assert "copy" not in clusters.say("alpha", workload("copy", revision=4))
+    assert clusters.say("beta", workload("copy", option_defaults=OPTION_DEFAULTS))["copy"]["available"]
