@@ -7,7 +7,7 @@ import psycopg
 import typer
 from sqlalchemy.exc import OperationalError
 
-from iotide_server.commands import doctor, histories, joining, people, services
+from iotide_server.commands import catalogues, doctor, histories, joining, people, services
 from iotide_server.commands.opening import settings_of, transaction_of
 from iotide_server.embedded.privileges import leave_closed_directory
 from iotide_server.embedded.problems import StartError
@@ -31,6 +31,7 @@ _add(doctor.doctor, services.openapi, joining.admin_link, joining.join_token)
 _add(histories.load_demo_history, histories.forget_demo_history, histories.load_published, histories.forget_published)
 add_keeping(app, settings_of)
 add_retention(app, transaction_of)
+_add(catalogues.catalogue, catalogues.undo_workload)
 _add(people.users, people.user_link, people.revoke_tokens)
 
 

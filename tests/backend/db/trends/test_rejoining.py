@@ -1,0 +1,137 @@
+"""An entry of a catalogue is undone: the series that it split go on, and what was measured stays."""
+
+import pytest
+from factories.announced import NOW
+from factories.clusters import make_node
+from factories.measured import Measured, finish, sample
+from factories.measured import announced_again as again
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import AuditEntry, Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.campaigns.models import Cell
+from iotide_server.results.models import Point, RunHeadline, Sample, Series
+from iotide_server.trends.rejoining import EntryInUseError, EntryNotFoundError, undo
+from iotide_server.trends.service import recompute_points
+from iotide_server.trends.superseding import settle_superseded
+from iotide_server.workloads.models import NodeWorkload, Workload, WorkloadBaseline
+
+ADA = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
+
+
+@pytest.fixture
+def measured(session: Session) -> Measured:
+    """A cluster with a plug-in of its own."""
+    made = Measured(session, NOW)
+    made.workload.name = "copy"
+    made.workload.cluster_id = made.cluster.id
+    session.add(WorkloadBaseline(name=f"copy@{made.cluster.id}", option_defaults={}))
+    session.flush()
+    return made
+
+
+def measure(measured: Measured, workload: Workload, *values: float) -> Cell:
+    """Deliver runs of a cell of this revision, and store its points."""
+    cell = measured.cell()
+    cell.workload_id = workload.id
+    measured.session.flush()
+    for minutes, value in enumerate(values):
+        measured.deliver(cell, finish(NOW, sample(value)), minutes=cell.id * 10 + minutes)
+    recompute_points(measured.session, cell.id)
+    return cell
+
+
+def series_of(session: Session, cell: Cell) -> Series:
+    return session.scalars(
+        select(Series).join(Point, Point.series_id == Series.id).where(Point.cell_id == cell.id)
+    ).one()
+
+
+def wanted(session: Session, kind: str) -> set[int]:
+    return set(session.scalars(text("SELECT key FROM work WHERE kind = :kind"), {"kind": kind}))
+
+
+def test_series_that_an_entry_split_are_one_again(session: Session, measured: Measured) -> None:
+    before = measure(measured, measured.workload, 100.0)
+    entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2)
+    honest = again(measured, 2, digest="good", series_revision=2)
+    after = [measure(measured, honest, 101.0), measure(measured, honest, 102.0, 103.0)]
+    former, split = series_of(session, before), series_of(session, after[0])
+    assert former.id != split.id
+    session.execute(text("DELETE FROM work"))
+
+    undone = undo(session, ADA, entry.id, NOW)
+    assert (undone.workload, undone.revision, undone.series_count, undone.is_kept) == ("copy", 2, 1, False)
+    assert session.get(Workload, entry.id) is None
+    session.refresh(honest)
+    assert honest.series_revision == 1
+    assert wanted(session, "points") == {cell.id for cell in after}
+    assert wanted(session, "superseded") == {0}
+    for cell in after:
+        recompute_points(session, cell.id)
+    settle_superseded(session, 0)
+    session.expire_all()
+    assert list(session.scalars(select(Point.median).where(Point.series_id == former.id).order_by(Point.at))) == [
+        100.0,
+        101.0,
+        102.5,
+    ]
+    for table in (Sample, Point, RunHeadline):
+        assert session.scalars(select(table.series_id).where(table.series_id == split.id)).all() == []
+    assert split.superseded == "rejoined"
+    entry_of_audit = session.scalars(select(AuditEntry).where(AuditEntry.action == "catalogue_entry_undone")).one()
+    assert entry_of_audit.after == {"series_rejoined": 1, "kept": False}
+    assert series_of(session, measure(measured, honest, 104.0)).id == former.id
+
+
+def test_series_that_only_began_after_it_keep_their_ids_and_points(session: Session, measured: Measured) -> None:
+    entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2)
+    honest = again(measured, 3, digest="good", series_revision=2)
+    cell = measure(measured, honest, 1.0)
+    series = series_of(session, cell)
+    assert undo(session, ADA, entry.id, NOW).series_count == 1
+    session.expire_all()
+    assert (series_of(session, cell).id, series.series_revision, series.superseded) == (series.id, 1, "")
+    assert series_of(session, measure(measured, honest, 2.0)).id == series.id
+
+
+def test_an_entry_that_campaigns_measured_with_stays_and_breaks_nothing(session: Session, measured: Measured) -> None:
+    before = measure(measured, measured.workload, 100.0)
+    entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2)
+    own = measure(measured, entry, 50.0)
+    assert undo(session, ADA, entry.id, NOW).is_kept
+    recompute_points(session, own.id)
+    settle_superseded(session, 0)
+    session.refresh(entry)
+    assert (entry.breaks_series, entry.series_revision) == (False, 1)
+    assert series_of(session, own).id == series_of(session, before).id
+
+
+def test_another_clusters_series_are_left_alone(session: Session, measured: Measured) -> None:
+    other = Measured(session, NOW, name="lake")
+    other.workload.name, other.workload.cluster_id = "copy", other.cluster.id
+    session.add(WorkloadBaseline(name=f"copy@{other.cluster.id}", option_defaults={}))
+    theirs = again(other, 2, digest="theirs", breaks_series=True, series_revision=2)
+    cell = measure(other, theirs, 1.0)
+    series = series_of(session, cell)
+    entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2)
+    assert undo(session, ADA, entry.id, NOW).series_count == 0
+    session.expire_all()
+    assert (series_of(session, cell).id, series.series_revision) == (series.id, 2)
+
+
+def test_what_a_node_still_announces_is_not_undone(session: Session, measured: Measured) -> None:
+    node = make_node(session, measured.cluster, "liar")
+    session.add(NodeWorkload(node_id=node.id, workload_id=measured.workload.id, available=True))
+    session.flush()
+    with pytest.raises(EntryInUseError, match="is announced by liar"):
+        undo(session, ADA, measured.workload.id, NOW)
+    node.retired_at = NOW
+    session.flush()
+    assert not undo(session, ADA, measured.workload.id, NOW).is_kept
+
+
+def test_what_is_not_there_or_ships_with_iotide_is_not_undone(session: Session, measured: Measured) -> None:
+    with pytest.raises(EntryNotFoundError):
+        undo(session, ADA, measured.workload.id + 1, NOW)
