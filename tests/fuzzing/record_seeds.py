@@ -5,7 +5,8 @@ import shutil
 from factories.outcomes import run_groups
 from factories.tiny_runs import MADE_BEFORE
 from fuzzing.harness import DATA, keep
-from fuzzing.targets import PLACE, ParsedOutput, encode
+from fuzzing.texts import encode
+from fuzzing.tool_targets import PLACE, ParsedOutput
 
 RECORDED = ("create", "fill", "stream", "rawread", "command")
 
