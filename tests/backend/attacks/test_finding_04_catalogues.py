@@ -17,6 +17,7 @@ from iotide_server.results.models import Series
 from iotide_server.results.repository import measured_cell
 from iotide_server.results.series import Measured, series_ids
 from iotide_server.workloads.models import WorkloadBaseline
+from iotide_server.workloads.recorded import recorded_announcements
 from iotide_server.workloads.repository import option_titles
 from iotide_wire.catalogue import MetricSpec, WorkloadAnnouncement
 from iotide_wire.expressions import Option
@@ -82,13 +83,15 @@ def test_another_clusters_node_freezes_no_default(clusters: TwoClusters, databas
 
 
 def test_a_node_gives_no_workload_of_iotide_another_title(clusters: TwoClusters) -> None:
-    shipped = clusters.catalogue("beta")["fio"]
-    clusters.say("alpha", real("fio", title="pwned", description="pwned", tool="pwned", breaks_series=True))
-    for name in ("alpha", "beta"):
-        shown = clusters.catalogue(name)["fio"]
-        assert [shown[part] for part in ("id", "title", "description", "tool")] == [
-            shipped[part] for part in ("id", "title", "description", "tool")
-        ]
+    """Not even the node that is the first to announce a revision, as here that of the sample data."""
+    (honest,) = recorded_announcements(["fio"])
+    lies = {"title": "pwned", "description": "pwned", "tool": "pwned", "breaks_series": True}
+    clusters.say("alpha", honest.model_copy(update=lies))
+    clusters.say("beta", honest)
+    shown = [clusters.catalogue(name)["fio"] for name in ("alpha", "beta")]
+    assert {one["schema_sha256"] for one in shown} == {honest.schema_sha256}
+    told = [(one["title"], one["description"], one["tool"]) for one in shown]
+    assert told == [(honest.title, honest.description, honest.tool)] * 2
 
 
 def test_a_revision_that_this_server_does_not_know_is_rejected_with_the_remedy(clusters: TwoClusters) -> None:

@@ -5,15 +5,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from factories.announced import workload
+from factories.clusters import make_cluster, make_node
 from factories.people import person
 from sqlalchemy import select
 
 from iotide_server import cli
 from iotide_server.accounts.models import ApiToken, AuditEntry, LoginLink, Role, User
+from iotide_server.clusters.models import Node
 from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database
 from iotide_server.operations.repository import newest_backup
+from iotide_server.workloads.service import announce
 
 Answer = tuple[int, str, str]
 NOW = datetime(2026, 11, 25, 10, 0, tzinfo=UTC)
@@ -147,3 +151,30 @@ def test_a_database_that_was_never_migrated_is_a_remedy_and_no_stack_trace(
         postgres_server.drop_database("unmigrated")
     assert (status, printed) == (2, "")
     assert "run `iotide-server migrate`" in complaint
+
+
+@pytest.mark.usefixtures("people")
+def test_what_clusters_have_of_their_own_is_listed_and_taken_back(
+    command: Callable[..., Answer], database: Database
+) -> None:
+    with database.transaction() as session:
+        node = make_node(session, make_cluster(session, "lab"), "liar")
+        announce(
+            session, node, [workload("copy", breaks_series=True), workload("odd", options_schema={"type": "array"})]
+        )
+    status, printed, _ = command("catalogue")
+    header, *lines = (line.split() for line in printed.splitlines())
+    assert (status, header[:4]) == (0, ["id", "cluster", "workload", "revision"])
+    copy, odd = lines
+    assert (copy[1:7], copy[-1]) == (["lab", "copy", "1", "(breaks", "series)", "liar"], "1")
+    assert odd[1:4] == ["lab", "odd", "rejected"]
+    status, _, complaint = command("undo-workload", copy[0])
+    assert status == 2
+    assert "is announced by liar\nrevoke or retire these nodes" in complaint
+    with database.transaction() as session:
+        announce(session, session.get_one(Node, node.id), [])
+    assert command("undo-workload", copy[0])[:2] == (0, "copy revision 1: removed; 0 series rejoined\n")
+    assert command("undo-workload", copy[0])[0] == 2
+    with database.transaction() as session:
+        entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "catalogue_entry_undone")).one()
+        assert (entry.principal_name, entry.before and entry.before["name"]) == ("ada", "copy")
