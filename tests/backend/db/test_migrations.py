@@ -222,7 +222,7 @@ def test_a_plug_in_that_several_clusters_announced_is_one_for_each_and_all_that_
     with engine.begin() as connection:
         connection.execute(text(TWO_CLUSTERS_WITH_ONE_PLUG_IN))
         before = connection.execute(text(WORKLOADS_OF_CELLS)).all()
-    upgrade(engine, "0048")
+    upgrade(engine, "0053")
     with engine.begin() as connection:
         rows = connection.execute(text("SELECT * FROM workload ORDER BY id")).all()
         followed = connection.execute(text(FOLLOWED)).all()
@@ -252,6 +252,6 @@ def test_a_plug_in_that_several_clusters_announced_is_one_for_each_and_all_that_
 
 
 def before_catalogues() -> str:
-    found = ScriptDirectory.from_config(alembic_config()).get_revision("0048").down_revision
+    found = ScriptDirectory.from_config(alembic_config()).get_revision("0053").down_revision
     assert isinstance(found, str)
     return found

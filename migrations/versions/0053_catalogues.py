@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0048"
+revision = "0053"
 down_revision = "0052"
 branch_labels = None
 depends_on = None
