@@ -9,7 +9,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0053"
-down_revision = "0052"
+down_revision = "0046"
 branch_labels = None
 depends_on = None
 
