@@ -9,7 +9,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0053"
-down_revision = "0046"
+down_revision = "0049"
 branch_labels = None
 depends_on = None
 
