@@ -23,7 +23,6 @@ ALLOWED = {
     ),
     "iotide_agent/runner/load.py": "a moment that a program reads",
     "iotide_agent/workloads/stream.py": "an argument of a command",
-    "iotide_server/operations/repository.py": "a setting of PostgreSQL",
     "iotide_server/results/forecast.py": "rounds a number and shows none",
 }
 

@@ -90,7 +90,7 @@ def open_engine(database_url: str, *, pool_size: int = CONNECTIONS, statement_se
         pool_size: connections at most, and kept: opening one costs as much as ten requests, and most under load.
         statement_seconds: PostgreSQL ends a statement that takes longer, waits for locks included; None: no limit.
     """
-    limit = "" if statement_seconds is None else f" -c statement_timeout={statement_seconds * 1000:.0f}"
+    limit = "" if statement_seconds is None else f" -c statement_timeout={round(statement_seconds * 1000)}"
     url = database_url.replace("postgresql://", "postgresql+psycopg://", 1)
     engine = create_engine(
         url,
@@ -196,7 +196,7 @@ def none_of(ids: Iterable[int]) -> ColumnElement[int]:
 
 def limit_statements(session: Session, seconds: float) -> None:
     """Give the statements of this transaction a time limit of their own, in place of the engine's."""
-    session.execute(text("SELECT set_config('statement_timeout', :limit, true)"), {"limit": f"{seconds * 1000:.0f}"})
+    session.execute(text("SELECT set_config('statement_timeout', :limit, true)"), {"limit": str(round(seconds * 1000))})
 
 
 def refresh_statistics(session: Session, *tables: str) -> None:

@@ -4,7 +4,7 @@ from math import prod
 from typing import Any, Final, NamedTuple
 
 from iotide_agent.runner.memory import Memory
-from iotide_wire.units import format_bytes
+from iotide_wire.units import format_bytes, format_percent
 
 TASK_BYTES: Final = 16 * 1024**2
 """What each task of an MPI program takes besides its buffers, at least."""
@@ -56,10 +56,10 @@ def why_too_large(need: MemoryNeed, memory: Memory) -> MemoryRefusal | None:
     asked = f"{need.because} needs {format_bytes(need.needed_bytes)} of memory"
     most_bytes, now_bytes = (int(MEMORY_RATIO * of_node) for of_node in memory)
     if need.needed_bytes > most_bytes:
-        bound = f"a load may take {format_bytes(most_bytes)} here, {MEMORY_RATIO:.0%} of the node's"
+        bound = f"a load may take {format_bytes(most_bytes)} here, {format_percent(MEMORY_RATIO)} of the node's"
         return MemoryRefusal("memory_too_small", f"{asked}; {bound}; choose smaller values", is_final=True)
     if need.needed_bytes > now_bytes:
-        bound = f"a load may take {format_bytes(now_bytes)} here now, {MEMORY_RATIO:.0%} of what is free"
+        bound = f"a load may take {format_bytes(now_bytes)} here now, {format_percent(MEMORY_RATIO)} of what is free"
         reason = f"{asked}; {bound}; end what uses the rest, or choose smaller values"
         return MemoryRefusal("memory_short", reason, is_final=False)
     return None
