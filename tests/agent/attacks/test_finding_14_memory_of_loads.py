@@ -59,7 +59,7 @@ def test_a_run_whose_buffers_are_larger_than_the_node_ends_before_its_tool_is_st
     assert finish.reason.startswith(
         "block_size_bytes 1 GiB x io_depth 4096 x num_jobs 64 needs 256 TiB of memory; a load may take "
     )
-    assert finish.reason.endswith("80% of the node's; choose smaller values")
+    assert finish.reason.endswith("80 % of the node's; choose smaller values")
     assert finish.steps == ()
 
 
