@@ -103,6 +103,14 @@ def test_a_revision_that_this_server_does_not_know_is_rejected_with_the_remedy(c
     assert clusters.preview("beta", "fio").status_code == 200
 
 
+def test_a_rejected_workload_is_on_its_nodes_page_alone(clusters: TwoClusters) -> None:
+    """A row without options would empty the builder's form of that name for all clusters."""
+    assert "fio" in clusters.say("alpha", real("fio", revision=9))
+    assert "fio" not in clusters.catalogue("alpha")
+    listed = [one for one in clusters.get("/workloads?limit=500&with_former=true")["items"] if one["name"] == "fio"]
+    assert [one["revision"] for one in listed] == [real("fio").revision]
+
+
 def test_a_plug_in_of_one_name_in_two_clusters_is_in_two_catalogues(clusters: TwoClusters, database: Database) -> None:
     def own(title: str, **changes: object) -> WorkloadAnnouncement:
         size = {"type": "integer", "title": f"{title} size"}

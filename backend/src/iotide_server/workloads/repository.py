@@ -171,7 +171,7 @@ def catalogue(
     *,
     with_former: bool = False,
 ) -> Slice[Workload]:
-    """Return the workloads that living nodes of these clusters have now, newest first.
+    """Return the workloads that living nodes of these clusters have now, newest first; no rejected ones.
 
     Args:
         with_former: also those that campaigns of these clusters used and no node has any more.
@@ -185,7 +185,7 @@ def catalogue(
     if with_former:
         asked = {"visible": None if visible is None else sorted(visible), "cluster_id": cluster_id}
         is_known = or_(is_known, _IN_CAMPAIGNS.bindparams(**asked))
-    return newest_first(session, select(Workload).where(is_known), Workload.id, paging)
+    return newest_first(session, select(Workload).where(is_known, Workload.revision > REJECTED), Workload.id, paging)
 
 
 def entries(session: Session) -> Sequence[Workload]:
