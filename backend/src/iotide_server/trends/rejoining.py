@@ -162,7 +162,8 @@ def _move(session: Session, series: Series, revision: int, now: datetime) -> Non
     )
     session.execute(update(Sample).where(Sample.series_id == series.id).values(series_id=former))
     series.superseded = Superseded.REJOINED
-    series.key_sha256 = _key(series, series.series_revision, series.superseded)
+    # With its id: other series of this revision may be rejoined as well, and this one again after a later split.
+    series.key_sha256 = _key(series, series.series_revision, f"{Superseded.REJOINED}:{series.id}")
     session.flush()
     want_all(session, POINTS, cell_ids, now)
     want_work(session, SUPERSEDED, 0, now)

@@ -12,6 +12,10 @@ from iotide_server.accounts.models import AuditEntry, Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.campaigns.models import Cell
 from iotide_server.results.models import Point, RunHeadline, Sample, Series
+from iotide_server.results.repository import measured_cell
+from iotide_server.results.series import Measured as SeriesMeasured
+from iotide_server.results.series import series_ids
+from iotide_server.results.superseded import Superseded
 from iotide_server.trends.rejoining import EntryInUseError, EntryNotFoundError, undo
 from iotide_server.trends.service import recompute_points
 from iotide_server.trends.superseding import settle_superseded
@@ -106,6 +110,35 @@ def test_an_entry_that_campaigns_measured_with_stays_and_breaks_nothing(session:
     session.refresh(entry)
     assert (entry.breaks_series, entry.series_revision) == (False, 1)
     assert series_of(session, own).id == series_of(session, before).id
+
+
+def test_an_entry_that_is_announced_again_is_undone_again(session: Session, measured: Measured) -> None:
+    former = series_of(session, measure(measured, measured.workload, 100.0))
+    for revision in (3, 4):
+        entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2)
+        honest = again(measured, revision, digest="good", series_revision=2)
+        cell = measure(measured, honest, 101.0)
+        assert series_of(session, cell).id != former.id
+        assert undo(session, ADA, entry.id, NOW).series_count == 1
+        recompute_points(session, cell.id)
+        settle_superseded(session, 0)
+        session.expire_all()
+        assert series_of(session, cell).id == former.id
+
+
+def test_split_series_that_differ_by_what_superseded_them_alone_are_rejoined(
+    session: Session, measured: Measured
+) -> None:
+    metric = sample(0.0).metric
+    both = [SeriesMeasured(metric, {}), SeriesMeasured(metric, {}, superseded=Superseded.NODE_CLOCK)]
+    former = series_ids(session, measured_cell(session, measure(measured, measured.workload, 1.0).id), both)
+    entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2)
+    honest = again(measured, 2, digest="good", series_revision=2)
+    cell_id = measure(measured, honest, 2.0).id
+    assert not set(series_ids(session, measured_cell(session, cell_id), both)) & set(former)
+    assert undo(session, ADA, entry.id, NOW).series_count == 2
+    session.expire_all()
+    assert series_ids(session, measured_cell(session, cell_id), both) == former
 
 
 def test_another_clusters_series_are_left_alone(session: Session, measured: Measured) -> None:
