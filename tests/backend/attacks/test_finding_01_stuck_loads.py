@@ -17,6 +17,7 @@ from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.clusters.errors import NodeBusyError
 from iotide_server.clusters.service import retire_node
 from iotide_server.gateway.idle_repository import IdleBeat, take_idle_beats
+from iotide_server.kit.clock import written
 from iotide_server.kit.db import Database
 from iotide_server.notifications.models import Channel
 from iotide_server.runs import reading
@@ -147,6 +148,34 @@ def test_an_agent_of_an_earlier_release_declines_and_no_run_fails_for_it(plant: 
     plant.clock.move(120)
     plant.hear_of_all()
     assert len(plant.start()) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "seconds"),
+    [
+        ("node_busy_locally", 30),
+        ("memory_short", 60),
+        ("target_hangs", 300),
+        ("directory_open_to_others", 300),
+        ("no_load_user", 300),
+        ("tool_missing", 300),
+    ],
+)
+def test_what_only_its_node_can_end_puts_a_run_off_without_counting(plant: Site, code: str, seconds: int) -> None:
+    (run_id,) = plant.add_runs([1], target="nfs")
+    agent = plant.agent(1)
+    for _ in range(2 * DECLINES_FORGIVEN):
+        assert plant.start() == [run_id]
+        offer = agent.claim_offer()
+        agent.hand_in(offer, agent.result(offer, Outcome.DECLINED, reason="as the agent says", reason_code=code))
+        run = plant.run(run_id)
+        assert (run.state, run.declines, run.attempts_made) == ("waiting", 0, 0)
+        again_at = plant.clock() + timedelta(seconds=seconds)
+        assert f"it is not tried again before {written(again_at)} after: as the agent says" in why(plant, run_id)
+        plant.clock.move(seconds - 1)
+        plant.hear_of_all()
+        assert plant.start() == []
+        plant.clock.move(1)
 
 
 def test_other_declines_count_as_before(plant: Site) -> None:

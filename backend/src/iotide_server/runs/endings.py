@@ -13,10 +13,18 @@ from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_wire.messages import OrderRole, OrderState
 
-BUSY_LOCALLY: Final = "node_busy_locally"
-"""By which an agent declines while a load of before, or of another order, holds its node."""
-BUSY_PUT_OFF: Final = timedelta(seconds=30)
-"""Until such a node is asked again; agents before wire version 3 do not say when it is free."""
+PUT_OFF: Final = {
+    "node_busy_locally": timedelta(seconds=30),
+    "memory_short": timedelta(seconds=60),
+    "target_hangs": timedelta(minutes=5),
+    "directory_open_to_others": timedelta(minutes=5),
+    "no_load_user": timedelta(minutes=5),
+    "tool_missing": timedelta(minutes=5),
+}
+"""How long a run waits after a decline for what only its node can end, by reason code; such a decline never counts.
+
+It holds for agents of every release, though they name no time themselves.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +54,11 @@ class Ending:
 
     @property
     def put_off_until(self) -> datetime | None:
-        """Return when its run is tried again at the earliest, with no decline counted; None where a decline counts.
-
-        That something else holds the node is no fault of the run.
-        """
+        """Return when its run is tried again at the earliest, with no decline counted; None where a decline counts."""
         if self.end is not OrderEnd.DECLINED:
             return None
-        return self.at + BUSY_PUT_OFF if self.code == BUSY_LOCALLY else self.not_before
+        wait = PUT_OFF.get(self.code or "")
+        return self.not_before if wait is None else self.at + wait
 
 
 def loads_of(orders: Sequence[Order]) -> list[Order]:
