@@ -11,6 +11,7 @@ from iotide_agent.progress import RunWatch
 from iotide_agent.protocol import Stage, first_stage
 from iotide_agent.reading import Verdict
 from iotide_agent.results import keep_artefacts
+from iotide_agent.runner.aftermath import note_unkilled
 from iotide_agent.runner.card import read_card
 from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.places import Places
@@ -100,6 +101,7 @@ def give_up(run: ActiveRun) -> None:
     leftovers = [f"those of {run.files.card}"]
     try:
         phase = run.phase()
+        note_unkilled(run.files.directory, phase)
         leftovers = Places(read_card(run.files.directory)).possible()
     except (OSError, ValueError, LookupError, TypeError):
         _logger.exception("card_unreadable order_id=%d", run.order.order_id)

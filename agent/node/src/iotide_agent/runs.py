@@ -31,7 +31,7 @@ from iotide_agent.runner import processes
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import read_json
 from iotide_agent.runner.loop import Loop
-from iotide_agent.runner.record import read_phase
+from iotide_agent.runner.record import read_phase, unkilled
 from iotide_agent.runner_process import RunnerProcess
 from iotide_agent.spool import Spool
 from iotide_agent.witness import begin_witness
@@ -244,6 +244,7 @@ class Runs:
         leftovers = ended["leftovers"] if ended else unsaid
         if leftovers:
             _logger.error("files_left order_id=%d paths=%s", order_id, shown(leftovers))
+        if leftovers or unkilled(run.files.directory):
             self._spool.set_aside(order_id)
         else:
             self._spool.forget(order_id)

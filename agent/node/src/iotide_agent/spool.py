@@ -10,17 +10,19 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
+from iotide_agent.origin import Origin
 from iotide_agent.runner import processes
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.headroom import NAME
+from iotide_agent.runner.record import unkilled
 from iotide_wire.messages import FinishRequest, HeldOrder, Order
 
 _OFFER: Final = re.compile(r"^(?P<order>[0-9]{1,19})-(?P<fence>[0-9]{1,19})\.json$")
@@ -43,31 +45,6 @@ class AgentRunsError(Exception):
             else f"{copy} is a copy of {state_directory}, which is in use{named}"
         )
         super().__init__(f"{found}; stop it first, or give this one a state_directory and an identity of its own")
-
-
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    """Where a state directory was when its agent was accepted; a copy of it is elsewhere."""
-
-    path: str
-    device: int
-    inode: int
-
-    @classmethod
-    def of(cls, directory: Path) -> Self:
-        found = directory.stat()
-        return cls(str(directory.resolve()), found.st_dev, found.st_ino)
-
-    def is_copied_to(self, directory: Path) -> bool:
-        """Tell whether the original is still there, as another directory."""
-        return not self.is_at(directory) and self.is_at(Path(self.path))
-
-    def is_at(self, directory: Path) -> bool:
-        try:
-            found = directory.stat()
-        except OSError:
-            return False
-        return (found.st_dev, found.st_ino) == (self.device, self.inode)
 
 
 class NodeBusyError(Exception):
@@ -189,9 +166,9 @@ class Spool:
                 raise AgentRunsError(Path(origin.path), pids, self.state_directory)
         return descriptor
 
-    def _origin(self) -> _Origin | None:
+    def _origin(self) -> Origin | None:
         found = read_json(self.state_directory / _ORIGIN)
-        return None if found is None else _Origin(found["path"], found["device"], found["inode"])
+        return None if found is None else Origin(found["path"], found["device"], found["inode"])
 
     def lock_node(self, mode: Literal["shared", "exclusive"]) -> int:
         """Takes the node's lock; whoever inherits the descriptor holds it too.
@@ -206,7 +183,22 @@ class Spool:
             os.close(descriptor)
             names = ", ".join(f"{stat.name} (pid {stat.pid})" for stat in self._lock_holders())
             raise NodeBusyError(f"this node is held by {names or 'a process that just ended'}") from error
+        with ExitStack() as undo:
+            undo.callback(os.close, descriptor)
+            self._require_none_unkilled()
+            undo.pop_all()
         return descriptor
+
+    def _require_none_unkilled(self) -> None:
+        names = ", ".join(f"{stat.name} (pid {stat.pid}) of order {order_id}" for order_id, stat in self.unkilled())
+        if names:
+            raise NodeBusyError(f"this node is held by what could not be killed: {names}")
+
+    def unkilled(self) -> list[tuple[int, processes.Stat]]:
+        """Return the processes that ended orders left alive, by order: of these, some have closed the node's lock."""
+        named = [path for kept in (self.held, self._leftovers) for path in kept.glob("[0-9]*")]
+        ids = ((path, path.name.partition("-")[0]) for path in named)
+        return [(int(number), stat) for path, number in ids if number.isdecimal() for stat in unkilled(path)]
 
     def node_holders(self) -> list[processes.Stat] | None:
         """Return the processes that hold the node's lock, none where one just ended; None: the node is free."""
@@ -240,7 +232,7 @@ class Spool:
         Returns:
             Whether it is recorded; a full disk must not keep the agent from its work.
         """
-        origin = _Origin.of(self.state_directory)
+        origin = Origin.of(self.state_directory)
         try:
             if origin != self._origin():
                 # In a file of its own: agents of 0.2 read `instance` as a text.

@@ -1,6 +1,7 @@
-"""What holds the node although nothing is to run there: loads that no signal ends, by the truth of the node's lock.
+"""Find the loads that no signal ends and that hold the node although nothing is to run there.
 
-Nothing is kept: an agent that was started again finds them as the one before did, and after a reboot there are none.
+The node's lock and the records of ended orders tell, so an agent that was started again finds the same loads.
+After a reboot there are none.
 """
 
 import re
@@ -17,7 +18,7 @@ _ORDER: Final = rb"/(?:orders|leftovers)/([0-9]{1,18})(?![0-9])"
 
 
 class StuckLoads:
-    """The loads that hold the node's lock while no order is to load it."""
+    """The loads that hold the node's lock, or outlived their runner, while no order is to load the node."""
 
     def __init__(self, spool: Spool) -> None:
         """Knows of none yet."""
@@ -29,16 +30,20 @@ class StuckLoads:
         """Return the loads, by their orders; None where they cannot be told. Call it while no order loads the node."""
         try:
             holders = self._spool.node_holders()
+            left = {stat.pid: (order_id, stat) for order_id, stat in self._spool.unkilled()}
         except OSError:
             return None
-        if holders is None:
+        if holders is None and not left:
             self._since.clear()
             return ()
         by_order: defaultdict[int | None, list[Stat]] = defaultdict(list)
-        for stat in holders:
-            by_order[self._order_of(stat.pid)].append(stat)
+        for order_id, stat in left.values():
+            by_order[order_id or None].append(stat)
+        for stat in holders or ():
+            if stat.pid not in left:
+                by_order[self._order_of(stat.pid)].append(stat)
         now = datetime.now(UTC)
-        named = {(stat.pid, stat.start_ticks) for stat in holders}
+        named = {(stat.pid, stat.start_ticks) for stats in by_order.values() for stat in stats}
         self._since = {key: self._since.get(key, now) for key in named}
         loads = [self._load(order_id, stats) for order_id, stats in by_order.items()]
         return tuple(loads[:MOST_STUCK]) or None

@@ -53,6 +53,7 @@ def _fill(directory: str, command: list[str], limits: Limits) -> int:
             text=True,
             errors="replace",
             check=False,
+            close_fds=False,  # it keeps the run's locks, by which one that hangs is found
         )
         if done.returncode != 0:
             sys.stderr.write(done.stderr)

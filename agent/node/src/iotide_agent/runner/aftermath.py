@@ -1,6 +1,7 @@
 """What a runner that was killed leaves behind, its load and its files, is ended, removed and written down."""
 
 import fcntl
+import json
 import os
 import signal
 import sys
@@ -12,10 +13,21 @@ from typing import Any, Final
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import Card, read_card
 from iotide_agent.runner.doorbell import ring
+from iotide_agent.runner.files import replace_file
 from iotide_agent.runner.hand import HandFailedError, HandHungError, Hands, Limits
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.places import Places
-from iotide_agent.runner.record import Ending, Measured, Settled, await_room, exit_record, read_phase, write_exit
+from iotide_agent.runner.record import (
+    Ending,
+    Measured,
+    Settled,
+    as_unkilled,
+    await_room,
+    exit_record,
+    read_phase,
+    unkilled,
+    write_exit,
+)
 
 _NAP_SECONDS: Final = 0.02
 _REMOVE_SECONDS: Final = 600.0
@@ -67,11 +79,20 @@ def clean_up_after(directory: Path, locks: tuple[int, ...] = ()) -> None:
     record = exit_record(phase, ending, settled, Measured(phase.get("steps", [])))
 
     def write() -> bool:
+        if ending.code == "stuck":
+            note_unkilled(directory, phase)
         write_exit(directory, record)
         return True
 
     await_room(write)
     ring(Path(card.agent_bell))
+
+
+def note_unkilled(directory: Path, phase: dict[str, Any]) -> None:
+    """Record what still runs of an order, so that its node counts as held until that is gone."""
+    if phase.get("boot_id") == processes.boot_id():
+        noted = phase | {"unkilled": as_unkilled(_living(directory, phase))}
+        replace_file(directory / "phase.json", json.dumps(noted), durable=True)
 
 
 def _why(phase: dict[str, Any], *, same_boot: bool) -> Ending:
@@ -96,9 +117,10 @@ def _kill(directory: Path, phase: dict[str, Any], patience_seconds: float) -> bo
 
 
 def _living(directory: Path, phase: dict[str, Any]) -> list[processes.Stat]:
-    """Who holds the order's lock, and who is of a load's session: a child may close the one and outlive its load."""
+    """Who holds the order's lock, is of a load's session or outlived its runner: a child may close the lock."""
     holders = [stat for stat in map(processes.stat_of, processes.holders(directory / "lock")) if stat is not None]
-    return holders + processes.of_sessions({load["pid"]: load["start_ticks"] for load in phase.get("loads", [])})
+    of_loads = processes.of_sessions({load["pid"]: load["start_ticks"] for load in phase.get("loads", [])})
+    return list({stat.pid: stat for stat in (*holders, *of_loads, *unkilled(directory))}.values())
 
 
 def _remove(card: Card, made: list[int], locks: tuple[int, ...]) -> Settled:

@@ -26,7 +26,7 @@ from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mount_watch import MountWatch
 from iotide_agent.runner.observer import Observer
 from iotide_agent.runner.places import Places, make_places
-from iotide_agent.runner.record import Ending, Measured, Settled, await_room, exit_record, write_exit
+from iotide_agent.runner.record import Ending, Measured, Settled, as_unkilled, await_room, exit_record, write_exit
 from iotide_agent.runner.sampler import Sampler
 from iotide_agent.runner.sockets import Sockets
 from iotide_agent.runner.strays import find_strays
@@ -97,14 +97,18 @@ class Runner:
         # What a stuck load still uses is left for later: it may go on writing once its target wakes up.
         settled = Settled([], self._places.possible()) if ending.code == "stuck" else self._settle()
         record = exit_record(self._phase, ending, settled, self._measured())
-        await_room(lambda: self._write_rest(record))
+        left = processes.descendants(os.getpid()) if ending.code == "stuck" else []
+        await_room(lambda: self._write_rest(record, left))
         ring(Path(self._card.agent_bell))
 
-    def _write_rest(self, record: dict[str, Any]) -> bool:
+    def _write_rest(self, record: dict[str, Any], left: Sequence[processes.Stat]) -> bool:
         """Writes the last word once nothing else of the run waits for room on the agent's disk."""
         source = self._groups or self._observer
         if source is not None and not source.write_rest():
             return False
+        if left:
+            # By their numbers, since a process may have closed the locks by which the others are found.
+            self._note(durable=True, unkilled=as_unkilled(left))
         write_exit(self._directory, record)
         return True
 

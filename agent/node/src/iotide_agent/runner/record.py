@@ -60,6 +60,20 @@ def read_phase(directory: Path) -> dict[str, Any]:
     return phase if isinstance(phase, dict) else dict(_TORN)
 
 
+def as_unkilled(stats: Iterable[processes.Stat]) -> list[dict[str, int]]:
+    """Return what `phase.json` keeps of processes that no signal ended, under `unkilled`."""
+    return [{"pid": stat.pid, "start_ticks": stat.start_ticks} for stat in stats]
+
+
+def unkilled(directory: Path) -> list[processes.Stat]:
+    """Return the processes that an ended order left alive, as long as they live; none after a reboot."""
+    phase = read_phase(directory)
+    if phase.get("boot_id") != processes.boot_id():
+        return []
+    left = [one["pid"] for one in phase.get("unkilled", ()) if processes.is_alive(one["pid"], one["start_ticks"])]
+    return [stat for stat in map(processes.stat_of, left) if stat is not None]
+
+
 def write_places(directory: Path, target_ids: Iterable[int]) -> None:
     """Writes a `phase.json` for an order whose own was lost: on these targets its directory was made."""
     places = [{"target_id": target_id} for target_id in target_ids]

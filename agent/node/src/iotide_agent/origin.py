@@ -1,0 +1,32 @@
+"""Where a state directory was, by which a copy of it is told from the original."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a state directory was when its agent was accepted; a copy of it is elsewhere."""
+
+    path: str
+    device: int
+    inode: int
+
+    @classmethod
+    def of(cls, directory: Path) -> Self:
+        """Return where a directory is now."""
+        found = directory.stat()
+        return cls(str(directory.resolve()), found.st_dev, found.st_ino)
+
+    def is_copied_to(self, directory: Path) -> bool:
+        """Tell whether the original is still there, as another directory."""
+        return not self.is_at(directory) and self.is_at(Path(self.path))
+
+    def is_at(self, directory: Path) -> bool:
+        """Tell whether this is the directory; one that cannot be read is not."""
+        try:
+            found = directory.stat()
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == (self.device, self.inode)
