@@ -1,13 +1,15 @@
 """A node's schema of options costs the server little: bombs are rejected at the hello, and stored ones never run."""
 
 import json
-from typing import Any, Final
+from enum import StrEnum
+from typing import Annotated, Any, Final
 
 import pytest
 from factories.announced import workload as made_up
 from factories.people import Person
 from factories.two_clusters import TwoClusters
 from fastapi.testclient import TestClient
+from pydantic import BaseModel, Field
 from sqlalchemy import update
 
 from iotide_server.kit.db import Database
@@ -33,15 +35,29 @@ def doubling(levels: int) -> dict[str, Any]:
     return {**with_option(**{"$ref": "#/$defs/d0"}), "$defs": {**halves, f"d{levels}": TEXT}}
 
 
+def doubling_by_choice(levels: int) -> dict[str, Any]:
+    """A schema that has 2 to the power of `levels` parts once definitions are where they are used."""
+    halves = {f"d{level}": {"anyOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(levels)}
+    return {**with_option(**{"$ref": "#/$defs/d0"}), "$defs": {**halves, f"d{levels}": TEXT}}
+
+
 def nested(levels: int) -> dict[str, Any]:
     return TEXT if levels == 0 else {"type": "array", "items": nested(levels - 1)}
 
 
 BOMBS: Final[dict[str, tuple[dict[str, Any], str]]] = {
-    "doubling": (doubling(40), "is not in the vocabulary; write each definition where it is used"),
-    "regular expression": (
-        with_option(type="string", pattern="^(a+)+$"),
-        "options_schema.properties.a.pattern: '^(a+)+$' is not a pattern of iotide's own; leave it out",
+    "doubling": (doubling(40), "and allOf is not in the vocabulary; write its rules next to one another"),
+    "doubling by choice": (doubling_by_choice(14), "options_schema: more than 4,000 parts; offer fewer options"),
+    "a definition that holds itself": (
+        {**with_option(**{"$ref": "#/$defs/d"}), "$defs": {"d": {"type": "array", "items": {"$ref": "#/$defs/d"}}}},
+        "options_schema.properties.a.items.$ref: '#/$defs/d' is given, and $ref is not in the vocabulary; write the",
+    ),
+    "a long way": (
+        {
+            **with_option(**{"$ref": "#/$defs/d0"}),
+            "$defs": {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(999)},
+        },
+        "options_schema: more than 16 levels of lists and objects; offer fewer options",
     ),
     "every rule twice": (
         with_option(allOf=[TEXT, TEXT]),
@@ -81,7 +97,7 @@ def test_a_bomb_is_rejected_with_words_and_its_node_goes_on(clusters: TwoCluster
 
 
 @pytest.mark.parametrize(
-    "kind", ["doubling", "regular expression", "every rule twice", "deep", "many alternatives", "no schema"]
+    "kind", ["doubling", "doubling by choice", "every rule twice", "deep", "many alternatives", "no schema"]
 )
 def test_a_bomb_that_an_earlier_release_stored_is_never_run(clusters: TwoClusters, kind: str) -> None:
     """The default almost matches, and the judgement of it would not end."""
@@ -93,6 +109,57 @@ def test_a_bomb_that_an_earlier_release_stored_is_never_run(clusters: TwoCluster
     error = refused.json()["error"]
     assert (refused.status_code, error["code"], error["field"]) == (422, "invalid_input", "workloads[0].options")
     assert error["message"].startswith("the schema that its nodes announced cannot be used: options_schema")
+
+
+def test_a_regular_expression_is_not_stored_and_one_that_an_earlier_release_stored_is_not_run(
+    clusters: TwoClusters,
+) -> None:
+    schema = with_option(type="string", pattern="^(a+)+$")
+    clusters.say("alpha", workload("bomb", options_schema=schema, option_defaults={"a": "a" * 40 + "b"}))
+    assert clusters.catalogue("alpha")["bomb"]["options_schema"] == with_option(type="string")
+    with clusters.database.transaction() as session:
+        session.execute(update(Workload).where(Workload.name == "bomb").values(options_schema=schema))
+    assert clusters.preview("alpha", "bomb").status_code == 200
+
+
+def test_definitions_of_honest_plug_ins_are_written_where_they_are_used(clusters: TwoClusters) -> None:
+    """Agents of 0.1.0 and 0.2.0 announce what pydantic makes of an Enum and of a nested model."""
+
+    class Mode(StrEnum):
+        FAST = "fast"
+        SAFE = "safe"
+
+    class Layout(BaseModel):
+        pattern: Annotated[str, Field(pattern="^[a-z]+$")] = "plain"
+        mode: Mode = Mode.SAFE
+
+    class Options(BaseModel):
+        mode: Mode = Mode.FAST
+        layout: Layout = Layout()
+        size_bytes: Annotated[int, Field(gt=0, json_schema_extra={"x-unit": "bytes"})] = 4096
+
+    schema = Options.model_json_schema()
+    assert "$defs" in schema
+    said = workload("copy", options_schema=schema, option_defaults=Options().model_dump(mode="json"))
+    assert clusters.say("alpha", said)["copy"]["available"]
+    shown = clusters.catalogue("alpha")["copy"]
+    assert shown["schema_sha256"] == said.schema_sha256
+    stored = shown["options_schema"]
+    assert "$" not in json.dumps(stored)
+    assert stored["properties"]["mode"]["enum"] == ["fast", "safe"]
+    assert stored["properties"]["mode"]["default"] == "fast"
+    assert stored["properties"]["layout"]["properties"]["pattern"] == {
+        "default": "plain",
+        "title": "Pattern",
+        "type": "string",
+    }
+    assert clusters.preview("alpha", "copy", mode="safe", layout={"mode": "fast"}).status_code == 200
+    assert clusters.preview("alpha", "copy", layout={"mode": "slow"}).status_code == 422
+    with clusters.database.transaction() as session:  # as an earlier release stored it
+        session.execute(update(Workload).where(Workload.name == "copy").values(options_schema=schema))
+    assert clusters.preview("alpha", "copy", size_bytes="1 KiB").status_code == 200
+    clusters.say("alpha", said)
+    assert clusters.catalogue("alpha")["copy"]["options_schema"] == stored
 
 
 def test_defaults_and_descriptions_without_end_are_rejected_as_well(clusters: TwoClusters) -> None:

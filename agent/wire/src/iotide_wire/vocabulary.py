@@ -145,9 +145,9 @@ def _require_rule(path: str, keyword: str, value: object) -> None:
 
 def _schemas(path: str, keyword: str, value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - JSON
     """Yield the schemas directly below a keyword, each with where it is."""
-    if keyword in _OF_ONE or (keyword == "additionalProperties" and not isinstance(value, bool)):
+    if keyword in OF_ONE or (keyword == "additionalProperties" and not isinstance(value, bool)):
         yield path, value
-    elif keyword in _OF_SEVERAL:
+    elif keyword in OF_SEVERAL:
         yield from ((f"{path}[{place}]", part) for place, part in enumerate(value))
     elif keyword == "properties":
         yield from ((f"{path}.{_printable(name)}", part) for name, part in value.items())
@@ -203,8 +203,8 @@ _COUNT: Final[Rule] = (_is_count, "a whole number from 0 on")
 _TEXT: Final[Rule] = (_is_text, f"a text of at most {MOST_TEXT:,} characters")
 _SWITCH: Final[Rule] = (lambda value: isinstance(value, bool), "true or false")
 _SCHEMA: Final[Rule] = (lambda value: isinstance(value, Mapping), "a schema")
-_OF_ONE: Final = ("items", "contains", "not", "if", "then", "else")
-_OF_SEVERAL: Final = ("anyOf", "oneOf", "prefixItems")
+OF_ONE: Final = ("items", "contains", "not", "if", "then", "else")
+OF_SEVERAL: Final = ("anyOf", "oneOf", "prefixItems")
 _RULES: Final[Mapping[str, Rule]] = {
     "type": _one_of(TYPES),
     "title": _TEXT,
@@ -229,8 +229,8 @@ _RULES: Final[Mapping[str, Rule]] = {
         f"a list of at most {MOST_OPTIONS} names",
     ),
     "additionalProperties": (lambda value: isinstance(value, bool | Mapping), "true, false or a schema"),
-    **dict.fromkeys(_OF_ONE, _SCHEMA),
-    **dict.fromkeys(_OF_SEVERAL, _list_of(MOST_ALTERNATIVES, _is_any, "schemas")),
+    **dict.fromkeys(OF_ONE, _SCHEMA),
+    **dict.fromkeys(OF_SEVERAL, _list_of(MOST_ALTERNATIVES, _is_any, "schemas")),
     "x-unit": _one_of(UNITS),
     "x-multiline": _SWITCH,
 }

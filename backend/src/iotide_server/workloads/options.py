@@ -11,6 +11,7 @@ from jsonschema.exceptions import best_match
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.suggest import choose_from
 from iotide_wire.options import OptionError, to_base_units
+from iotide_wire.references import in_place
 from iotide_wire.vocabulary import VocabularyError, require_options_schema, require_values
 
 _REMEDIES = {
@@ -61,7 +62,7 @@ def complete_options(
         InvalidInputError: an option is unknown, missing, of the wrong type or out of its range; or the schema itself,
             stored by an earlier release, is not one that nodes may announce.
     """
-    validator = _validator(schema, field)
+    schema, validator = _validator(schema, field)
     known = schema.get("properties", {})
     for name, value in options.items():
         if name not in known:
@@ -89,7 +90,7 @@ def complete_options(
     return completed
 
 
-def _validator(schema: Mapping[str, Any], field: str) -> Draft202012Validator:
+def _validator(schema: Mapping[str, Any], field: str) -> tuple[Mapping[str, Any], Draft202012Validator]:
     try:
         return _prepared(json.dumps(schema))
     except VocabularyError as error:
@@ -101,15 +102,15 @@ def _validator(schema: Mapping[str, Any], field: str) -> Draft202012Validator:
 
 
 @lru_cache(maxsize=256)
-def _prepared(schema_json: str) -> Draft202012Validator:
-    """Return what judges options by the schema; each of many configurations is judged by the same.
+def _prepared(schema_json: str) -> tuple[Mapping[str, Any], Draft202012Validator]:
+    """Return the schema without references, and what judges options by it; many configurations are judged by the same.
 
     Raises:
         VocabularyError: it cannot be used.
     """
-    schema = json.loads(schema_json)
+    schema = in_place(json.loads(schema_json))
     require_options_schema(schema)
-    return Draft202012Validator(schema)
+    return schema, Draft202012Validator(schema)
 
 
 def _refusal(failure: ValidationError, field: str) -> InvalidInputError:

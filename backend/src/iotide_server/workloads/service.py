@@ -27,6 +27,7 @@ from iotide_wire.built_in import (
     frozen_defaults,
 )
 from iotide_wire.catalogue import WorkloadAnnouncement
+from iotide_wire.references import in_place
 from iotide_wire.vocabulary import VocabularyError, require_vocabulary
 
 _log = structlog.get_logger(__name__)
@@ -96,7 +97,8 @@ def _stored(session: Session, node: Node, announced: WorkloadAnnouncement) -> in
     known = built_in().get(announced.name)
     if known is not None:
         raise _unknown(announced, known[-1].revision)
-    require_vocabulary(announced)
+    schema = in_place(announced.options_schema)  # agents of 0.1.0 and 0.2.0 announce references
+    require_vocabulary(announced.model_copy(update={"options_schema": schema}))
     catalogue = Catalogue(node.cluster_id)
     if repository.is_full(session, catalogue, announced.name, announced.revision, announced.schema_sha256):
         raise VocabularyError(
@@ -108,8 +110,10 @@ def _stored(session: Session, node: Node, announced: WorkloadAnnouncement) -> in
     columns = {
         "series_revision": _series_revision(session, catalogue, announced, breaking),
         "announced_by": node.name,
+        "options_schema": schema,
     }
     workload_id = repository.upsert_workload(session, catalogue, _row(announced) | columns)
+    session.get_one(Workload, workload_id).options_schema = schema  # an earlier release stored it as announced
     repository.freeze_baseline(session, catalogue, announced.name, announced.option_defaults)
     return workload_id
 
