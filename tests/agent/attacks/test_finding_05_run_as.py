@@ -8,7 +8,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from agent.agent_rig import AgentRig
@@ -20,6 +22,7 @@ from iotide_agent.load_user import DEFAULT_USER, find_load_user
 from iotide_agent.own_files import close_state
 from iotide_agent.results import SpooledOutput
 from iotide_agent.runner.strays import Wanted, find_strays, read_found, write_wanted
+from iotide_agent.runner.users import acting_as, hand_over
 from iotide_agent.spool import order_files
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_wire.messages import Outcome
@@ -139,6 +142,34 @@ def test_an_order_of_a_root_agent_is_run_to_its_end_by_the_user_of_agent_toml(
         rig.kill()
         close_state(rig.state)
         assert rig.state.stat().st_mode & 0o777 == 0o710
+
+
+def test_root_gives_away_nothing_behind_a_link_that_another_load_of_the_user_makes_meanwhile(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After each file that root gave away, another load tries to put a link in the place of its directory."""
+    directory, of_root = base / "orders" / "1", base / "etc"
+    below = directory / "scratch" / "jobs"
+    for made in (below, of_root):
+        made.mkdir(parents=True)
+        for name in ("one", "two"):
+            (made / name).touch()
+    (directory / "scratch").chmod(0o700)
+    chown = os.chown
+
+    def watched(path: Path | str, *ids: int, **named: Any) -> None:  # noqa: ANN401 - handed on
+        chown(path, *ids, **named)
+        if Path(path).name in {"one", "two"}:
+            with suppress(OSError), acting_as(IDS):
+                below.rename(below.with_name("away"))
+                below.symlink_to(of_root)
+
+    monkeypatch.setattr(os, "chown", watched)
+    hand_over(directory, ("scratch", "endpoint.json"), IDS)
+    assert {path.stat().st_uid for path in (of_root, *of_root.iterdir())} == {0}
+    found = [path for path in directory.rglob("*") if not path.is_symlink()]
+    assert len(found) == 4
+    assert {path.stat().st_uid for path in found} == {USER}
 
 
 def test_output_that_a_load_replaced_by_a_link_or_a_pipe_is_not_read(tmp_path: Path) -> None:

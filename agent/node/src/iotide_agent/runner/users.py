@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -67,8 +67,10 @@ def hand_over(directory: Path, names: Sequence[str], ids: Ids) -> None:
         os.chown(on_the_way, -1, gid)
         on_the_way.chmod(_GROUP_MAY_PASS)
     for name in names:
-        if (directory / name).exists():
-            os.chown(directory / name, uid, gid)
-        for parent, directories, files in os.walk(directory / name):
+        tree = os.fwalk(directory / name, topdown=False) if (directory / name).is_dir() else ()
+        # Each directory after what lies in it: once it is the user's, other loads of that user may exchange that.
+        for _, directories, files, above in tree:
             for below in directories + files:
-                os.chown(Path(parent, below), uid, gid, follow_symlinks=False)
+                os.chown(below, uid, gid, dir_fd=above, follow_symlinks=False)
+        with suppress(FileNotFoundError):
+            os.chown(directory / name, uid, gid, follow_symlinks=False)
