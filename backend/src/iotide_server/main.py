@@ -87,11 +87,11 @@ BODY_LIMITS: Final = {
     re.compile(rf"{API}/agent/enroll"): BodyLimit(size_bytes=64 * 1024),  # as above, with the facts of a host
     re.compile(rf"{API}/agent/(rotation(/confirm)?|orders/\d+/claim)"): BodyLimit(size_bytes=64 * 1024),
     # Four orders on a node, each with the curves of ten minutes for every counter, or of hours without a server.
-    re.compile(rf"{API}/agent/beat"): BodyLimit(size_bytes=4 * 1024**2, values=500_000),
+    re.compile(rf"{API}/agent/beat"): BodyLimit(size_bytes=8 * 1024**2, values=500_000, queue="-beats"),
     re.compile(rf"{API}/agent/batch"): BodyLimit(size_bytes=8 * 1024**2),  # ten thousand jobs and as many hosts
     re.compile(rf"{API}/agent/hello"): BodyLimit(size_bytes=8 * 1024**2),  # a thousand mounts with the longest options
     re.compile(rf"{API}/agent/orders/\d+/finish"): BodyLimit(
-        size_bytes=16 * 1024**2, lists=100_000, names=250_000, values=1_500_000
+        size_bytes=16 * 1024**2, lists=120_000, names=400_000, values=1_500_000
     ),
     RAW_PATHS: BodyLimit(size_bytes=16 * 1024**2),
 }

@@ -45,6 +45,7 @@ ONE_TEXT: Final = filled(b'{"fence":"', b"x", b'"}')
 TEXTS: Final = filled(b'{"fence":[', b'"' + b"x" * 10_000 + b'",', b"]}")
 NAMES: Final = b'{"fence":{%s}}' % b",".join(b'"%x":0' % number for number in range(1_200_000))
 NUMBERS: Final = filled(b'{"fence":["",', b"0,", b"]}")
+ESCAPES: Final = filled(b'{"fence":"', b"\\:", b'"}')
 BLANKS: Final = filled(b'{"fence":', b" ", b"1}")
 
 
@@ -152,8 +153,8 @@ def test_bodies_without_a_known_token_take_no_memory(api: Api, token: str | None
 
 @pytest.mark.parametrize(
     "body",
-    [LISTS, ONE_TEXT, TEXTS, NAMES, NUMBERS, BLANKS],
-    ids=["lists", "one text", "texts", "names", "numbers", "blanks"],
+    [LISTS, ONE_TEXT, TEXTS, NAMES, NUMBERS, ESCAPES, BLANKS],
+    ids=["lists", "one text", "texts", "names", "numbers", "escapes", "blanks"],
 )
 def test_bodies_of_a_stolen_token_take_little_memory(api: Api, body: bytes) -> None:
     growth_bytes, answers, others = attack(api, node_token(NODE), body)

@@ -50,7 +50,7 @@ class KnownCallerRoute(APIRoute):
                 del body  # the last to hold it: what was made of it is all that is needed
                 return await handle(request)
 
-            return await bodies.serve(request, _caller(principal), act, is_json=of_body is not bytes)
+            return await bodies.serve(request, _caller(request, principal), act, is_json=of_body is not bytes)
 
         return handle_known
 
@@ -63,9 +63,12 @@ def _rules(dependant: Dependant) -> Iterator[Rule]:
         yield from _rules(part)
 
 
-def _caller(principal: Principal) -> Caller:
-    kind = PrincipalKind.NODE if principal.kind is PrincipalKind.NODE else PrincipalKind.USER
-    return Caller(kind, str(principal.id if principal.kind is PrincipalKind.NODE else principal.user_id))
+def _caller(request: Request, principal: Principal) -> Caller:
+    if principal.kind is not PrincipalKind.NODE:
+        return Caller(PrincipalKind.USER, str(principal.user_id))
+    # Nodes that wait for approval are counted by themselves, so one of them may have the number of a node.
+    waits = "" if getattr(request.state, "waiting_node", None) is None else "waiting "
+    return Caller(PrincipalKind.NODE, f"{waits}{principal.id}")
 
 
 async def _knock(request: Request, rule: Rule) -> Principal:

@@ -26,7 +26,8 @@ from iotide_server.kit.errors import InvalidInputError, IotideError
 LARGE_BYTES: Final = 256 * 1024
 """A body of up to this size is read at once; of larger ones each caller sends one at a time."""
 _LIMIT: Final = "iotide.body_limit"
-_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+"""Passes each byte once and keeps nothing of it, also in a text that never ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,14 @@ class BodyLimit:
         lists: lists and objects in it.
         names: names of members of its objects.
         values: values in its lists and objects.
+        queue: large bodies of one queue wait for one another.
     """
 
     size_bytes: int = 2 * 1024**2
     lists: int = 50_000
     names: int = 100_000
     values: int = 200_000
+    queue: str = ""
 
     def check(self, body: bytes) -> None:
         """Raise BodyTooComplexError for JSON that holds more; it costs a few milliseconds a megabyte."""
@@ -130,11 +133,14 @@ class Bodies:
         try:
             if not _is_large(request, limit):
                 return await act(await request.body())
-            # Whoever sends several at once has one read after the other, and takes one place in the line.
+            caller = caller._replace(kind=f"{caller.kind}{limit.queue}")
+            # Whoever sends several at once has one read after the other, and takes one place in the queue.
             async with self._of_callers.setdefault(caller, anyio.Lock()):
                 with _new_file() as file:
                     await _keep(request, file, limit if is_json else None)
                     async with self._turn(caller.kind):
+                        if await request.is_disconnected():
+                            raise ClientDisconnect
                         file.seek(0)
                         return await act(file.read())
         except ClientDisconnect as error:
@@ -146,7 +152,7 @@ class Bodies:
             if self._shared is None:
                 yield
                 return
-            with (self._shared / f"{kind}.turn").open("wb") as file:
+            with _opened(self._shared / f"{kind}.turn") as file:
                 # Closing the file gives the turn to the next process, and so does the end of this one.
                 await to_thread.run_sync(flock, file, LOCK_EX, limiter=CapacityLimiter(1))
                 yield
@@ -155,6 +161,13 @@ class Bodies:
 def _new_file() -> IO[bytes]:
     try:
         return TemporaryFile()
+    except OSError as error:
+        raise _no_room(error) from error
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return path.open("wb")
     except OSError as error:
         raise _no_room(error) from error
 

@@ -35,9 +35,10 @@ _CLOUD_SERVICES: Final[tuple[Network, ...]] = (
     IPv4Network("192.0.0.192/32"),
 )
 
-# The kernel's routes, without a netlink socket, which deploy/systemd does not allow. Local ones lead to this machine.
-_ROUTES_4: Final = Path("/proc/net/fib_trie")
-_ROUTES_6: Final = Path("/proc/net/ipv6_route")
+# The kernel's routes, without a netlink socket, which deploy/systemd does not allow, and where /proc holds processes
+# alone (ProcSubset=pid). Local ones lead to this machine.
+_ROUTES_4: Final = Path("/proc/self/net/fib_trie")
+_ROUTES_6: Final = Path("/proc/self/net/ipv6_route")
 _LOCAL_4: Final = re.compile(r"/([0-9]+) \S+ LOCAL\b")
 _LOCAL_6: Final = 0x8000_0000
 

@@ -24,7 +24,7 @@ class ReportLimits:
         log_lines: lines of one kind in a run's log that reports of an order may cause.
     """
 
-    samples: int = 100_000
+    samples: int = 30_000
     series: int = 20_000
     labels: int = 16
     label_values: int = 10_000

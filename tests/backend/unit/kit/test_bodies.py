@@ -41,6 +41,12 @@ def test_json_within_the_limits_passes_whatever_stands_in_its_texts(body: bytes)
     LIMIT.check(body)
 
 
+def test_a_text_that_never_ends_is_passed_once_however_many_quotation_marks_are_in_it() -> None:
+    # Looked at again from each escaped quotation mark, this takes minutes.
+    body = b'{"a":"' + b':\\"' * 54_000 + b":" * 47_000
+    BodyLimit(names=100_000).check(body)
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
