@@ -139,8 +139,7 @@ class Bodies:
                 with _new_file() as file:
                     await _keep(request, file, limit if is_json else None)
                     async with self._turn(caller.kind):
-                        if await request.is_disconnected():
-                            raise ClientDisconnect
+                        await _require_client(request)
                         file.seek(0)
                         return await act(file.read())
         except ClientDisconnect as error:
@@ -156,6 +155,12 @@ class Bodies:
                 # Closing the file gives the turn to the next process, and so does the end of this one.
                 await to_thread.run_sync(flock, file, LOCK_EX, limiter=CapacityLimiter(1))
                 yield
+
+
+async def _require_client(request: Request) -> None:
+    """Raise ClientDisconnect for a client that is gone: nobody waits for its answer, and others wait for their turn."""
+    if await request.is_disconnected():
+        raise ClientDisconnect
 
 
 def _new_file() -> IO[bytes]:
