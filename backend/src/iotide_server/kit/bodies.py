@@ -204,11 +204,16 @@ def _is_large(request: Request, limit: BodyLimit) -> bool:
 
 
 def _outside_of_texts(body: bytes, sign: bytes, most: int) -> int:
-    """Count the sign outside of texts, or everywhere where that is no more than `most`, which is cheaper."""
-    count = body.count(sign)
-    if count <= most:
-        return count
-    return count - sum(body.count(sign, *found.span()) for found in _STRING.finditer(body))
+    """Count the sign outside of texts up to `most` and no further, or everywhere where that is cheaper and no more."""
+    everywhere = body.count(sign)
+    if everywhere <= most:
+        return everywhere
+    count, at = 0, 0
+    for found in _STRING.finditer(body):
+        count, at = count + body.count(sign, at, found.start()), found.end()
+        if count > most:
+            return count
+    return count + body.count(sign, at)
 
 
 def _lists_in(part: bytes) -> int:
