@@ -137,10 +137,12 @@ def test_what_anybody_may_send_is_short(shared_app: FastAPI) -> None:
 
 
 def arriving(body: bytes, looks: Callable[[], object]) -> Receive:
-    """A body in two parts; before the second one it is looked."""
+    """A body in two parts; before the second one it is looked, and after it the client waits."""
     parts = [body[: len(body) // 2], body[len(body) // 2 :]]
 
     async def receive() -> Message:
+        if not parts:
+            await asyncio.Event().wait()
         if len(parts) == 1:
             looks()
         return {"type": "http.request", "body": parts.pop(0), "more_body": bool(parts)}
