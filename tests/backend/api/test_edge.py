@@ -113,7 +113,7 @@ def test_a_body_that_is_too_large_is_413_whether_or_not_it_says_so(client: TestC
     ("path", "largest_kib"),
     [
         ("hello", 8192),
-        ("beat", 4096),
+        ("beat", 8192),
         ("batch", 8192),
         ("orders/1/finish", 16_384),
         ("orders/1/claim", 64),
