@@ -13,7 +13,7 @@ from iotide_agent.workloads.registry import (
     announcements,
     workload,
 )
-from iotide_wire.vocabulary import require_vocabulary
+from iotide_wire.vocabulary import MOST_STEPS, MOST_VALUES, Weights, require_vocabulary
 
 PLUG_IN = """
 from typing import ClassVar
@@ -163,3 +163,10 @@ def test_unknown_workload_names_those_that_there_are() -> None:
         UnknownWorkloadError, match=r"'bonie' is not installed here; this agent has dd, fill, create, fio"
     ):
         workload("bonie", {})
+
+
+def test_the_longest_list_of_each_workload_is_judged_in_few_steps() -> None:
+    for name, found in all_workloads().items():
+        announced = announcement(found, Told(Unavailable("not asked")))
+        heaviest = max(Weights.of(announced.options_schema).by_option.values())
+        assert heaviest * MOST_VALUES < MOST_STEPS / 2, name

@@ -162,6 +162,28 @@ def test_definitions_of_honest_plug_ins_are_written_where_they_are_used(clusters
     assert clusters.catalogue("alpha")["copy"]["options_schema"] == stored
 
 
+def choices(levels: int) -> dict[str, Any]:
+    """A schema of 8 to the power of `levels` alternatives, none of which a number is."""
+    return {"type": "string"} if levels == 0 else {"anyOf": [choices(levels - 1)] * 8}
+
+
+def test_many_alternatives_meet_few_values(clusters: TwoClusters) -> None:
+    """512 alternatives for each of 900 values took gigabytes and minutes in one preview."""
+    schema = with_option(type="array", items=choices(3))
+    shown = clusters.say("alpha", workload("bomb", options_schema=schema, option_defaults={"a": ["b"] * 900}))
+    words = "parts of the schema times parts of the values are more than 100,000; give fewer values"
+    assert shown["bomb"]["unavailable_because"].startswith(f"rejected: bomb: option_defaults: {words}")
+    assert clusters.say("alpha", workload("bomb", options_schema=schema, option_defaults={"a": []}))["bomb"][
+        "available"
+    ]
+    refused = clusters.preview("alpha", "bomb", a=[1] * 900)
+    assert refused.status_code == 422
+    assert "parts of the schema times parts of the values" in refused.json()["error"]["message"]
+    refused = clusters.preview("alpha", "bomb", a=["b" * 90_000])
+    assert "parts of the schema times parts of the values" in refused.json()["error"]["message"]
+    assert clusters.preview("alpha", "bomb", a=["b"] * 50).status_code == 200
+
+
 def test_defaults_and_descriptions_without_end_are_rejected_as_well(clusters: TwoClusters) -> None:
     many = {"a": [[number] for number in range(20_000)]}
     shown = clusters.say(

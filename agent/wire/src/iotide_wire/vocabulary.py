@@ -1,11 +1,13 @@
 """The keywords that a schema of options may use, and how large an announcement may be.
 
 A server runs the schemas that nodes announce, so it takes none whose work it cannot bound. Without references, and
-with patterns that iotide itself wrote, each part of a schema meets each part of a value at most once.
+with patterns that iotide itself wrote, each part of a schema meets each part of a value at most once. The product of
+both is bounded as well.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from iotide_wire.catalogue import WorkloadAnnouncement
@@ -27,6 +29,10 @@ MOST_CHOICES: Final = 1_000
 MOST_ALTERNATIVES: Final = 8
 MOST_TEXT: Final = 4_000
 LARGEST_NUMBER: Final = 1e300
+MOST_STEPS: Final = 100_000
+"""Parts of a schema times parts of the values that it judges; the longest list of a built-in workload needs 20,000."""
+CHARACTERS_OF_A_PART: Final = 100
+"""A longer text counts as several parts, since each refusal quotes it."""
 
 PATTERNS: Final = frozenset({r"^$|\[[^\]]+\]", r"^(/?[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*)?$"})
 """Those of fio's job file and of rawread's path. A regular expression from elsewhere could take for ever."""
@@ -72,6 +78,58 @@ def require_vocabulary(announced: WorkloadAnnouncement) -> None:
     _require_plain(told, "announcement", MOST_ANNOUNCED_PARTS, MOST_ANNOUNCED_CHARACTERS, MOST_ANNOUNCED_DEPTH)
     require_values(announced.option_defaults, "option_defaults")
     require_options_schema(announced.options_schema)
+    require_few_steps(Weights.of(announced.options_schema), announced.option_defaults, "option_defaults")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How many parts of a schema judge the values of each option.
+
+    Attributes:
+        by_option: of the option's own schema.
+        together: of the rules for several options; they meet all values.
+    """
+
+    by_option: Mapping[str, int]
+    together: int
+
+    @classmethod
+    def of(cls, schema: Mapping[str, Any]) -> "Weights":
+        """Return those of a schema of the vocabulary."""
+        rules = (*OF_ONE, *OF_SEVERAL, "additionalProperties")
+        by_option = {name: _weight(part) for name, part in schema.get("properties", {}).items()}
+        return cls(by_option, sum(_weight(schema[keyword]) for keyword in rules if keyword in schema))
+
+    def steps(self, options: Mapping[str, Any]) -> int:
+        """Return how often a part of the schema meets a part of these values, at most."""
+        return sum(_weight(value) * (self.by_option.get(name, 0) + self.together) for name, value in options.items())
+
+
+def require_few_steps(weights: Weights, options: Mapping[str, Any], path: str) -> None:
+    """Check that options are judged in a second at most, and refused in 100 MB of words.
+
+    Raises:
+        VocabularyError: the schema has too many parts for so many values.
+    """
+    if weights.steps(options) > MOST_STEPS:
+        problem = f"parts of the schema times parts of the values are more than {MOST_STEPS:,}"
+        raise VocabularyError(path, problem, "give fewer values, or offer fewer alternatives for each")
+
+
+def _weight(value: object) -> int:
+    parts = 0
+    waiting: list[object] = [value]
+    while waiting:
+        part = waiting.pop()
+        parts += 1
+        if isinstance(part, str):
+            parts += len(part) // CHARACTERS_OF_A_PART
+        elif isinstance(part, Mapping):
+            waiting += part.values()
+            parts += sum(len(name) for name in part) // CHARACTERS_OF_A_PART
+        elif isinstance(part, list | tuple):
+            waiting += part
+    return parts
 
 
 def require_values(options: Mapping[str, Any], path: str) -> None:

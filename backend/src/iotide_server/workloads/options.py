@@ -1,18 +1,20 @@
 """Options that a person gave, against the JSON Schema that the agents announced; pure."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final, cast
 
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema import Draft202012Validator, ValidationError, validators
 from jsonschema.exceptions import best_match
+from jsonschema.protocols import Validator
 
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.suggest import choose_from
 from iotide_wire.options import OptionError, to_base_units
 from iotide_wire.references import in_place
-from iotide_wire.vocabulary import VocabularyError, require_options_schema, require_values
+from iotide_wire.vocabulary import VocabularyError, Weights, require_few_steps, require_options_schema, require_values
 
 _REMEDIES = {
     "type": "give a value of type {limit}",
@@ -62,7 +64,8 @@ def complete_options(
         InvalidInputError: an option is unknown, missing, of the wrong type or out of its range; or the schema itself,
             stored by an earlier release, is not one that nodes may announce.
     """
-    schema, validator = _validator(schema, field)
+    judge = _judge(schema, field)
+    schema = judge.schema
     known = schema.get("properties", {})
     for name, value in options.items():
         if name not in known:
@@ -80,17 +83,27 @@ def complete_options(
             raise InvalidInputError(f"{name} is missing", field=f"{field}.{name}", remedy=f"give the option {name}")
     try:
         require_values(completed, field)
+        require_few_steps(judge.weights, completed, field)
     except VocabularyError as error:
         raise InvalidInputError(
             f"{field}: {error.problem}", field=field, remedy="give fewer or smaller values"
         ) from error
-    failure = best_match(validator.iter_errors(completed))
+    failure = best_match(judge.validator.iter_errors(completed))
     if failure is not None:
         raise _refusal(failure, field)
     return completed
 
 
-def _validator(schema: Mapping[str, Any], field: str) -> tuple[Mapping[str, Any], Draft202012Validator]:
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """A schema without references, and what judges options by it; many configurations are judged by the same."""
+
+    schema: Mapping[str, Any]
+    validator: Validator
+    weights: Weights
+
+
+def _judge(schema: Mapping[str, Any], field: str) -> _Judge:
     try:
         return _prepared(json.dumps(schema))
     except VocabularyError as error:
@@ -102,15 +115,39 @@ def _validator(schema: Mapping[str, Any], field: str) -> tuple[Mapping[str, Any]
 
 
 @lru_cache(maxsize=256)
-def _prepared(schema_json: str) -> tuple[Mapping[str, Any], Draft202012Validator]:
-    """Return the schema without references, and what judges options by it; many configurations are judged by the same.
+def _prepared(schema_json: str) -> _Judge:
+    """Return the judge of a stored schema.
 
     Raises:
         VocabularyError: it cannot be used.
     """
     schema = in_place(json.loads(schema_json))
     require_options_schema(schema)
-    return schema, Draft202012Validator(schema)
+    return _Judge(schema, _BoundedValidator(schema), Weights.of(schema))
+
+
+def _unique_items(
+    _validator: Validator, is_unique: object, instance: object, _schema: object
+) -> Iterator[ValidationError]:
+    """Judge `uniqueItems` in one pass; jsonschema compares each pair where a list mixes types."""
+    if is_unique and isinstance(instance, list) and len(set(map(_comparable, instance))) < len(instance):
+        yield ValidationError(f"{instance!r} has non-unique elements")
+
+
+def _comparable(value: Any) -> Hashable:  # noqa: ANN401 - JSON
+    """Return what is equal for equal JSON: 1 is 1.0, and is not true."""
+    if isinstance(value, bool):
+        return bool, value
+    if isinstance(value, list):
+        return tuple(map(_comparable, value))
+    if isinstance(value, Mapping):
+        return frozenset((name, _comparable(member)) for name, member in value.items())
+    return cast("Hashable", value)
+
+
+_BoundedValidator: Final = validators.extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator, {"uniqueItems": _unique_items}
+)
 
 
 def _refusal(failure: ValidationError, field: str) -> InvalidInputError:

@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from itertools import product
+from time import process_time
 from typing import Any
 
 import pytest
@@ -139,3 +140,20 @@ def outcome(made: Callable[[], list[dict[str, Any]]]) -> object:
 def test_options_that_depend_on_each_other_are_known_by_their_schema() -> None:
     assert is_by_option(OPTIONS_SCHEMA)
     assert not is_by_option({**OPTIONS_SCHEMA, **NOT_SMALLER})
+
+
+def test_many_values_of_several_types_are_told_apart_in_one_pass() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
+    mixed = [item for number in range(240) for item in (number + 2, f"{number}", [number])]
+    values = [*mixed, 1, True, {"b": 1}, {"b": True}, None]
+    assert complete_options(schema, {}, {"a": values}, "options")
+    began = process_time()
+    often = {"type": "array", "anyOf": [{"uniqueItems": True, "maxItems": 1}] * 8}
+    assert complete_options(
+        {"type": "object", "properties": {"a": {"anyOf": [often] * 2 + [{}]}}}, {}, {"a": values}, "o"
+    )
+    assert process_time() - began < 1
+    for twice in ([1, 1.0], [[1], [1.0]], [{"b": [1], "c": 2}, {"c": 2, "b": [1]}], [True, True]):
+        with pytest.raises(InvalidInputError, match="has non-unique elements") as refusal:
+            complete_options(schema, {}, {"a": twice}, "options")
+        assert refusal.value.remedy == "give each entry once"
