@@ -17,6 +17,7 @@ from iotide_wire.expressions import (
     evaluate,
     evaluate_rows,
     names_in,
+    node_count,
 )
 
 EXPRESSION: TypeAdapter[Expression] = TypeAdapter(Expression)
@@ -165,3 +166,16 @@ def test_many_rows_have_the_values_that_each_has_alone(
 def test_the_names_of_an_expression_are_all_that_it_reads() -> None:
     expression = Operation(op="max", args=(SIZE * Holds.of("rw", "write"), Number.of(1)))
     assert names_in(expression) == {"file_size_bytes", "rw"}
+
+
+@pytest.mark.parametrize(
+    ("first", "most", "doubled"),
+    [(1, 1, 1), (1, 1.5, 1), (1, 2, 2), (3, 23, 12), (3, 24, 24), (5, 2, 5), (5, -2, 5), (5e-324, 1e-323, 1e-323)],
+)
+def test_doubling_stops_at_the_most_in_one_step(first: float, most: float, doubled: float) -> None:
+    assert evaluate(Operation(op="double", args=(Number.of(first), Number.of(most))), {}) == doubled
+
+
+def test_nodes_of_an_expression_are_counted() -> None:
+    assert node_count(Number.of(1)) == 1
+    assert node_count(Option.of("a") * 2 + Holds.of("b", 1)) == 5

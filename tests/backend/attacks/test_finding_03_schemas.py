@@ -13,9 +13,10 @@ from pydantic import BaseModel, Field
 from sqlalchemy import update
 
 from iotide_server.kit.db import Database
+from iotide_server.main import API
 from iotide_server.workloads.models import Workload
 from iotide_wire.catalogue import WorkloadAnnouncement
-from iotide_wire.expressions import Number
+from iotide_wire.expressions import Expression, Number, Operation, Option
 
 TEXT: Final = {"type": "string", "default": "b"}
 
@@ -182,6 +183,35 @@ def test_many_alternatives_meet_few_values(clusters: TwoClusters) -> None:
     refused = clusters.preview("alpha", "bomb", a=["b" * 90_000])
     assert "parts of the schema times parts of the values" in refused.json()["error"]["message"]
     assert clusters.preview("alpha", "bomb", a=["b"] * 50).status_code == 200
+
+
+def summed(levels: int) -> Expression:
+    """An expression of 16 to the power of `levels` names."""
+    return Option.of("size") if levels == 0 else Operation(op="+", args=(summed(levels - 1),) * 16)
+
+
+def test_an_expression_is_small_and_is_computed_for_few_option_sets(clusters: TwoClusters) -> None:
+    """19,000 names for each of 100,000 option sets took the API minutes in one preview."""
+    size = {"type": "integer", "x-unit": "bytes"}
+    schema = {"type": "object", "properties": {"size": size, "times": {"type": "integer"}}}
+    fields: dict[str, Any] = {"options_schema": schema, "option_defaults": {"size": 1, "times": 1}}
+    shown = clusters.say("alpha", workload("bomb", **fields, run_seconds=summed(3)))
+    words = "rejected: bomb: run_seconds: more than 400 numbers, names and operations; compute with fewer"
+    assert shown["bomb"]["unavailable_because"] == words
+
+    seconds = summed(2) * 0 + Option.of("times")
+    assert clusters.say("alpha", workload("bomb", **fields, run_seconds=seconds))["bomb"]["available"]
+    sizes, times = list(range(1, 161)), list(range(1, 121))
+
+    def preview(**sweep: object) -> Any:  # noqa: ANN401 - a response
+        plan = clusters.clusters["alpha"].plan(workloads=[{"workload": "bomb", "sweep": sweep}])
+        return clusters.client.post(f"{API}/campaigns/preview", json=plan, headers=clusters.admin.headers)
+
+    refused = preview(size=sizes, times=times)
+    error = refused.json()["error"]
+    assert (refused.status_code, error["field"]) == (422, "workloads[0]")
+    assert error["message"] == "workloads[0]: space and time of bomb take more than 5,000,000 computations"
+    assert preview(size=sizes).status_code == 200
 
 
 def test_defaults_and_descriptions_without_end_are_rejected_as_well(clusters: TwoClusters) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
-from math import isfinite
+from math import frexp, isfinite, ldexp
 from operator import add, mul, sub, truediv
 from typing import Annotated, Literal, Self
 
@@ -163,6 +163,11 @@ def names_in(expression: Expression) -> frozenset[str]:
             return frozenset[str]().union(*map(names_in, args))
 
 
+def node_count(expression: Expression) -> int:
+    """Count the numbers, names and operations of the expression."""
+    return 1 + sum(map(node_count, expression.args)) if isinstance(expression, Operation) else 1
+
+
 def evaluate_rows(
     expression: Expression, values: Mapping[str, object], columns: Mapping[str, Sequence[object]], row_count: int
 ) -> list[float]:
@@ -262,7 +267,8 @@ def _apply(op: Literal["+", "-", "*", "/", "min", "max", "double"], numbers: lis
 def _doubled(numbers: list[float]) -> float:
     if len(numbers) != _FIRST_AND_MOST or numbers[0] <= 0 or not isfinite(numbers[1]):
         raise ExpressionError(f"double takes a number above 0 and the most that it may become, not {numbers}")
-    result, most = numbers
-    while result * 2 <= most:
-        result *= 2
-    return result
+    first, most = numbers
+    if most < first:
+        return first
+    (fraction, exponent), (most_fraction, most_exponent) = frexp(first), frexp(most)
+    return ldexp(first, most_exponent - exponent - (fraction > most_fraction))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from iotide_wire.catalogue import WorkloadAnnouncement
+from iotide_wire.expressions import node_count
 
 MOST_PARTS: Final = 4_000
 """Members of all lists and objects of a schema together."""
@@ -21,6 +22,9 @@ MOST_ANNOUNCED_PARTS: Final = 20_000
 MOST_ANNOUNCED_CHARACTERS: Final = 128 * 1024
 """Of a whole announcement; iozone's has 20,000."""
 MOST_ANNOUNCED_DEPTH: Final = 100
+
+MOST_NODES: Final = 400
+"""Numbers, names and operations of an announced expression; iozone's largest has 308."""
 
 MOST_VALUES: Final = 1_000
 """Values in the options of one configuration, and so in their defaults."""
@@ -76,6 +80,10 @@ def require_vocabulary(announced: WorkloadAnnouncement) -> None:
     """
     told = announced.model_dump(exclude={"options_schema", "option_defaults"})
     _require_plain(told, "announcement", MOST_ANNOUNCED_PARTS, MOST_ANNOUNCED_CHARACTERS, MOST_ANNOUNCED_DEPTH)
+    for name in ("bytes_needed", "bytes_moved", "run_seconds"):
+        if node_count(getattr(announced, name)) > MOST_NODES:
+            problem = f"more than {MOST_NODES} numbers, names and operations"
+            raise VocabularyError(name, problem, "compute with fewer")
     require_values(announced.option_defaults, "option_defaults")
     require_options_schema(announced.options_schema)
     require_few_steps(Weights.of(announced.options_schema), announced.option_defaults, "option_defaults")

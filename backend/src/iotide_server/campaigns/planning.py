@@ -64,11 +64,14 @@ from iotide_wire.expressions import (
     ExpressionError,
     evaluate,
     evaluate_rows,
+    node_count,
 )
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy
 
 _EXPRESSION: Final = TypeAdapter[Expression](Expression)
+_MOST_STEPS: Final = 5_000_000
+"""Parts of announced expressions times kinds of option sets times places that differ: below a second."""
 
 
 def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> PlannedCampaign:
@@ -175,6 +178,7 @@ class _Foreseen:
             (on.mount.target_id, on.mount.node_id): on.mount for view in by_name.values() for on in view.mounts
         }
         self._amounts: dict[tuple[str, ...], _Amounts] = {}
+        self._steps = 0
 
     def block(self, draft: CellDraft[Node, str, OptionSets], variant: str, first: int) -> PlannedBlock:
         """Return the cells of these option sets on these nodes and targets.
@@ -204,6 +208,7 @@ class _Foreseen:
         elsewhere = {name: facts.get(name) for name in sets.read_elsewhere}
         key = (sets.field, *map(repr, elsewhere.values()))
         if key not in self._amounts:
+            self._count(sets)
             self._amounts[key] = _Amounts(
                 _amounts(sets, sets.needed, elsewhere),
                 _amounts(sets, sets.moved, elsewhere),
@@ -212,6 +217,23 @@ class _Foreseen:
         found = self._amounts[key]
         free_bytes = mount.free_bytes if mount.problem is None else None
         return PlannedPlace(node, view, mount.fstype, found.needed, found.moved, found.seconds, free_bytes)
+
+    def _count(self, sets: OptionSets) -> None:
+        """Count what is computed of workloads that iotide does not ship.
+
+        Raises:
+            InvalidInputError: it is too much for one request.
+        """
+        if workloads.is_shipped(sets.workload):
+            return
+        self._steps += len(sets.firsts) * sum(map(node_count, (sets.needed, sets.moved, sets.seconds)))
+        if self._steps > _MOST_STEPS:
+            raise InvalidInputError(
+                f"{sets.field}: space and time of {sets.workload.name} take more than {_MOST_STEPS:,} computations",
+                field=sets.field,
+                value=sets.workload.name,
+                remedy="give fewer values in sweep, or fewer nodes and targets",
+            )
 
 
 class _Amounts(NamedTuple):
