@@ -18,7 +18,8 @@ from agent.order_rig import DIRECTORY_NAME, RUNNER, Rig, eventually, step
 
 from iotide_agent import readiness
 from iotide_agent.config import AgentConfig
-from iotide_agent.load_user import DEFAULT_USER, find_load_user
+from iotide_agent.inventory import take_inventory
+from iotide_agent.load_user import DEFAULT_USER, LoadUser, find_load_user
 from iotide_agent.own_files import close_state
 from iotide_agent.results import SpooledOutput
 from iotide_agent.runner.strays import Wanted, find_strays, read_found, write_wanted
@@ -223,6 +224,20 @@ def test_the_user_is_that_of_agent_toml_else_the_default_one_where_the_node_has_
     assert find_load_user(AgentConfig(run_as="bench")).ids == (991, 991, 991, 6)
     kept = find_load_user(AgentConfig(run_as="root"))
     assert (kept.ids, kept.remedy, kept.is_usable) == ((), None, True)
+
+
+def test_a_user_who_was_found_stays_while_the_list_of_users_does_not_answer(
+    users: Callable[..., None], caplog: pytest.LogCaptureFixture
+) -> None:
+    users(**{DEFAULT_USER: 990})
+    known = find_load_user(AgentConfig())
+    users()
+    assert find_load_user(AgentConfig(), known) == known
+    users(**{DEFAULT_USER: 991})
+    assert take_inventory(AgentConfig(), known).load_user == known
+    assert caplog.text.count("load_user_kept") == 2
+    # One who is made while the agent runs is taken.
+    assert find_load_user(AgentConfig(), LoadUser((), "root")).ids == (991, 991, 991, 6)
 
 
 def test_without_the_default_user_root_goes_on_and_is_told_the_one_command(users: Callable[..., None]) -> None:

@@ -1,5 +1,6 @@
 """A state directory that was copied and started beside the agent it belongs to, on the same host and boot."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -79,3 +80,25 @@ def test_the_state_directory_of_an_agent_of_0_2_goes_on(spool: Spool) -> None:
     (spool.state_directory / "origin.json").unlink()
     os.close(spool.lock_agent())
     assert spool.last_instance() == "instance-1"
+
+
+@pytest.mark.parametrize("damaged", ["", "[]", "{}", '{"path": "/state", "device": 1}', '{"path": "/", "inode": null}'])
+def test_a_damaged_record_of_the_origin_ends_no_agent(spool: Spool, damaged: str) -> None:
+    origin = spool.state_directory / "origin.json"
+    origin.write_text(damaged)
+    os.close(spool.lock_agent())
+    assert spool.last_instance() == "instance-1"
+    assert spool.keep_instance("instance-2")
+    assert json.loads(origin.read_text())["path"] == str(spool.state_directory)
+
+
+def test_a_remount_that_changes_the_number_of_the_device_makes_no_copy(spool: Spool) -> None:
+    origin = spool.state_directory / "origin.json"
+    origin.write_text(json.dumps(json.loads(origin.read_text()) | {"device": 1}))
+    assert spool.last_instance() == "instance-1"
+    lock = spool.lock_agent()
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=(lock,)) as holder:
+        os.close(lock)
+        with pytest.raises(AgentRunsError, match=rf"in use \(pid {holder.pid}\)"):
+            copied(spool).lock_agent()
+        holder.kill()

@@ -117,7 +117,7 @@ class Driver:
         for reason in self._announced.exchangeable.values():
             _logger.error("directory_refused because=%s", reason)
         self._executor = Executor(config, agent, spool, self._announced)
-        self._looks = Looks(lambda: take_inventory(config), self._keep_inventory)
+        self._looks = Looks(self._take_inventory, self._keep_inventory)
         self._runs = Runs(spool, self._executor, speaker.instance, self._loop, self._events.put)
         self._listener = Listener(
             spool.state_directory, config.broker_address, self._loop, lambda: self._events.put(WorkerEnded())
@@ -291,6 +291,9 @@ class Driver:
         self._looks.look()
         is_told = self._executor.inventory == self._announced and not self._speaker.speaks_older_version
         return Tick() if is_told else FactsChanged()
+
+    def _take_inventory(self) -> Inventory:
+        return take_inventory(self._config, self._executor.inventory.load_user)
 
     def _keep_inventory(self, found: Inventory) -> None:
         self._executor.inventory = found

@@ -84,9 +84,13 @@ class Inventory:
         return {TARGET_TOTAL: mount.total_bytes, TARGET_FREE: mount.free_bytes}
 
 
-def take_inventory(config: AgentConfig) -> Inventory:
-    """Looks at the node; takes about a tenth of a second, and seconds where a mount is dead."""
-    reader, user = SystemReader(), find_load_user(config)
+def take_inventory(config: AgentConfig, known_user: LoadUser | None = None) -> Inventory:
+    """Looks at the node; takes about a tenth of a second, and seconds where a mount is dead.
+
+    Args:
+        known_user: who runs the loads of this process already.
+    """
+    reader, user = SystemReader(), find_load_user(config, known_user)
     resolved = {directory: _resolve(directory, reader) for directory in config.approved_directories}
     approved = tuple(dict.fromkeys(resolved.values()))
     facts, mounts = collect_facts(approved, reader)

@@ -1,5 +1,6 @@
 """The user who runs the loads of a root agent: that of agent.toml, else `iotide-load` where this node has it."""
 
+import logging
 import os
 import pwd
 from typing import Final, NamedTuple
@@ -7,6 +8,7 @@ from typing import Final, NamedTuple
 from iotide_agent.config import AgentConfig
 
 DEFAULT_USER: Final = "iotide-load"
+_logger = logging.getLogger(__name__)
 _ROOT: Final = "root"
 _MAKE: Final = "useradd --system --shell /usr/sbin/nologin"
 
@@ -27,8 +29,23 @@ class LoadUser(NamedTuple):
     is_usable: bool = True
 
 
-def find_load_user(config: AgentConfig) -> LoadUser:
-    """Find out whose rights the loads get; asks the node's list of users."""
+def find_load_user(config: AgentConfig, known: LoadUser | None = None) -> LoadUser:
+    """Find out whose rights the loads get; asks the node's list of users.
+
+    Args:
+        known: found earlier by this process. Its ids stay, since a directory service that does not answer looks like a
+            user who does not exist, and root would run the loads then.
+    """
+    found = _find(config)
+    if known is None or not known.ids or found.ids == known.ids:
+        return found
+    _logger.warning(
+        "load_user_kept because=%s found=%s; restart the agent to change it", known.sentence, found.sentence
+    )
+    return known
+
+
+def _find(config: AgentConfig) -> LoadUser:
     if os.geteuid() != 0:
         return _of_ordinary_agent(config.run_as)
     name = config.run_as or DEFAULT_USER

@@ -24,9 +24,9 @@ class Origin:
         return not self.is_at(directory) and self.is_at(Path(self.path))
 
     def is_at(self, directory: Path) -> bool:
-        """Tell whether this is the directory; one that cannot be read is not."""
+        """Tell whether this is the directory; the same path may have another device after each mount."""
         try:
-            found = directory.stat()
+            found = self.of(directory)
         except OSError:
             return False
-        return (found.st_dev, found.st_ino) == (self.device, self.inode)
+        return found.inode == self.inode and (found.path == self.path or found.device == self.device)

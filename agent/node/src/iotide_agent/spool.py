@@ -167,8 +167,13 @@ class Spool:
         return descriptor
 
     def _origin(self) -> Origin | None:
-        found = read_json(self.state_directory / _ORIGIN)
-        return None if found is None else Origin(found["path"], found["device"], found["inode"])
+        """Return where the directory was; None where that was never recorded, or the record is damaged."""
+        try:
+            found = read_json(self.state_directory / _ORIGIN)
+            return None if found is None else Origin(str(found["path"]), int(found["device"]), int(found["inode"]))
+        except (ValueError, LookupError, TypeError) as error:
+            _logger.warning("origin_unreadable error=%r", error)
+            return None
 
     def lock_node(self, mode: Literal["shared", "exclusive"]) -> int:
         """Takes the node's lock; whoever inherits the descriptor holds it too.
