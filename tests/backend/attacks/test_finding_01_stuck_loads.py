@@ -374,12 +374,79 @@ def test_a_node_that_is_not_stuck_is_not_freed(plant: Site, pages: Pages) -> Non
     assert refused["error"]["code"] == "node_not_stuck"
 
 
-def test_the_channels_of_its_cluster_are_told_once(plant: Site) -> None:
+@pytest.mark.parametrize(("kind", "days"), [("failed", 2), ("stuck", 0)])
+def test_a_node_does_not_take_back_what_an_old_order_or_an_operator_gave_back(
+    plant: Site, pages: Pages, kind: str, days: int
+) -> None:
+    """Its agent names the order again in each heartbeat, with and without a pause."""
+    if kind == "stuck":
+        agent, offer = stuck(plant)
+        path = f"/nodes/{agent.node_id}/stuck"
+        pages.post(path, {"statement_sha256": pages.get(path)["statement_sha256"]})
+    else:
+        plant.add_runs([1], target="nfs", exclusive="node+target")
+        plant.start()
+        agent, offer = running(plant, 1)
+        agent.finish(offer, Outcome.FAILED, reason="the runner was killed")
+    plant.clock.move(days * 86_400)
+    plant.hear_of_all()
+    elsewhere = plant.add_runs([2], target="nfs", exclusive="node")[0]
+    for said in ([report(plant, offer)], [], [report(plant, offer)]):
+        agent.beat(stuck=said)
+    assert leases(plant) == []
+    assert plant.node(1).stuck is not None
+    assert plant.start() == [elsewhere]
+
+
+def listen(plant: Site) -> None:
+    """A channel of the cluster and one of all clusters."""
     with plant.database.transaction() as session:
         session.add_all(
             Channel(cluster_id=cluster_id, name=f"c{cluster_id}", kind="webhook", settings={}, sealed=None)
             for cluster_id in (None, plant.cluster_id)
         )
+
+
+def told_texts(plant: Site) -> list[str]:
+    with plant.database.transaction() as session:
+        return list(session.scalars(text("SELECT text FROM delivery ORDER BY id")))
+
+
+def test_a_node_that_changes_its_word_sends_one_message_an_hour(plant: Site) -> None:
+    listen(plant)
+    agent, offer = stuck(plant)
+    for _ in range(10):
+        plant.clock.move(60)
+        agent.beat(stuck=())
+        agent.beat(stuck=[report(plant, offer)])
+    assert len(told_texts(plant)) == 2
+    plant.clock.move(3600)
+    agent.beat(stuck=())
+    agent.beat(stuck=[report(plant, offer)])
+    assert len(told_texts(plant)) == 4
+
+
+@pytest.mark.parametrize(
+    ("wire_version", "launcher", "remedy"),
+    [
+        (3, "direct", "Restore the storage or reboot the node: its agent then reports that nothing is left."),
+        (2, "direct", "Its agent does not report when the load is gone: restore the storage, then free the node"),
+        (3, "slurm", "Its agent does not report when the load is gone: restore the storage, then free the node"),
+    ],
+)
+def test_the_message_says_what_ends_it(plant: Site, wire_version: int, launcher: str, remedy: str) -> None:
+    listen(plant)
+    plant.add_runs([1])
+    plant.start()
+    agent, offer = running(plant, 1)
+    plant.change("UPDATE node SET wire_version = :version WHERE id = :id", version=wire_version, id=agent.node_id)
+    plant.change("UPDATE cluster SET launcher = :launcher WHERE id = :id", launcher=launcher, id=plant.cluster_id)
+    get_stuck(agent, offer)
+    assert remedy in told_texts(plant)[0]
+
+
+def test_the_channels_of_its_cluster_are_told_once(plant: Site) -> None:
+    listen(plant)
     agent, offer = stuck(plant)
     agent.beat(stuck=[report(plant, offer)])
     agent.beat(stuck=[report(plant, offer)])

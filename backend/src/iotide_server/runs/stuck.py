@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from iotide_server.clusters import stuck
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.stuck import StuckLoad
+from iotide_server.clusters.views import Launcher
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.notifications.service import Message, announce_to_all
@@ -26,6 +27,12 @@ REASON_CODE: Final = "stuck"
 
 SETTLED_AFTER: Final = timedelta(seconds=15)
 """An agent gives a heartbeat up after 10 s, so a later one was sent after the load was found to be stuck."""
+
+RECENT: Final = timedelta(days=1)
+"""For so long after its end an agent may say that the load of an order which ended otherwise outlived it."""
+
+_REPORTS: Final = 3
+"""From this wire version on an agent reports what holds its node."""
 
 _BEFORE_NAMES: Final = "still holding the node: "
 """What stands in such an agent's sentence before the names of the processes."""
@@ -41,8 +48,13 @@ _DESCRIBED: Final = text(
 )
 _MARK: Final = text(
     """
-    UPDATE node_order SET stuck_since = :now, phase = :process
-    WHERE id = :order_id AND state = 'ended' AND role = 'load' AND stuck_since IS NULL
+    UPDATE node_order SET stuck_since = :now, phase = :process FROM attempt
+    WHERE node_order.id = :order_id AND attempt.id = node_order.attempt_id
+      AND node_order.state = 'ended' AND node_order.role = 'load' AND node_order.stuck_since IS NULL
+      AND (attempt.reason_code = 'stuck' OR coalesce(attempt.ended_at, :now) > :recent)
+      AND NOT EXISTS (SELECT FROM run_event WHERE run_event.run_id = node_order.run_id
+                      AND run_event.order_id = node_order.id AND run_event.kind = 'freed'
+                      AND run_event.actor IS NOT NULL)
     """
 )
 _UNMARK: Final = text(
@@ -51,7 +63,8 @@ _UNMARK: Final = text(
         UPDATE node_order SET stuck_since = NULL, phase = ''
         WHERE node_id = :node_id AND stuck_since <= :before AND id <> ALL(CAST(:named AS bigint[])) RETURNING id, run_id
     ), logged AS (
-        INSERT INTO run_event (run_id, order_id, at, kind, text) SELECT run_id, id, :now, 'freed', :words FROM gone
+        INSERT INTO run_event (run_id, order_id, at, kind, text, actor)
+        SELECT run_id, id, :now, 'freed', :words, :actor FROM gone
     )
     SELECT run_id FROM gone
     """
@@ -98,7 +111,8 @@ def hear(session: Session, node_id: int, instance: str, said: Sequence[Reported]
     for load in loads:
         # Of one that was known, the leases stay until the load is gone, or an operator freed them meanwhile.
         if load.order_id is not None and load.order_id not in known:
-            session.execute(_MARK, {"order_id": load.order_id, "process": load.process, "now": now})
+            values = {"order_id": load.order_id, "process": load.process, "now": now, "recent": now - RECENT}
+            session.execute(_MARK, values)
             _publish(session, [load.run_id] if load.run_id is not None else [])
     if len(said) < MOST_STUCK and all(load.order_id is not None for load in said):
         words = f"{node.name}: nothing is left of its load, so what it held is free"
@@ -114,7 +128,7 @@ def forget(session: Session, node_id: int, now: datetime) -> None:
     _write(session, node, [], now)
 
 
-def release(  # noqa: PLR0913 - the last two narrow what is released
+def release(  # noqa: PLR0913 - two narrow what is released
     session: Session,
     node_id: int,
     words: str,
@@ -122,6 +136,7 @@ def release(  # noqa: PLR0913 - the last two narrow what is released
     *,
     named: Collection[int] = (),
     before: datetime | None = None,
+    actor: str | None = None,
 ) -> None:
     """Give back what the node's stuck loads hold.
 
@@ -129,13 +144,20 @@ def release(  # noqa: PLR0913 - the last two narrow what is released
         words: why, for the runs' logs.
         named: orders whose loads are still there.
         before: only of loads that were stuck then.
+        actor: the operator who frees them; their orders hold nothing again, whatever the agent says later.
     """
     values = {"node_id": node_id, "named": list(named), "before": before or now, "words": words, "now": now}
+    values |= {"actor": actor}
     run_ids = list(session.scalars(_UNMARK, values))
     if run_ids:
         repository.release_leases(session, run_ids, now)
         _publish(session, run_ids)
         wake_scheduler(session, "freed")
+
+
+def is_reported(node: Node, cluster: Cluster) -> bool:
+    """Return true where the node's agent reports by itself that nothing is left; one in a batch job is not there to."""
+    return (node.wire_version or 0) >= _REPORTS and cluster.launcher == Launcher.DIRECT
 
 
 def is_holding(session: Session, node_id: int) -> bool:
@@ -164,18 +186,23 @@ def _write(session: Session, node: Node, loads: Sequence[StuckLoad], now: dateti
     was_stuck = node.stuck is not None
     stuck.write(session, node, loads)
     if loads and not was_stuck:
-        announce_to_all(session, _message(session, node), key=f"node {node.id} stuck {now.isoformat()}", now=now)
+        # Once an hour at most, however often the agent changes what it says.
+        announce_to_all(session, _message(session, node), key=f"node {node.id} stuck {now:%Y-%m-%dT%H}", now=now)
 
 
 def _message(session: Session, node: Node) -> Message:
     cluster = session.get_one(Cluster, node.cluster_id)
     loads = stuck.loads_in(node.stuck)
-    waits = f"{node.name} is offered nothing, and its queue waits. Restore the storage, reboot the node, or free it."
+    waits = f"{node.name} is offered nothing, and its queue waits."
+    if is_reported(node, cluster):
+        remedy = "Restore the storage or reboot the node: its agent then reports that nothing is left."
+    else:
+        remedy = "Its agent does not report when the load is gone: restore the storage, then free the node on its page."
     return Message(
         kind="stuck",
         cluster_id=cluster.id,
         subject=f"{cluster.name}: node {node.name} is stuck",
-        text="\n".join([*(f"{load.sentence}." for load in loads), waits]),
+        text="\n".join([*(f"{load.sentence}." for load in loads), f"{waits} {remedy}"]),
         path=f"/nodes/{node.id}",
         data={"cluster": cluster.name, "node_id": node.id, "node": node.name, "loads": node.stuck},
     )

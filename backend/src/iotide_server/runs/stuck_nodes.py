@@ -15,14 +15,11 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters import stuck as node_stuck
 from iotide_server.clusters.errors import HeldDiffersError, NodeNotFoundError, NodeNotStuckError
-from iotide_server.clusters.views import Launcher, NodeState, NodeView
+from iotide_server.clusters.views import NodeState, NodeView
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.runs import stuck
 from iotide_server.runs.death import listed
-
-_REPORTS: Final = 3
-"""From this wire version on an agent reports what holds its node."""
 
 _HELD: Final = text(
     """
@@ -112,7 +109,7 @@ def free(session: Session, principal: Principal, node_id: int, seen_sha256: str,
     if stated.sha256 != seen_sha256:
         raise HeldDiffersError(seen_sha256)
     words = f"{node.name}: an operator freed what its load held, although the load may still run"
-    stuck.release(session, node_id, words, now)
+    stuck.release(session, node_id, words, now, actor=principal.actor)
     if not _is_reported(session, view):
         node_stuck.write(session, node, [])
     after: Json = {"runs": {run.run_id: run.frees for run in stated.runs}, "statement_sha256": stated.sha256}
@@ -134,9 +131,7 @@ def _found(session: Session, principal: Principal, node_id: int, now: datetime) 
 
 
 def _is_reported(session: Session, view: NodeView) -> bool:
-    """Return true where the node's agent reports by itself that nothing is left; one in a batch job is not there to."""
-    launcher = clusters.node_and_cluster(session, view.node.id)[1].launcher
-    return (view.node.wire_version or 0) >= _REPORTS and launcher == Launcher.DIRECT
+    return stuck.is_reported(*clusters.node_and_cluster(session, view.node.id))
 
 
 def _statement(session: Session, view: NodeView) -> Statement:
