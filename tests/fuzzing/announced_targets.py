@@ -18,12 +18,14 @@ from iotide_wire.built_in import as_shipped
 from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.messages import HelloRequest
 from iotide_wire.names import option_titles
+from iotide_wire.references import in_place
 from iotide_wire.vocabulary import VocabularyError, require_options_schema, require_vocabulary
 
 _OBJECT: Final[TypeAdapter[dict[str, Any]]] = TypeAdapter(dict[str, Any])
 _BOMBS: Final = (
     '{"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}',
     '{"type": "object", "properties": {"a": {"$ref": "#"}}, "$defs": {"b": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}}',
+    '{"$ref": "#/$defs/o", "$defs": {"o": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}, "a": {}}}',
     '{"type": "object", "properties": {"a": {"anyOf": [{"const": "auto"}, {"items": {"enum": [1, 2.5, null]}}]}}}',
     '{"type": "object", "properties": {"a": {"type": "array", "uniqueItems": true, "contains": {"minimum": 3}}}}',
 )
@@ -47,8 +49,9 @@ class AnnouncedSchema(Target):
         with suppress(ValidationError, InvalidInputError):
             schema, options = _OBJECT.validate_json(first), _OBJECT.validate_json(second or b"{}")
             completed = complete_options(schema, {}, options, "options")
-            assert completed.keys() <= schema.get("properties", {}).keys()
-            option_titles(schema)
+            stored = in_place(schema)
+            assert completed.keys() <= stored.get("properties", {}).keys()
+            option_titles(stored)
 
 
 class SaidHello(Target):
@@ -74,13 +77,14 @@ class SaidHello(Target):
             assert "\0" not in str(refusal)
             assert all((refusal.path, refusal.problem, refusal.remedy))
             return
-        require_options_schema(announced.options_schema)
+        require_options_schema(in_place(announced.options_schema))
         metric_places(metric.model_dump(mode="json") for metric in announced.metrics)
         json.dumps(announced.model_dump(mode="json"), allow_nan=False)
 
     def _refusal(self, announced: WorkloadAnnouncement) -> VocabularyError | None:
         try:
-            require_vocabulary(announced)
+            schema = in_place(announced.options_schema)
+            require_vocabulary(announced.model_copy(update={"options_schema": schema}))
         except VocabularyError as error:
             return error
         return None
