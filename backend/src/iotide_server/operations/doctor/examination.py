@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from iotide_server.clusters.credentials import acl_rows
 from iotide_server.embedded.acl import NodeAccess
 from iotide_server.kit.clock import Clock
-from iotide_server.kit.db import Database, open_engine, storage_failure
+from iotide_server.kit.db import Database, limit_statements, open_engine, storage_failure
 from iotide_server.kit.schema import Standing
 from iotide_server.kit.vault import Vault
 from iotide_server.operations import repository
@@ -78,6 +78,8 @@ def _look_at_database(installation: Installation, clock: Clock) -> tuple[list[Fi
                 findings += nodes.judge_nodes(nodes.read_nodes(session, clock()), installation.version)
                 findings.append(choices.judge_backup(repository.newest_backup(session), clock()))
                 accesses = acl_rows(session)
+        with Database(engine).transaction() as session:  # the one that may write
+            limit_statements(session, _STATEMENT_SECONDS)
             database.try_storage(session)
     except SQLAlchemyError as error:
         failure = storage_failure(error)
