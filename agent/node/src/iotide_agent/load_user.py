@@ -39,9 +39,8 @@ def find_load_user(config: AgentConfig, known: LoadUser | None = None) -> LoadUs
     found = _find(config)
     if known is None or not known.ids or found.ids == known.ids:
         return found
-    _logger.warning(
-        "load_user_kept because=%s found=%s; restart the agent to change it", known.sentence, found.sentence
-    )
+    remedy = "restart the agent to change it"
+    _logger.warning("load_user_kept kept=%r found=%r remedy=%r", known.sentence, found.sentence, remedy)
     return known
 
 
