@@ -27,6 +27,7 @@ from iotide_server.clusters.models import Cluster
 from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
+from iotide_server.kit.turns import Turns
 from iotide_server.live import routes as live
 from iotide_server.main import API, create_app
 from iotide_server.notifications.deliveries import Office
@@ -108,6 +109,7 @@ def made_up_for(postgres_server: PrivatePostgres, name: str) -> Iterator[Site]:
         others = others_of(session, ready.cluster, make_cluster(session, "elsewhere"))
         ready.nodes[0].token_sha256 = digest(node_token("n1"))
     APP.state.database = database
+    APP.state.turns = turns = Turns(postgres_server.url_of(name))
     with TestClient(APP) as client, pytest.MonkeyPatch.context() as patch:
         patch.setattr(live, "STREAM_SECONDS", 0.01)
         submitted = client.post(f"{API}/campaigns", json=ready.plan(), headers=admin.headers)
@@ -126,6 +128,7 @@ def made_up_for(postgres_server: PrivatePostgres, name: str) -> Iterator[Site]:
             made = client.post(f"{API}/{path}", json=body, headers=admin.headers)
             assert made.status_code == 201, made.text
         yield Site(rows(database), admin.headers, others)
+    turns.close()
     database.engine.dispose()
     postgres_server.drop_database(name)
 
