@@ -1,4 +1,4 @@
-"""What the node on which this runs is called, and whether the disk of its agent has room."""
+"""Finds the node's own name, and checks that the disk of its agent has room."""
 
 import os
 from pathlib import Path

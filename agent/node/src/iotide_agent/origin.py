@@ -1,4 +1,4 @@
-"""Where a state directory was, by which a copy of it is told from the original."""
+"""Tells a copy of a state directory from the original by where the original was."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a state directory was when its agent was accepted; a copy of it is elsewhere."""
+    """Records where a state directory was when its agent was accepted; a copy of it is elsewhere."""
 
     path: str
     device: int

@@ -262,7 +262,7 @@ def merged(flags: Sequence[Flag]) -> tuple[Flag, ...]:
 
 
 def _ended_at(ended: dict[str, Any]) -> datetime:
-    """When the run ended: as long after its start as the clock says that nobody sets."""
+    """Return when the run ended: its start plus the time by the clock that nobody sets."""
     names = ("started_at_epoch_seconds", "started_at_boottime_seconds", "ended_at_boottime_seconds")
     started, boot_started, boot_ended = (ended.get(name) for name in names)
     if started is None or boot_started is None or boot_ended is None or boot_ended < boot_started:

@@ -350,7 +350,7 @@ class HeldRun(Answer):
 
 
 class StuckStatement(Answer):
-    """What freeing a stuck node would do."""
+    """Says what freeing a stuck node would do."""
 
     node_name: str
     runs: list[HeldRun]

@@ -117,7 +117,7 @@ def _kill(directory: Path, phase: dict[str, Any], patience_seconds: float) -> bo
 
 
 def _living(directory: Path, phase: dict[str, Any]) -> list[processes.Stat]:
-    """Who holds the order's lock, is of a load's session or outlived its runner: a child may close the lock."""
+    """Return who holds the order's lock, is of a load's session or outlived the runner: a child may close the lock."""
     holders = [stat for stat in map(processes.stat_of, processes.holders(directory / "lock")) if stat is not None]
     of_loads = processes.of_sessions({load["pid"]: load["start_ticks"] for load in phase.get("loads", [])})
     return list({stat.pid: stat for stat in (*holders, *of_loads, *unkilled(directory))}.values())

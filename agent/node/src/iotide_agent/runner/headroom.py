@@ -14,7 +14,7 @@ _CANNOT_SET_ASIDE: Final = frozenset({errno.EOPNOTSUPP, errno.EINVAL, errno.ENOS
 
 
 def is_full(error: OSError) -> bool:
-    """Whether it says that a disk, or somebody's share of it, is full."""
+    """Return true for an error of a full disk, or of a user's full quota."""
     return error.errno in _FULL
 
 
@@ -44,7 +44,7 @@ def give_back(directory: Path) -> bool:
 
 
 def free_bytes(directory: Path) -> int:
-    """What this user may still write there; 0 where no further file can be made."""
+    """Return the bytes that this user may still write there; 0 where no further file can be made."""
     found = os.statvfs(directory)
     if found.f_files and not found.f_ffree:
         return 0

@@ -107,7 +107,7 @@ def _open(path: str, *, links: bool) -> tuple[int, str]:
         reason = f"{error.filename} cannot be entered by user {os.geteuid()}: let that user pass the directory above it"
         raise TargetRefusedError("target_error", reason) from error
     except OSError as error:
-        reason = f"{error.filename} cannot be entered: {error.strerror}; if its file system was replaced, mount it anew"
+        reason = f"{error.filename} cannot be entered: {error.strerror}; if its file system was replaced, remount it"
         raise TargetRefusedError("target_error", reason) from error
 
 
