@@ -4758,7 +4758,7 @@ export interface components {
         };
         /**
          * DeathStatement
-         * @description What calling a silent node dead would free and end, and nothing else would be.
+         * @description State all that calling a silent node dead frees and ends.
          */
         DeathStatement: {
             /** Node Id */
@@ -9022,7 +9022,7 @@ export interface components {
         };
         /**
          * StuckStatement
-         * @description What freeing a stuck node would do, and nothing else would be done.
+         * @description State all that freeing a stuck node does.
          */
         StuckStatement: {
             /** Node Id */

@@ -37,7 +37,7 @@ class EndedRun(Output):
 
 
 class DeathStatement(Output):
-    """What calling a silent node dead would free and end, and nothing else would be."""
+    """State all that calling a silent node dead frees and ends."""
 
     node_id: int
     node_name: str
@@ -73,7 +73,7 @@ class HeldRun(Output):
 
 
 class StuckStatement(Output):
-    """What freeing a stuck node would do, and nothing else would be done."""
+    """State all that freeing a stuck node does."""
 
     node_id: int
     node_name: str

@@ -20,10 +20,9 @@ import { StuckNote } from "@/components/StuckNote";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
 import { AgentVersion } from "./AgentVersion";
-import { DeadNodeButton } from "./DeadNodeButton";
-import { FreeNodeButton } from "./FreeNodeButton";
 import { describeNode } from "./facts";
 import { NodeActivity } from "./NodeActivity";
+import { NodeDecisionButtons } from "./NodeDecisionButtons";
 import { ClockOffset, CredentialsAge, IdentityButtons } from "./NodeIdentity";
 import { MountTable, ToolTable } from "./NodeTables";
 import { nodeQuery, retireNode } from "./queries";
@@ -80,8 +79,7 @@ function Actions({ node }: { node: Node }) {
   if (node.state === "retired") return null;
   return (
     <>
-      <DeadNodeButton node={node} />
-      <FreeNodeButton node={node} />
+      <NodeDecisionButtons node={node} />
       <IdentityButtons node={node} />
       <DrainButton
         clusterId={node.cluster_id}

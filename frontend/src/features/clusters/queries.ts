@@ -125,7 +125,7 @@ export const retireNode = mutationOptions({
   onSuccess: (_done, _id, _result, { client }) => client.invalidateQueries({ queryKey: ["node"] }),
 });
 
-/** What calling a silent node dead would free and end; asked anew each time that somebody wants to know. */
+/** What calling a silent node dead would free and end; asked again each time that somebody wants to know. */
 export function deathStatementQuery(nodeId: number) {
   return queryOptions({
     queryKey: ["node", nodeId, "dead"],

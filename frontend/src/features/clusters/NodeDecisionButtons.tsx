@@ -1,0 +1,42 @@
+/** Let an operator call a silent node dead or free what a stuck one holds; each shows first what follows. */
+
+import { t } from "@lingui/core/macro";
+import { Button } from "@mantine/core";
+import { type ComponentType, lazy, Suspense, useState } from "react";
+import type { Node } from "@/api/types";
+import { useMay } from "@/components/session";
+
+const DeadNodeModal = lazy(() => import("./DeadNodeModal"));
+const FreeNodeModal = lazy(() => import("./FreeNodeModal"));
+
+export function NodeDecisionButtons({ node }: { node: Node }) {
+  if (!useMay("operator", node.cluster_id)) return null;
+  // One that was revoked is not heard, whatever it says; with orders left it may hold what others wait for.
+  const mayBeDead = node.state === "silent" || (node.state === "revoked" && node.active_orders.length > 0);
+  return (
+    <>
+      {mayBeDead && <DecisionButton label={t`This node is dead`} modal={DeadNodeModal} node={node} />}
+      {node.stuck.length > 0 && (
+        <DecisionButton label={t`Free what it holds`} modal={FreeNodeModal} node={node} />
+      )}
+    </>
+  );
+}
+
+interface DecisionProps {
+  label: string;
+  modal: ComponentType<{ node: Node; onClose: () => void }>;
+  node: Node;
+}
+
+function DecisionButton({ label, modal: Modal, node }: DecisionProps) {
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <>
+      <Button color="red" onClick={() => setIsAsking(true)} size="xs" variant="outline">
+        {label}
+      </Button>
+      <Suspense>{isAsking && <Modal node={node} onClose={() => setIsAsking(false)} />}</Suspense>
+    </>
+  );
+}
