@@ -49,6 +49,13 @@ def temporary_state() -> Iterator[StateDirectory]:
         shutil.rmtree(root)
 
 
+@pytest.fixture
+def state() -> Iterator[StateDirectory]:
+    """A state directory of this test alone."""
+    with temporary_state() as directory:
+        yield directory
+
+
 @contextmanager
 def running(part: Part, state: StateDirectory) -> Iterator[subprocess.Popen[bytes]]:
     """The part from ready to ended; without the supervisor, so that a test may kill it as it likes."""

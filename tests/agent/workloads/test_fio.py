@@ -398,8 +398,3 @@ def test_threads_are_unknown_where_the_engine_may_start_more(
     text = f"[a]\nsize=1m\nnumjobs=3\nioengine={engine}\ndirect={int(direct)}"
     [step] = steps_of(FIO, FioOptions(job_file=text), replace(place, direct_works=True))
     assert step.threads == threads
-
-
-def test_posixaio_works_with_threads_of_its_own(place: Place) -> None:
-    [step] = steps_of(FIO, FioOptions(job_file="[a]\nsize=1m\nioengine=posixaio\ndirect=1"), place)
-    assert step.threads is None

@@ -252,3 +252,8 @@ def test_report_that_lacks_a_job_is_refused(place: Place) -> None:
     del report["jobs"][1]
     with pytest.raises(OutputRefusedError, match="2 jobs were planned, 1 report"):
         FIO.read(options, place, replace(outcome, files={**outcome.files, file: json.dumps(report)}))
+
+
+def test_posixaio_works_with_threads_of_its_own(place: Place) -> None:
+    [step] = steps_of(FIO, FioOptions(job_file="[a]\nsize=1m\nioengine=posixaio\ndirect=1"), place)
+    assert step.threads is None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
-from services import free_port, running, temporary_state
+from services import free_port, running
 
 from iotide_server.embedded import postgres
 from iotide_server.embedded.acl import NodeAccess, node_username
@@ -62,12 +62,6 @@ def closed() -> Iterator[ClosedDirectory]:
 def connected(url: str) -> Iterator[Redis]:
     with Redis.from_url(url, decode_responses=True) as connection:
         yield connection
-
-
-@pytest.fixture
-def state() -> Iterator[StateDirectory]:
-    with temporary_state() as directory:
-        yield directory
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """What the API gives for trends."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import Query
 from pydantic import Field
@@ -32,6 +32,11 @@ from iotide_server.trends.words import (
 from iotide_wire.base import Name, WrittenTime
 
 ChangeDirection = Literal["better", "worse", "recovered"]
+_SHOWN_DIRECTIONS: Final[Mapping[Direction, ChangeDirection]] = {
+    Direction.BETTER: "better",
+    Direction.WORSE: "worse",
+    Direction.RECOVERED: "recovered",
+}
 
 
 class Gap(Output):
@@ -148,7 +153,7 @@ class SeriesChange(Output):
             median_before=row.median_before,
             median_after=row.median_after,
             shift_ratio=row.shift_ratio,
-            direction=_shown_direction(row, better),
+            direction=_SHOWN_DIRECTIONS.get(direction_of(row, better)),
             ended_at=row.recovered_at,
             recovered_by=row.recovered_by_id,
             p_value=row.p_value,
@@ -157,18 +162,6 @@ class SeriesChange(Output):
             confirmed_at=row.confirmed_at,
             detector=row.detector,
         )
-
-
-def _shown_direction(row: ChangePoint, better: str) -> ChangeDirection | None:
-    match direction_of(row, better):
-        case Direction.NEITHER:
-            return None
-        case Direction.RECOVERED:
-            return "recovered"
-        case Direction.BETTER:
-            return "better"
-        case Direction.WORSE:
-            return "worse"
 
 
 class Drift(Output):

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent.attacks.canary import Canary, names
 from agent.node_rig import NodeRig
+from attacks.agent.canary import Canary, names
 
 from iotide_agent.executor import DeclinedError
 from iotide_agent.runner import processes

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from agent.attacks.canary import Canary, attacked_card, names
 from agent.order_rig import Rig, eventually, step, target_card
+from attacks.agent.canary import Canary, attacked_card, names
 
 from iotide_agent.runner.workspace import MARKER, TargetRefusedError, make_place, remove_marked
 

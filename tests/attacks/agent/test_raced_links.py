@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from agent.attacks.canary import NAME, Canary, attacked_card
 from agent.order_rig import target_card
+from attacks.agent.canary import NAME, Canary, attacked_card
 
 from iotide_agent.runner import workspace
 from iotide_agent.runner.card import Card, TargetCard

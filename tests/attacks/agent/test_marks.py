@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from agent.attacks.canary import NAME, Canary, attacked_card, names
+from attacks.agent.canary import NAME, Canary, attacked_card, names
 
 from iotide_agent.runner.card import Card
 from iotide_agent.runner.workspace import MARKER, TargetRefusedError, make_place, mark, read_marker, remove_marked

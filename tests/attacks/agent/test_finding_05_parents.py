@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent.attacks.canary import Canary, attacked_card
 from agent.order_rig import DIRECTORY_NAME, Rig, python, step, target_card
+from attacks.agent.canary import Canary, attacked_card
 
 from iotide_agent import readiness
 from iotide_agent.config import AgentConfig

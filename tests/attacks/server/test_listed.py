@@ -1,4 +1,4 @@
-"""docs/security.md names a test for each attack; here it is looked that they are there."""
+"""Check docs/security.md: each test that it names is there, and it names the tests of each finding."""
 
 import ast
 import re
@@ -9,6 +9,9 @@ import pytest
 
 ROOT: Final = Path(__file__).parents[3]
 LISTED: Final = re.findall(r"\| `([^`:]+)::([^`]+)` \|$", (ROOT / "docs/security.md").read_text(), re.MULTILINE)
+
+FINDINGS: Final = [file for home in ("attacks", "chaos") for file in (ROOT / "tests" / home).rglob("test_finding_*.py")]
+"""Tests of the security review's findings; a finding that it suspected and did not try is number 14."""
 
 
 def collected_in(file: Path) -> set[str]:
@@ -30,3 +33,8 @@ def test_the_test_of_an_attack_is_there(path: str, name: str) -> None:
     file = ROOT / path
     assert file.name.startswith("test_") or file.suffix == ".ts"
     assert name in collected_in(file)
+
+
+def test_each_finding_has_tests_and_all_of_their_files_are_listed() -> None:
+    assert {int(file.name.split("_")[2]) for file in FINDINGS} == set(range(1, 15))
+    assert {str(file.relative_to(ROOT)) for file in FINDINGS} <= {path for path, _ in LISTED}

@@ -1,4 +1,4 @@
-"""Something outside of what is approved, which no attack may change."""
+"""Attacks have the fixtures of the agent's tests, and something outside of what is approved that none may change."""
 
 import os
 import stat
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from agent.attacks.canary import Canary
+from agent.fixtures import *
+from attacks.agent.canary import Canary
 
 
 @pytest.fixture

@@ -9,12 +9,11 @@ from tempfile import NamedTemporaryFile
 from typing import Final
 
 import pytest
+from backend.embedded.test_up import COMMAND, QUIET, children_of, up
 from opened import opened_command
 from services import free_port
 
 from iotide_server.embedded.state import StateDirectory
-
-from .test_up import COMMAND, QUIET, children_of, up
 
 pytestmark = pytest.mark.timeout(300)  # starts a whole server, on a machine that may be busy
 

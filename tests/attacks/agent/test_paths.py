@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from agent.attacks.canary import NAME, Canary, attacked_card, names
 from agent.order_rig import target_card
+from attacks.agent.canary import NAME, Canary, attacked_card, names
 
 from iotide_agent.runner.workspace import TargetRefusedError, make_place, open_beneath, remove_marked
 

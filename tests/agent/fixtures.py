@@ -1,0 +1,46 @@
+"""Fixtures of the agent's tests and of attacks on it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from agent.agent_rig import AgentRig
+from agent.order_rig import Rig
+
+from iotide_server.embedded.redis import PrivateRedis
+
+
+@pytest.fixture
+def make_rig(tmp_path: Path) -> Iterator[Callable[..., Rig]]:
+    """Makes a rig; ends whatever it left running."""
+    made: list[Rig] = []
+
+    def make(**card: object) -> Rig:
+        made.append(Rig(tmp_path, **card))
+        return made[-1]
+
+    yield make
+    for rig in made:
+        rig.close()
+
+
+@pytest.fixture
+def rig(make_rig: Callable[..., Rig]) -> Rig:
+    """A rig with ordinary settings."""
+    return make_rig()
+
+
+@pytest.fixture
+def own_agent(tmp_path: Path, redis_server: PrivateRedis) -> Iterator[AgentRig]:
+    """An agent at work, for a test that kills it."""
+    with AgentRig(tmp_path, redis_server) as rig:
+        rig.start()
+        yield rig
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory, redis_server: PrivateRedis) -> Iterator[AgentRig]:
+    """An agent at work, for all tests that leave it whole."""
+    with AgentRig(tmp_path_factory.mktemp("agent"), redis_server) as rig:
+        rig.start()
+        yield rig

@@ -1,0 +1,3 @@
+"""Attacks have the fixtures of the server's tests."""
+
+from backend.fixtures import *

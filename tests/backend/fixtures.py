@@ -1,0 +1,184 @@
+"""Fixtures of the server's tests and of attacks on it: PostgreSQL is migrated once and emptied after every test."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import psycopg
+import pytest
+from access.site import AccessSite
+from access.table import Asking, TakenBack
+from factories.announced import NOW
+from factories.clock import MovedClock
+from factories.people import Person, person
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.errors import DuplicateDatabase
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
+from pydantic import SecretStr
+from sqlalchemy.engine import Engine
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import passwords
+from iotide_server.accounts.models import Role
+from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.migrations import migrate
+from iotide_server.live import routes as live
+from iotide_server.main import create_app, measure
+from iotide_server.notifications.deliveries import Office
+from iotide_server.notifications.sending import Outcome, Result
+from iotide_server.settings import Settings
+from iotide_server.tables import metadata
+
+# Quicker than TRUNCATE, or a copy of the database for each test, by a factor of ten; as a function on a connection that
+# stays, it is planned once.
+_EMPTY_ALL = "; ".join(str(table.delete()) for table in metadata.sorted_tables)
+
+
+@pytest.fixture(scope="session")
+def migrated_url(postgres_server: PrivatePostgres) -> str:
+    """A database at the schema of this release."""
+    url = postgres_server.url_of("migrated")
+    with suppress(DuplicateDatabase):  # another directory with these fixtures has made it
+        postgres_server.create_database("migrated")
+        engine = open_engine(url)
+        migrate(engine)
+        engine.dispose()
+    return url
+
+
+@pytest.fixture(scope="session")
+def empty_all(postgres_server: PrivatePostgres, migrated_url: str) -> Iterator[Callable[[], None]]:
+    """Deletes every row of the migrated database."""
+    database = conninfo_to_dict(migrated_url)["dbname"]
+    with psycopg.connect(make_conninfo(postgres_server.superuser_url, dbname=database), autocommit=True) as connection:
+        connection.execute("SET lock_timeout = '5s'")  # a test that left a transaction open fails here rather than hang
+        # Without triggers, as only a superuser may: looking for references to what goes was most of the work.
+        connection.execute("SET session_replication_role = replica")
+        body = f"CREATE FUNCTION pg_temp.empty_all() RETURNS void LANGUAGE plpgsql AS $$ BEGIN {_EMPTY_ALL}; END $$"
+        connection.execute(body.encode())
+
+        def empty() -> None:
+            connection.execute("SELECT pg_temp.empty_all()")
+
+        yield empty
+
+
+@pytest.fixture
+def database_url(migrated_url: str, empty_all: Callable[[], None]) -> Iterator[str]:
+    """A migrated database, emptied after the test."""
+    yield migrated_url
+    empty_all()
+
+
+@pytest.fixture(scope="session")
+def engine(migrated_url: str) -> Iterator[Engine]:
+    """One for all tests of this process: each new engine would compile every statement anew."""
+    engine = open_engine(migrated_url, pool_size=12)  # as many do something at once in tests of what comes of it
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def database(database_url: str, engine: Engine) -> Database:
+    """A migrated, empty database."""
+    del database_url
+    return Database(engine)
+
+
+@pytest.fixture
+def session(database: Database) -> Iterator[Session]:
+    """A transaction that is rolled back in the end."""
+    with database.engine.connect() as connection:
+        transaction = connection.begin()
+        with Session(connection, join_transaction_mode="create_savepoint", expire_on_commit=False) as session:
+            yield session
+        transaction.rollback()
+
+
+@pytest.fixture
+def clock() -> MovedClock:
+    return MovedClock()
+
+
+def settings_of(database_url: str) -> Settings:
+    return Settings(database_url=SecretStr(database_url), redis_url=SecretStr("redis://127.0.0.1:1/0"))
+
+
+@pytest.fixture
+def settings(database_url: str) -> Settings:
+    return settings_of(database_url)
+
+
+@pytest.fixture(scope="session")
+def shared_app(migrated_url: str) -> FastAPI:
+    """One for all tests of this process: each new one would look through every route anew that it is asked for."""
+    return create_app(settings_of(migrated_url))
+
+
+@pytest.fixture
+def client(shared_app: FastAPI, database: Database, clock: MovedClock) -> Iterator[TestClient]:
+    """The API, called by nobody."""
+    shared_app.state.database = database
+    shared_app.state.clock = clock
+    measure(shared_app)
+    with TestClient(shared_app, raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def kept_site(
+    shared_app: FastAPI, migrated_url: str, engine: Engine, empty_all: Callable[[], None]
+) -> Iterator[AccessSite]:
+    """One of each thing and everybody who may ask for it, for all tests of a module, whose `database` none may use."""
+    del migrated_url
+    shared_app.state.database, shared_app.state.clock = Database(engine), MovedClock()
+    with pytest.MonkeyPatch.context() as patch, TestClient(shared_app, raise_server_exceptions=False) as client:
+        measure(shared_app)
+        patch.setattr(live, "STREAM_SECONDS", 0.01)
+        patch.setattr(Office, "send", lambda *_: Outcome(Result.REFUSED, "nothing leaves this test"))
+        # Guessing a password takes long on purpose, and is done by everybody here.
+        patch.setattr(passwords, "_passwords", PasswordHash([Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1)]))
+        yield AccessSite(client, shared_app.state.database, shared_app.state.clock)
+    empty_all()
+
+
+@pytest.fixture
+def taken_back(shared_app: FastAPI, kept_site: AccessSite) -> Iterator[TakenBack]:
+    """The API on one connection, whose transactions can be taken back."""
+    with kept_site.database.engine.connect() as connection:
+        shared_app.state.database = TakenBack(connection)
+        yield shared_app.state.database
+        shared_app.state.database = kept_site.database
+
+
+@pytest.fixture
+def asking(shared_app: FastAPI, kept_site: AccessSite, taken_back: TakenBack) -> Asking:
+    """The API as everybody asks it, about things that stay."""
+    return Asking(shared_app, taken_back, kept_site.ids, kept_site.headers)
+
+
+@pytest.fixture
+def site(kept_site: AccessSite, taken_back: TakenBack) -> Iterator[AccessSite]:
+    """As it was at first; what the test changes is undone."""
+    with taken_back.taken_back():
+        yield kept_site
+
+
+@pytest.fixture
+def make_person(database: Database) -> Callable[..., Person]:
+    """Makes a person with roles; `Person.headers` calls the API as them."""
+
+    def make(name: str, role: Role, cluster_id: int | None = None) -> Person:
+        with database.transaction() as session:
+            return person(session, name, role, cluster_id, now=NOW)
+
+    return make
+
+
+@pytest.fixture
+def admin(make_person: Callable[..., Person]) -> Person:
+    """An administrator of all clusters."""
+    return make_person("ada", Role.ADMIN)
