@@ -38,6 +38,13 @@ class TwoClusters:
         Returns:
             The workloads on the node's page, by name.
         """
+        answer = self.greet(name, *others)
+        assert answer.status_code == 200, answer.text
+        node_id = self.clusters[name].nodes[0].id
+        return by_name(self.get(f"/nodes/{node_id}")["workloads"])
+
+    def greet(self, name: str, *others: WorkloadAnnouncement) -> Any:  # noqa: ANN401 - a response
+        """Send the hello of `say`, whatever comes of it."""
         names = {one.name for one in others}
         own = [one for one in announced(()) if one.name not in names]
         said = (
@@ -47,10 +54,7 @@ class TwoClusters:
         )
         content = said.model_dump_json()
         headers = {"Authorization": f"Bearer {node_token(name)}", "Content-Type": "application/json"}
-        answer = self.client.post(f"{API}/agent/hello", content=content, headers=headers)
-        assert answer.status_code == 200, answer.text
-        node_id = self.clusters[name].nodes[0].id
-        return by_name(self.get(f"/nodes/{node_id}")["workloads"])
+        return self.client.post(f"{API}/agent/hello", content=content, headers=headers)
 
     def get(self, path: str) -> Any:  # noqa: ANN401 - JSON
         answer = self.client.get(f"{API}{path}", headers=self.admin.headers)

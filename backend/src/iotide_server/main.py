@@ -29,6 +29,7 @@ from iotide_server.alerts.routes import router as alerts
 from iotide_server.board.routes import router as board
 from iotide_server.campaigns.routes import router as campaigns
 from iotide_server.clusters.routes import router as clusters
+from iotide_server.clusters.rules import HelloRate
 from iotide_server.explorer.routes import router as explorer
 from iotide_server.gateway.beats_first import BeatsFirst
 from iotide_server.gateway.idle_beats import IdleBeats
@@ -152,6 +153,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.turns = turns
     app.state.agent_access = access
     app.state.report_limits = settings.report_limits
+    app.state.hello_rate = HelloRate(settings.report_limits.hellos_a_minute)
     app.state.public_url = settings.public_url
     app.state.public_read = settings.public_read
     app.state.session_terms = settings.session_terms

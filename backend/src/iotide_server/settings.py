@@ -60,7 +60,8 @@ class Settings(BaseSettings):
         statement_seconds: PostgreSQL ends a statement of the API that takes longer; the request is answered with 503.
         node_rotation_days: so old may a node's token and Redis password become before it gets new ones; 0: any age.
         report_samples, report_series, report_labels, report_label_values, report_counters, report_curve_pieces,
-        report_raw_bytes, report_raw_bytes_a_day, report_log_lines: see `results.limits.ReportLimits`.
+        report_raw_bytes, report_raw_bytes_a_day, report_log_lines, report_hellos_a_minute: see
+            `results.limits.ReportLimits`.
         vault_key: seals the secrets of notification channels, see `kit.vault`; None: none can be stored.
         notify_loopback: notifications may go to services on the server's own machine, by any of its addresses, such as
             a mail relay.
@@ -101,6 +102,7 @@ class Settings(BaseSettings):
     report_raw_bytes: int = Field(default=DEFAULTS.raw_bytes, gt=0)
     report_raw_bytes_a_day: int = Field(default=DEFAULTS.raw_bytes_a_day, gt=0)
     report_log_lines: int = Field(default=DEFAULTS.log_lines, gt=0)
+    report_hellos_a_minute: int = Field(default=DEFAULTS.hellos_a_minute, gt=0)
     vault_key: Annotated[SecretStr, AfterValidator(_check_key)] | None = None
     notify_loopback: bool = False
     session_hours: float = Field(default=720.0, gt=0, le=8784)

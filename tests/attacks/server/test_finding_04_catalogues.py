@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 from factories.announced import OPTION_DEFAULTS, workload
+from factories.clock import MovedClock
+from factories.clusters import node_token
 from factories.people import Person
 from factories.ready_cluster import announced
 from factories.two_clusters import TwoClusters
 from fastapi.testclient import TestClient
 from sqlalchemy import select
+from structlog.testing import capture_logs
 
 from iotide_server.campaigns.models import Campaign, Cell
 from iotide_server.kit.db import Database
@@ -16,14 +19,15 @@ from iotide_server.main import API
 from iotide_server.results.models import Series
 from iotide_server.results.repository import measured_cell
 from iotide_server.results.series import Measured, series_ids
-from iotide_server.workloads.models import WorkloadBaseline
+from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_server.workloads.recorded import recorded_announcements
 from iotide_server.workloads.repository import option_titles
 from iotide_wire.catalogue import MetricSpec, WorkloadAnnouncement
-from iotide_wire.expressions import Option
+from iotide_wire.expressions import Number, Option
 from iotide_wire.units import Unit
 
 SIZE = Option.of("size")
+ONE = Number.of(1)
 ONE_MORE = MetricSpec(name="extra", title="Extra", unit=Unit.COUNT, better="higher", labels=())
 
 
@@ -145,8 +149,73 @@ def test_the_same_announcement_of_two_clusters_is_two_entries_with_one_digest(cl
 
 def test_a_clusters_catalogue_has_an_end(clusters: TwoClusters, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("iotide_server.workloads.repository.MOST_ENTRIES", 4)  # `command` is one
-    for revision in range(1, 4):
-        assert clusters.say("alpha", workload("copy", revision=revision))["copy"]["available"]
-    assert clusters.say("alpha", workload("copy", revision=3))["copy"]["available"]
-    assert "copy" not in clusters.say("alpha", workload("copy", revision=4))
+    shown = clusters.say("alpha", *(workload(f"copy{number}") for number in range(4)))
+    assert [shown[f"copy{number}"]["available"] for number in range(3)] == [True] * 3
+    assert "copy3" not in shown
     assert clusters.say("beta", workload("copy", option_defaults=OPTION_DEFAULTS))["copy"]["available"]
+
+
+def test_entries_that_no_node_has_any_more_use_up_no_room_and_old_results_keep_theirs(
+    clusters: TwoClusters, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("iotide_server.workloads.repository.MOST_ENTRIES", 4)
+    plain = {"options_schema": {"type": "object"}, "option_defaults": {}, "bytes_needed": ONE, "bytes_moved": ONE}
+    clusters.say("alpha", workload("used", **plain))
+    measure(clusters, "alpha", "used", "write_bytes_per_second")
+    for revision in range(1, 6):
+        said = (workload(f"copy{number}", revision=revision) for number in range(3))
+        shown = clusters.say("alpha", *said)
+        assert [shown[f"copy{number}"]["available"] for number in range(3)] == [True] * 3
+    former = {one["name"] for one in clusters.get("/workloads?limit=500&with_former=true")["items"]}
+    assert "used" in former
+    with database.transaction() as session:
+        stored = session.scalars(select(Workload.name).where(Workload.announced_by == "alpha")).all()
+        kept = session.scalars(select(WorkloadBaseline.name).where(WorkloadBaseline.name.like("copy%"))).all()
+    assert len(stored) <= 4 + 1
+    assert len(kept) == 3
+
+
+def test_a_hello_that_is_rejected_all_over_is_one_line_in_the_log(
+    clusters: TwoClusters,
+) -> None:
+    with capture_logs() as lines:
+        clusters.say("alpha", *(workload(f"bad{number}", options_schema={"type": "number"}) for number in range(50)))
+    (said,) = [line for line in lines if line["event"] == "workloads_rejected"]
+    assert (said["log_level"], said["count"]) == ("warning", 50)
+    assert [one["workload"] for one in said["first"]] == ["bad0", "bad1", "bad10"]
+
+
+def test_a_node_that_says_hello_after_hello_is_refused_until_its_share_is_back(
+    clusters: TwoClusters, clock: MovedClock
+) -> None:
+    for _ in range(12):
+        clusters.say("alpha")
+    refused = clusters.greet("alpha")
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"], refused.headers["Retry-After"]) == (429, "too_many_hellos", "10")
+    assert "IOTIDE_REPORT_HELLOS_A_MINUTE" in error["remedy"]
+    assert clusters.greet("beta").status_code == 200
+    clock.move(9)
+    assert clusters.greet("alpha").status_code == 429
+    clock.move(1)  # an agent tries again every 10 s at the latest, and what was refused counts for nothing
+    assert clusters.greet("alpha").status_code == 200
+
+
+def test_an_agent_that_restarts_every_5_seconds_is_not_kept_out(clusters: TwoClusters, clock: MovedClock) -> None:
+    waits = []
+    for _ in range(60):
+        clock.move(5)
+        tries = 0
+        while clusters.greet("alpha").status_code != 200:
+            tries += 1
+            clock.move(1)
+        waits.append(tries)
+    assert max(waits) <= 10
+
+
+def test_a_hello_beyond_the_share_is_refused_before_its_body_is_read(clusters: TwoClusters) -> None:
+    for _ in range(12):
+        clusters.say("alpha")
+    headers = {"Authorization": f"Bearer {node_token('alpha')}", "Content-Type": "application/json"}
+    answer = clusters.client.post(f"{API}/agent/hello", content="no JSON at all", headers=headers)
+    assert answer.status_code == 429

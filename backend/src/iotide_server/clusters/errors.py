@@ -10,6 +10,7 @@ from iotide_server.kit.errors import (
     NotAllowedError,
     NotAuthenticatedError,
     NotFoundError,
+    TooManyRequestsError,
 )
 from iotide_server.kit.suggest import choose_from
 from iotide_wire.units import format_seconds
@@ -295,6 +296,20 @@ class AgentAlreadyRunningError(ConflictError):
             f"an agent of {node} was heard of {format_seconds(heard_ago.total_seconds())} ago",
             field="agent_instance",
             remedy="stop the other agent, or enroll this machine as a node of its own",
+        )
+
+
+class TooManyHellosError(TooManyRequestsError):
+    """A node announces its agent too often."""
+
+    code = "too_many_hellos"
+
+    def __init__(self, node: str, a_minute: int, wait_seconds: int) -> None:
+        super().__init__(
+            f"{node} announced its agent more than {a_minute} times a minute",
+            wait_seconds,
+            remedy="an agent sends it again by itself; if that goes on, look for a second agent with the node's token, "
+            "or raise IOTIDE_REPORT_HELLOS_A_MINUTE",
         )
 
 

@@ -1,6 +1,8 @@
 """The rules of the agents' routes: a node token of a node that was let in and is neither retired nor revoked."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
@@ -11,7 +13,7 @@ from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.accounts.rules import Bearer, Knock, Rule
 from iotide_server.accounts.secret import digest
 from iotide_server.clusters import identity_repository
-from iotide_server.clusters.errors import NodePendingError
+from iotide_server.clusters.errors import NodePendingError, TooManyHellosError
 from iotide_server.clusters.identity_repository import KnownNode
 from iotide_server.clusters.models import Node, PendingNode
 from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
@@ -42,9 +44,43 @@ class IsNode(Rule):
         raise _unknown()
 
 
+class HelloRate:
+    """Bounds how often each node announces its agent to this process: per minute, and twice that at once.
+
+    A hello costs the judgement of all that it announces. An agent takes the refusal for an answer to come, and sends
+    the hello again within 10 s, so one that keeps restarting passes as soon as a minute's share allows.
+    """
+
+    def __init__(self, a_minute: int) -> None:
+        self._a_minute = a_minute
+        self._share = timedelta(minutes=1) / a_minute
+        self._used_until: dict[tuple[bool, int | None], datetime] = {}
+
+    def admit(self, node: Principal, now: datetime, *, is_waiting: bool = False) -> None:
+        """Count a hello.
+
+        Raises:
+            TooManyHellosError: the node has sent its share.
+        """
+        key = is_waiting, node.id  # a node that waits for approval may have the number of another one
+        full_at = now + 2 * self._a_minute * self._share
+        # A clock that was set back keeps nobody out for longer than a full share.
+        used_until = min(max(self._used_until.get(key, now), now), full_at) + self._share
+        if used_until > full_at:
+            raise TooManyHellosError(node.name, self._a_minute, ceil((used_until - full_at).total_seconds()))
+        self._used_until[key] = used_until
+
+
 @dataclass(frozen=True)
 class IsNodeOrWaits(IsNode):
     """As IsNode, or the agent of a host that waits to be let in: it may ask whether it was."""
+
+    def knock(self, knock: Knock) -> Principal:
+        """See Rule; before its body is read, a hello is counted."""
+        principal = super().knock(knock)
+        rate: HelloRate = knock.request.app.state.hello_rate
+        rate.admit(principal, knock.now, is_waiting=waiting_node(knock.request) is not None)
+        return principal
 
     def __call__(self, request: Request, session: NodeTx, now: Now, bearer: Bearer) -> Principal:
         """Let pass; `waiting_node` then says which host waits."""

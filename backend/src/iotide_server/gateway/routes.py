@@ -86,7 +86,7 @@ def get_standing(principal: NodeOrWaiting, session: NodeTx, now: Now, request: R
     return _spoken(standing.of(session, principal, waiting_node(request), now), spoken_version(request))
 
 
-@router.post("/hello", summary="Announce an agent", response_model=HelloReply, responses=errors(409))
+@router.post("/hello", summary="Announce an agent", response_model=HelloReply, responses=errors(409, 429))
 def greet_agent(principal: NodeOrWaiting, session: NodeTx, now: Now, request: Request, body: HelloRequest) -> Response:
     """Said by every agent that starts, and again when its facts changed.
 

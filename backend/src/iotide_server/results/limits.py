@@ -22,6 +22,7 @@ class ReportLimits:
         raw_bytes: raw output of an order, also after its end.
         raw_bytes_a_day: raw output of a node in a day (UTC).
         log_lines: lines of one kind in a run's log that reports of an order may cause.
+        hellos_a_minute: announcements of a node's agent to one process of the API; twice as many at once.
     """
 
     samples: int = 30_000
@@ -33,6 +34,7 @@ class ReportLimits:
     raw_bytes: int = 1024**3
     raw_bytes_a_day: int = 20 * 1024**3
     log_lines: int = 100
+    hellos_a_minute: int = 6
 
     def of_order(self, offered_at: datetime, now: datetime) -> Self:
         """Return the limits by now of an order that was offered then: a run of many days has more curves."""

@@ -35,6 +35,39 @@ _IN_CAMPAIGNS: Final = text(
 )
 
 
+IN_SERVICE: Final = Node.retired_at.is_(None) & Node.revoked_at.is_(None)
+"""Of a node: it may announce workloads."""
+_USED: Final = or_(
+    exists(
+        select(NodeWorkload)
+        .join(Node, Node.id == NodeWorkload.node_id)
+        .where(NodeWorkload.workload_id == Workload.id, IN_SERVICE)
+        .correlate(Workload)
+    ),
+    text("EXISTS (SELECT FROM cell WHERE cell.workload_id = workload.id)"),
+    text(
+        """
+        EXISTS (
+            SELECT FROM workload AS later
+            WHERE workload.breaks_series AND later.series_revision = workload.revision AND later.id <> workload.id
+              AND later.name = workload.name AND later.cluster_id IS NOT DISTINCT FROM workload.cluster_id
+        )
+        """
+    ),
+)
+"""Of a workload: a node in service has it, campaigns measured with it, or the series of another one are known by it."""
+_FORGET_BASELINES: Final = text(
+    """
+    DELETE FROM workload_baseline
+    WHERE name = ANY(CAST(:names AS text[])) AND NOT EXISTS (
+        SELECT FROM workload
+        WHERE workload.name || coalesce('@' || workload.cluster_id, '') = workload_baseline.name
+          AND workload.revision > 0
+    )
+    """
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Availability:
     """A workload as one node has it."""
@@ -75,7 +108,7 @@ def upsert_workload(session: Session, catalogue: Catalogue, row: Json) -> int:
     return session.scalars(_known(catalogue, row)).one() if inserted is None else inserted
 
 
-def upsert_rejected(session: Session, catalogue: Catalogue, name: str) -> int:
+def upsert_rejected(session: Session, catalogue: Catalogue, name: str, announced_by: str) -> int:
     """Return the id of the row that stands for all rejected announcements of a name in a cluster: it holds nothing."""
     nothing: Json = {"type": "object", "properties": {}, "additionalProperties": False}
     none = Number.of(0).model_dump(mode="json")
@@ -92,17 +125,49 @@ def upsert_rejected(session: Session, catalogue: Catalogue, name: str) -> int:
         "bytes_moved": none,
         "breaks_series": False,
         "tool": "",
+        "announced_by": announced_by,
     }
     return upsert_workload(session, catalogue, row)
 
 
-def is_full(session: Session, catalogue: Catalogue, name: str, revision: int, digest: str) -> bool:
-    """Return whether the cluster's catalogue has no room for an entry that it has not yet."""
-    row = {"name": name, "revision": revision, "schema_sha256": digest}
-    if session.scalar(_known(catalogue, row)) is not None:
-        return False
+def entries_of_others(session: Session, node: Node) -> frozenset[tuple[str, int, str]]:
+    """Return name, revision and stored digest of each entry that other nodes of the node's cluster have now."""
+    on_another = (
+        select(NodeWorkload)
+        .join(Node, Node.id == NodeWorkload.node_id)
+        .where(NodeWorkload.workload_id == Workload.id, Node.id != node.id, IN_SERVICE)
+    )
+    statement = select(Workload.name, Workload.revision, Workload.schema_sha256).where(
+        Workload.cluster_id == node.cluster_id, exists(on_another)
+    )
+    return frozenset((name, revision, digest) for name, revision, digest in session.execute(statement))
+
+
+def remove_unused(session: Session, catalogue: Catalogue) -> None:
+    """Remove entries that no node has and no campaign used, with their defaults, once a cluster has many.
+
+    An entry that split series stays as long as another one is known by it.
+    """
     count = select(func.count()).where(Workload.cluster_id == catalogue.cluster_id)
-    return session.scalars(count).one() >= MOST_ENTRIES
+    if session.scalars(count).one() <= MOST_ENTRIES:
+        return
+    # Whoever stores or measures with one of them at this moment has it locked.
+    locked = session.scalars(
+        select(Workload.id).where(Workload.cluster_id == catalogue.cluster_id, ~_USED).with_for_update(skip_locked=True)
+    ).all()
+    remove(session, locked)
+
+
+def remove(session: Session, workload_ids: Collection[int]) -> None:
+    """Remove those of these entries that nobody uses, and the frozen defaults of names that have none left."""
+    unused = session.execute(
+        select(Workload.id, Workload.name, Workload.cluster_id).where(Workload.id == any_of(workload_ids), ~_USED)
+    ).all()
+    ids = [row.id for row in unused]
+    session.execute(delete(NodeWorkload).where(NodeWorkload.workload_id == any_of(ids)))  # of nodes out of service
+    session.execute(delete(Workload).where(Workload.id == any_of(ids)))
+    keys = {Catalogue(row.cluster_id).key(row.name) for row in unused}
+    session.execute(_FORGET_BASELINES.bindparams(names=sorted(keys)))
 
 
 def revision_before(session: Session, catalogue: Catalogue, name: str, revision: int) -> tuple[int, int] | None:

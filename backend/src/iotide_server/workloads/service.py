@@ -2,16 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.principal import Principal
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import after_commit
+from iotide_server.kit.db import Json, after_commit
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.workloads import repository
 from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
@@ -33,12 +33,39 @@ from iotide_wire.vocabulary import VocabularyError, require_vocabulary
 _log = structlog.get_logger(__name__)
 
 
+_MOST_LOGGED: Final = 3
+"""Of the workloads that are rejected at one hello; the node's page has all of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class CatalogueEntry:
     """A workload and the nodes that have it."""
 
     workload: Workload
     nodes: Sequence[NodesAlike]
+
+
+@dataclass(slots=True)
+class _Room:
+    """The room that a cluster's catalogue has for one node's announcement.
+
+    Attributes:
+        of_others: entries that other nodes of the cluster have now: name, revision and digest as they are stored.
+    """
+
+    catalogue: Catalogue
+    of_others: frozenset[tuple[str, int, str]]
+    _own: set[tuple[str, int, str]] = field(default_factory=set)
+
+    def take(self, name: str, revision: int, digest: str) -> bool:
+        """Return whether there is room for an entry, which is taken then."""
+        entry = name, revision, self.catalogue.key(digest)
+        if entry in self.of_others or entry in self._own:
+            return True
+        if len(self.of_others) + len(self._own) >= repository.MOST_ENTRIES:
+            return False
+        self._own.add(entry)
+        return True
 
 
 def announce(session: Session, node: Node, announcements: Sequence[WorkloadAnnouncement]) -> None:
@@ -48,11 +75,14 @@ def announce(session: Session, node: Node, announcements: Sequence[WorkloadAnnou
     alone. One that is rejected is stored as unavailable, with the reason.
     """
     rows: dict[int, NodeWorkload] = {}
+    room = _Room(Catalogue(node.cluster_id), repository.entries_of_others(session, node))
+    refusals: list[Json] = []
     for announced in sorted(announcements, key=lambda workload: workload.name):
         try:
-            workload_id = _stored(session, node, announced)
+            workload_id = _stored(session, node, announced, room)
         except VocabularyError as error:
-            rejected = _rejected(session, node, announced.name, error)
+            refusals.append({"workload": announced.name, "path": error.path, "problem": error.problem})
+            rejected = _rejected(session, node, announced.name, error, room)
             if rejected is not None:
                 rows[rejected.workload_id] = rejected
             continue
@@ -64,6 +94,10 @@ def announce(session: Session, node: Node, announcements: Sequence[WorkloadAnnou
             tool_version=announced.tool_version,
         )
     repository.replace_node_workloads(session, node.id, rows.values())
+    repository.remove_unused(session, Catalogue(node.cluster_id))
+    if refusals:
+        said = {"node_id": node.id, "count": len(refusals), "first": refusals[:_MOST_LOGGED]}
+        after_commit(session, lambda: _log.warning("workloads_rejected", **said))
 
 
 def ensure(session: Session, announced: WorkloadAnnouncement) -> Workload:
@@ -85,7 +119,7 @@ def own_entries(session: Session) -> list[CatalogueEntry]:
     return [CatalogueEntry(row, nodes.get(row.id, [])) for row in rows]
 
 
-def _stored(session: Session, node: Node, announced: WorkloadAnnouncement) -> int:
+def _stored(session: Session, node: Node, announced: WorkloadAnnouncement, room: _Room) -> int:
     """Return the id of its row.
 
     Raises:
@@ -99,12 +133,12 @@ def _stored(session: Session, node: Node, announced: WorkloadAnnouncement) -> in
         raise _unknown(announced, known[-1].revision)
     schema = in_place(announced.options_schema)  # agents of 0.1.0 and 0.2.0 announce references
     require_vocabulary(announced.model_copy(update={"options_schema": schema}))
-    catalogue = Catalogue(node.cluster_id)
-    if repository.is_full(session, catalogue, announced.name, announced.revision, announced.schema_sha256):
+    catalogue = room.catalogue
+    if not room.take(announced.name, announced.revision, announced.schema_sha256):
         raise VocabularyError(
             "announcement",
-            f"the cluster has {repository.MOST_ENTRIES} entries of its own in the catalogue",
-            "an admin removes some with `iotide-server undo-workload`",
+            f"the nodes of the cluster announce {repository.MOST_ENTRIES} entries of its own catalogue",
+            "remove plug-ins that nobody needs from its nodes, and restart their agents",
         )
     breaking = [announced.revision] if announced.breaks_series else []
     columns = {
@@ -143,16 +177,13 @@ def _series_revision(
     return max((one for one in breaking if last < one <= announced.revision), default=known_by)
 
 
-def _rejected(session: Session, node: Node, name: str, because: VocabularyError) -> NodeWorkload | None:
+def _rejected(session: Session, node: Node, name: str, because: VocabularyError, room: _Room) -> NodeWorkload | None:
     """Return what the node's page shows instead of the workload; nothing where the catalogue has no room for it."""
-    catalogue = Catalogue(node.cluster_id)
-    said = {"node_id": node.id, "workload": name, "path": because.path, "problem": because.problem}
-    after_commit(session, lambda: _log.warning("workload_rejected", **said))
-    if repository.is_full(session, catalogue, name, repository.REJECTED, ""):
+    if not room.take(name, repository.REJECTED, ""):
         return None
     return NodeWorkload(
         node_id=node.id,
-        workload_id=repository.upsert_rejected(session, catalogue, name),
+        workload_id=repository.upsert_rejected(session, room.catalogue, name, node.name),
         available=False,
         unavailable_because=f"rejected: {name}: {because}",
     )
