@@ -1,10 +1,12 @@
 """Commands of `iotide-server` about the workloads that nodes announced beyond those that iotide ships."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from sqlalchemy.orm import Session
 
 from iotide_server.accounts import console, sessions
 from iotide_server.commands.opening import StateOption, transaction_of
@@ -14,7 +16,18 @@ from iotide_server.workloads import service
 from iotide_server.workloads.models import Workload
 from iotide_server.workloads.repository import REJECTED
 
-_Entry = Annotated[int, typer.Argument(help="Its id, as `catalogue` lists it.")]
+_Entries = Annotated[
+    list[int] | None, typer.Argument(metavar="[ID]...", help="Ids of entries, as `catalogue` lists them.")
+]
+_Cluster = Annotated[str | None, typer.Option(help="Undo entries of this cluster's catalogue instead of naming ids.")]
+_Node = Annotated[str | None, typer.Option(help="Of these, only those that this node announced first.")]
+_Since = Annotated[
+    datetime | None,
+    typer.Option(
+        formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"],
+        help="Of these, only those that were announced first at this time (UTC) or later.",
+    ),
+]
 
 
 def catalogue(state: StateOption = None) -> None:
@@ -34,14 +47,46 @@ def catalogue(state: StateOption = None) -> None:
     Console(width=None if Console().is_terminal else 1000, markup=False, highlight=False).print(table)
 
 
-def undo_workload(entry: _Entry, state: StateOption = None) -> None:
-    """Remove an entry of a cluster's catalogue that no node has any more, and rejoin the series that it split."""
+def undo_workload(
+    entries: _Entries = None,
+    cluster: _Cluster = None,
+    node: _Node = None,
+    since: _Since = None,
+    state: StateOption = None,
+) -> None:
+    """Remove entries of catalogues that no node has any more, and rejoin the series that they split: all or none."""
+    if bool(entries) == bool(cluster) or (cluster is None and (node or since)):
+        raise typer.BadParameter("give ids, or --cluster with --node, --since or both")
+    if cluster and not (node or since):
+        raise typer.BadParameter("give --node, --since or both with --cluster, or ids")
     with transaction_of(state) as session:
         now = system_clock()
-        undone = rejoining.undo(session, sessions.console_principal(session, now), entry, now)
-    what = f"{undone.workload} revision {undone.revision}"
+        chosen = entries or _announced(session, cluster, node, since)
+        for undone in rejoining.undo(session, sessions.console_principal(session, now), chosen, now):
+            typer.echo(_outcome(undone))
+
+
+def _announced(session: Session, cluster: str | None, node: str | None, since: datetime | None) -> list[int]:
+    clusters = console.cluster_names(session)
+    found = [
+        own.id
+        for own in (entry.workload for entry in service.own_entries(session))
+        if own.cluster_id is not None
+        and clusters[own.cluster_id] == cluster
+        and node in {None, own.announced_by}
+        and (since is None or own.first_seen_at >= since.replace(tzinfo=UTC))
+    ]
+    if not found:
+        raise typer.BadParameter("no entry was announced like that; `iotide-server catalogue` lists all entries")
+    return found
+
+
+def _outcome(undone: rejoining.Undone) -> str:
+    of_revision = "(rejected)" if undone.revision == REJECTED else f"revision {undone.revision}"
+    what = f"{undone.workload} {of_revision}"
     kept = "kept, since campaigns measured with it; it breaks no series any more" if undone.is_kept else "removed"
-    typer.echo(f"{what}: {kept}; {undone.series_count} series rejoined")
+    defaults = f"; defaults taken back: {', '.join(undone.defaults)}" if undone.defaults else ""
+    return f"{what}: {kept}; {undone.series_count} series rejoined{defaults}"
 
 
 def _revision(own: Workload) -> str:

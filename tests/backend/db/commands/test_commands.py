@@ -178,3 +178,24 @@ def test_what_clusters_have_of_their_own_is_listed_and_taken_back(
     with database.transaction() as session:
         entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "catalogue_entry_undone")).one()
         assert (entry.principal_name, entry.before and entry.before["name"]) == ("ada", "copy")
+
+
+@pytest.mark.usefixtures("people")
+def test_all_that_one_node_announced_is_taken_back_at_once(command: Callable[..., Answer], database: Database) -> None:
+    with database.transaction() as session:
+        lab = make_cluster(session, "lab")
+        liar, honest = make_node(session, lab, "liar"), make_node(session, lab, "honest")
+        announce(session, honest, [workload("own")])
+        announce(session, liar, [workload("copy"), workload("odd", options_schema={"type": "array"})])
+        announce(session, liar, [])
+        announce(session, honest, [])
+    for wrong in ([], ["--cluster", "lab"], ["--node", "liar"], ["1", "--cluster", "lab", "--node", "liar"]):
+        assert command("undo-workload", *wrong)[0] == 2
+    assert command("undo-workload", "--cluster", "lab", "--node", "liar", "--since", "2999-01-01")[0] == 2
+    status, printed, _ = command("undo-workload", "--cluster", "lab", "--node", "liar")
+    assert (status, printed.splitlines()) == (
+        0,
+        ["copy revision 1: removed; 0 series rejoined", "odd (rejected): removed; 0 series rejoined"],
+    )
+    assert [line.split()[2] for line in command("catalogue")[1].splitlines()[1:]] == ["own"]
+    assert command("undo-workload", "--cluster", "lab", "--since", "2020-01-01")[0] == 0

@@ -3,7 +3,7 @@
 import pytest
 from factories.announced import NOW
 from factories.clusters import make_node
-from factories.measured import Measured, finish, sample
+from factories.measured import DEFAULTS, Measured, finish, sample
 from factories.measured import announced_again as again
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import AuditEntry, Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.campaigns.models import Cell
+from iotide_server.kit.digests import canonical_sha256
 from iotide_server.results.models import Point, RunHeadline, Sample, Series
 from iotide_server.results.repository import measured_cell
 from iotide_server.results.series import Measured as SeriesMeasured
@@ -19,7 +20,9 @@ from iotide_server.results.superseded import Superseded
 from iotide_server.trends.rejoining import EntryInUseError, EntryNotFoundError, undo
 from iotide_server.trends.service import recompute_points
 from iotide_server.trends.superseding import settle_superseded
-from iotide_server.workloads.models import NodeWorkload, Workload, WorkloadBaseline
+from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, WorkloadBaseline
+from iotide_server.workloads.repository import freeze_baseline
+from iotide_server.workloads.service import baseline, series_options
 
 ADA = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
@@ -30,20 +33,37 @@ def measured(session: Session) -> Measured:
     made = Measured(session, NOW)
     made.workload.name = "copy"
     made.workload.cluster_id = made.cluster.id
-    session.add(WorkloadBaseline(name=f"copy@{made.cluster.id}", option_defaults={}))
+    session.add(WorkloadBaseline(name=f"copy@{made.cluster.id}", option_defaults=DEFAULTS))
     session.flush()
     return made
 
 
-def measure(measured: Measured, workload: Workload, *values: float) -> Cell:
+def measure(measured: Measured, workload: Workload, *values: float, **options: object) -> Cell:
     """Deliver runs of a cell of this revision, and store its points."""
-    cell = measured.cell()
+    cell = measured.cell(None, **options)
     cell.workload_id = workload.id
+    frozen = baseline(measured.session, workload)
+    cell.options_sha256 = canonical_sha256(series_options(frozen, cell.options))
     measured.session.flush()
     for minutes, value in enumerate(values):
         measured.deliver(cell, finish(NOW, sample(value)), minutes=cell.id * 10 + minutes)
     recompute_points(measured.session, cell.id)
     return cell
+
+
+def freeze(session: Session, workload: Workload) -> Workload:
+    freeze_baseline(session, Catalogue(workload.cluster_id), workload.name, workload.option_defaults)
+    session.expire_all()
+    return workload
+
+
+def settle(session: Session, *cells: Cell) -> None:
+    """Do the work that an undone entry leaves to the worker."""
+    assert wanted(session, "points") >= {cell.id for cell in cells}
+    for cell in cells:
+        recompute_points(session, cell.id)
+    settle_superseded(session, 0)
+    session.expire_all()
 
 
 def series_of(session: Session, cell: Cell) -> Series:
@@ -65,7 +85,7 @@ def test_series_that_an_entry_split_are_one_again(session: Session, measured: Me
     assert former.id != split.id
     session.execute(text("DELETE FROM work"))
 
-    undone = undo(session, ADA, entry.id, NOW)
+    (undone,) = undo(session, ADA, [entry.id], NOW)
     assert (undone.workload, undone.revision, undone.series_count, undone.is_kept) == ("copy", 2, 1, False)
     assert session.get(Workload, entry.id) is None
     session.refresh(honest)
@@ -85,7 +105,7 @@ def test_series_that_an_entry_split_are_one_again(session: Session, measured: Me
         assert session.scalars(select(table.series_id).where(table.series_id == split.id)).all() == []
     assert split.superseded == "rejoined"
     entry_of_audit = session.scalars(select(AuditEntry).where(AuditEntry.action == "catalogue_entry_undone")).one()
-    assert entry_of_audit.after == {"series_rejoined": 1, "kept": False}
+    assert entry_of_audit.after == {"series_rejoined": 1, "defaults": [], "kept": False}
     assert series_of(session, measure(measured, honest, 104.0)).id == former.id
 
 
@@ -94,7 +114,7 @@ def test_series_that_only_began_after_it_keep_their_ids_and_points(session: Sess
     honest = again(measured, 3, digest="good", series_revision=2)
     cell = measure(measured, honest, 1.0)
     series = series_of(session, cell)
-    assert undo(session, ADA, entry.id, NOW).series_count == 1
+    assert undo(session, ADA, [entry.id], NOW)[0].series_count == 1
     session.expire_all()
     assert (series_of(session, cell).id, series.series_revision, series.superseded) == (series.id, 1, "")
     assert series_of(session, measure(measured, honest, 2.0)).id == series.id
@@ -104,7 +124,7 @@ def test_an_entry_that_campaigns_measured_with_stays_and_breaks_nothing(session:
     before = measure(measured, measured.workload, 100.0)
     entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2)
     own = measure(measured, entry, 50.0)
-    assert undo(session, ADA, entry.id, NOW).is_kept
+    assert undo(session, ADA, [entry.id], NOW)[0].is_kept
     recompute_points(session, own.id)
     settle_superseded(session, 0)
     session.refresh(entry)
@@ -119,7 +139,7 @@ def test_an_entry_that_is_announced_again_is_undone_again(session: Session, meas
         honest = again(measured, revision, digest="good", series_revision=2)
         cell = measure(measured, honest, 101.0)
         assert series_of(session, cell).id != former.id
-        assert undo(session, ADA, entry.id, NOW).series_count == 1
+        assert undo(session, ADA, [entry.id], NOW)[0].series_count == 1
         recompute_points(session, cell.id)
         settle_superseded(session, 0)
         session.expire_all()
@@ -136,7 +156,7 @@ def test_split_series_that_differ_by_what_superseded_them_alone_are_rejoined(
     honest = again(measured, 2, digest="good", series_revision=2)
     cell_id = measure(measured, honest, 2.0).id
     assert not set(series_ids(session, measured_cell(session, cell_id), both)) & set(former)
-    assert undo(session, ADA, entry.id, NOW).series_count == 2
+    assert undo(session, ADA, [entry.id], NOW)[0].series_count == 2
     session.expire_all()
     assert series_ids(session, measured_cell(session, cell_id), both) == former
 
@@ -149,9 +169,86 @@ def test_another_clusters_series_are_left_alone(session: Session, measured: Meas
     cell = measure(other, theirs, 1.0)
     series = series_of(session, cell)
     entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2)
-    assert undo(session, ADA, entry.id, NOW).series_count == 0
+    assert undo(session, ADA, [entry.id], NOW)[0].series_count == 0
     session.expire_all()
     assert (series_of(session, cell).id, series.series_revision) == (series.id, 2)
+
+
+def split_before_the_upgrade(session: Session, entry: Workload, other: Measured) -> tuple[Series, Series, Cell]:
+    """Measure in another cluster, whose next revision was split by the entry: until 0.2.0 all had one catalogue."""
+    other.workload.name, other.workload.cluster_id = "copy", other.cluster.id
+    session.add(WorkloadBaseline(name=f"copy@{other.cluster.id}", option_defaults=DEFAULTS))
+    former = series_of(session, measure(other, other.workload, 1.0))
+    theirs = again(other, 3, digest="theirs", series_revision=entry.revision)
+    cell = measure(other, theirs, 2.0)
+    return former, series_of(session, cell), cell
+
+
+def test_series_of_other_clusters_that_it_split_before_the_upgrade_are_one_again(
+    session: Session, measured: Measured
+) -> None:
+    entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2)
+    former, split, cell = split_before_the_upgrade(session, entry, Measured(session, NOW, name="lake"))
+    assert former.id != split.id
+    assert undo(session, ADA, [entry.id], NOW)[0].series_count == 1
+    settle(session, cell)
+    assert series_of(session, cell).id == former.id
+    assert split.superseded == "rejoined"
+
+
+def test_an_entry_that_was_announced_after_the_upgrade_split_no_other_cluster(
+    session: Session, measured: Measured
+) -> None:
+    entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2, announced_by="liar")
+    _, split, cell = split_before_the_upgrade(session, entry, Measured(session, NOW, name="lake"))
+    assert undo(session, ADA, [entry.id], NOW)[0].series_count == 0
+    assert series_of(session, cell).id == split.id
+
+
+def test_defaults_that_an_entry_froze_are_those_of_the_next_entry(session: Session, measured: Measured) -> None:
+    former = series_of(session, measure(measured, measured.workload, 100.0))
+    entry = freeze(session, again(measured, 2, digest="bad", option_defaults=DEFAULTS | {"sync": "all"}))
+    honest = freeze(session, again(measured, 3, digest="good", option_defaults=DEFAULTS | {"sync": "none"}))
+    usual, chosen = (measure(measured, honest, value, sync=sync) for value, sync in ((101.0, "none"), (7.0, "all")))
+    assert series_of(session, usual).id != former.id
+    assert series_of(session, chosen).id == former.id
+    session.execute(text("DELETE FROM work"))
+
+    (undone,) = undo(session, ADA, [entry.id], NOW)
+    assert (undone.defaults, undone.series_count) == (["sync"], 2)
+    settle(session, usual, chosen)
+    assert baseline(session, honest).option_defaults == DEFAULTS | {"sync": "none"}
+    assert series_of(session, usual).id == former.id
+    assert series_of(session, chosen).options == {"sync": "all"}
+    assert series_of(session, measure(measured, honest, 102.0, sync="none")).id == former.id
+    assert series_of(session, measure(measured, honest, 8.0, sync="all")).id == series_of(session, chosen).id
+
+
+def test_a_default_that_no_other_entry_has_is_frozen_no_more(session: Session, measured: Measured) -> None:
+    entry = freeze(session, again(measured, 2, digest="bad", option_defaults=DEFAULTS | {"sync": "all"}))
+    assert undo(session, ADA, [entry.id], NOW)[0].defaults == ["sync"]
+    assert baseline(session, measured.workload).option_defaults == DEFAULTS
+
+
+def test_the_defaults_of_a_name_go_with_its_last_entry(session: Session, measured: Measured) -> None:
+    key = f"copy@{measured.cluster.id}"
+    other = again(measured, 2, digest="bad")
+    undo(session, ADA, [measured.workload.id, other.id], NOW)
+    assert session.scalars(select(WorkloadBaseline.name).where(WorkloadBaseline.name == key)).all() == []
+
+
+def test_of_several_entries_all_are_undone_or_none(session: Session, measured: Measured) -> None:
+    node = make_node(session, measured.cluster, "liar")
+    entries = [again(measured, revision, digest=f"bad{revision}", breaks_series=True) for revision in (2, 3)]
+    session.add(NodeWorkload(node_id=node.id, workload_id=entries[1].id, available=True))
+    session.flush()
+    ids = [entry.id for entry in entries]
+    with pytest.raises(EntryInUseError), session.begin_nested():
+        undo(session, ADA, ids, NOW)
+    assert session.get(Workload, ids[0]) is not None
+    node.revoked_at = NOW
+    session.flush()
+    assert [undone.revision for undone in undo(session, ADA, ids, NOW)] == [2, 3]
 
 
 def test_what_a_node_still_announces_is_not_undone(session: Session, measured: Measured) -> None:
@@ -159,12 +256,12 @@ def test_what_a_node_still_announces_is_not_undone(session: Session, measured: M
     session.add(NodeWorkload(node_id=node.id, workload_id=measured.workload.id, available=True))
     session.flush()
     with pytest.raises(EntryInUseError, match="is announced by liar"):
-        undo(session, ADA, measured.workload.id, NOW)
+        undo(session, ADA, [measured.workload.id], NOW)
     node.retired_at = NOW
     session.flush()
-    assert not undo(session, ADA, measured.workload.id, NOW).is_kept
+    assert not undo(session, ADA, [measured.workload.id], NOW)[0].is_kept
 
 
 def test_what_is_not_there_or_ships_with_iotide_is_not_undone(session: Session, measured: Measured) -> None:
     with pytest.raises(EntryNotFoundError):
-        undo(session, ADA, measured.workload.id + 1, NOW)
+        undo(session, ADA, [measured.workload.id + 1], NOW)
