@@ -10182,6 +10182,11 @@ export interface components {
             /** Id */
             id: number;
             /**
+             * Cluster Id
+             * @description The cluster whose catalogue it is in; null for a workload of iotide's own
+             */
+            cluster_id: number | null;
+            /**
              * Name
              * @example fio
              */
@@ -11019,6 +11024,27 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "too_many_streams",
+                     *         "message": "you have 20 streams open already",
+                     *         "remedy": "close some of them",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description Internal Server Error */
@@ -24347,6 +24373,7 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "id": 1,
+                     *           "cluster_id": 1,
                      *           "name": "fio",
                      *           "revision": 1,
                      *           "title": "text",

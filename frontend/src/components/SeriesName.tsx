@@ -27,7 +27,7 @@ interface SeriesNameProps {
 }
 
 export function SeriesName({ series, clusterId, clusterName, cellId }: SeriesNameProps) {
-  const titleOf = useTitlesOf()(series.workload);
+  const titleOf = useTitlesOf()(series.workload, clusterId);
   const { workload, metric, title, labels, options, node_names, target_names, variant } = series;
   const told = describeValues({ ...options, ...labels }, titleOf);
   const place = [

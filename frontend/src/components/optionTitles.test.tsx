@@ -4,12 +4,16 @@ import type { Workload } from "@/api/types";
 import { describeValues } from "@/lib/options";
 import { OptionTitles, useTitlesOf } from "./optionTitles";
 
-function workload(name: string, properties: object): Workload {
-  return { name, options_schema: { type: "object", properties } } as unknown as Workload;
+function workload(name: string, properties: object, cluster_id: number | null = null): Workload {
+  return { name, cluster_id, options_schema: { type: "object", properties } } as unknown as Workload;
 }
 
-function Shown({ of, option }: { of: string; option: string }) {
-  return <p>{describeValues({ [option]: "x" }, useTitlesOf()(of))}</p>;
+function Shown({ of, option, cluster }: { of: string; option: string; cluster?: number }) {
+  return <p>{describeValues({ [option]: "x" }, useTitlesOf()(of, cluster))}</p>;
+}
+
+function shown(): (string | null)[] {
+  return screen.getAllByText(/ x$/).map(({ textContent }) => textContent);
 }
 
 it("names an option by its schema in every list, also where a page knows the workloads of one cluster only", () => {
@@ -26,4 +30,47 @@ it("names an option by its schema in every list, also where a page knows the wor
   );
   expect(screen.getAllByText("Pattern x")).toHaveLength(2);
   expect(screen.getByText("Block size x")).toBeInTheDocument();
+});
+
+const PLUG_INS = [
+  workload("copy", { bs: { title: "Theirs", type: "string" }, n: { title: "Count", type: "string" } }, 2),
+  workload("copy", { bs: { title: "Ours", type: "string" }, n: { title: "Count", type: "string" } }, 1),
+];
+
+it("names a plug-in's options as their own cluster does, and in no other cluster's words", () => {
+  render(
+    <OptionTitles workloads={PLUG_INS}>
+      <Shown cluster={1} of="copy" option="bs" />
+      <Shown cluster={2} of="copy" option="bs" />
+      <Shown cluster={3} of="copy" option="bs" />
+      <OptionTitles clusterId={1} workloads={[]}>
+        <Shown of="copy" option="bs" />
+        <Shown cluster={2} of="copy" option="bs" />
+      </OptionTitles>
+    </OptionTitles>,
+  );
+  expect(shown()).toEqual(["Ours x", "Theirs x", "Bs x", "Ours x", "Theirs x"]);
+});
+
+it("names an option plainly where a page spans clusters that do not agree on its title", () => {
+  render(
+    <OptionTitles workloads={PLUG_INS}>
+      <Shown of="copy" option="bs" />
+      <Shown of="copy" option="n" />
+    </OptionTitles>,
+  );
+  expect(shown()).toEqual(["Bs x", "Count x"]);
+});
+
+it("names the options of iotide's own workloads as iotide does, whatever a cluster says", () => {
+  const lie = workload("fio", { rw: { title: "Lie", type: "string" } }, 1);
+  render(
+    <OptionTitles
+      clusterId={1}
+      workloads={[lie, workload("fio", { rw: { title: "Pattern", type: "string" } })]}
+    >
+      <Shown of="fio" option="rw" />
+    </OptionTitles>,
+  );
+  expect(shown()).toEqual(["Pattern x"]);
 });

@@ -7,6 +7,9 @@ export type Values = Readonly<Record<string, unknown>>;
 /** What a person calls an option or label. */
 export type TitleOf = (name: string) => string;
 
+/** The titles of a workload's options; those of the page's cluster where none is given. */
+export type TitlesOf = (workload: string, clusterId?: number) => TitleOf;
+
 /** `file_size_bytes` is read as “File size”, for what no workload's schema gives a title: the unit stands with the value. */
 export function plainTitle(name: string): string {
   const words = name.replace(/_(bytes|seconds|bytes_per_second)$/, "").replaceAll("_", " ");
@@ -55,12 +58,13 @@ export function describerAmong(rows: readonly Values[], titleOf: TitleOf): (valu
 interface Configured {
   readonly workload: string;
   readonly options: Values;
+  readonly cluster_id?: number;
 }
 
-/** The same of rows of several workloads: each among those of its own. */
+/** The same of rows of several workloads: each among those of its own, with the titles of its cluster. */
 export function describerByWorkload(
   rows: readonly Configured[],
-  titlesOf: (workload: string) => TitleOf,
+  titlesOf: TitlesOf,
 ): (row: Configured) => string {
   const options = new Map<string, Values[]>();
   for (const row of rows) {
@@ -68,6 +72,11 @@ export function describerByWorkload(
     alike.push(row.options);
     options.set(row.workload, alike);
   }
-  const among = new Map([...options].map(([name, alike]) => [name, describerAmong(alike, titlesOf(name))]));
-  return (row) => among.get(row.workload)?.(row.options) ?? "";
+  const varying = new Map([...options].map(([name, alike]) => [name, varyingNames(alike)]));
+  return ({ workload, options, cluster_id }) => {
+    const names = varying.get(workload);
+    if (names === undefined) return "";
+    const shown = names.length > 0 ? names : Object.keys(options);
+    return describeValues(options, titlesOf(workload, cluster_id), shown);
+  };
 }

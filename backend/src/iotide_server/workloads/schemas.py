@@ -22,6 +22,9 @@ class Workload(Output):
     """A revision of a workload, with the nodes that have it."""
 
     id: int
+    cluster_id: Annotated[
+        int | None, Field(description="The cluster whose catalogue it is in; null for a workload of iotide's own")
+    ]
     name: Annotated[str, Field(examples=["fio"])]
     revision: int
     title: str
@@ -42,6 +45,7 @@ class Workload(Output):
         workload = entry.workload
         return cls(
             id=workload.id,
+            cluster_id=workload.cluster_id,
             name=workload.name,
             revision=workload.revision,
             title=workload.title,

@@ -139,7 +139,7 @@ function Builder({ cluster, ...props }: BuilderProps) {
   return (
     <Loaded lines={8} query={{ ...worst, data: offered }}>
       {(found) => (
-        <OptionTitles workloads={found.workloads}>
+        <OptionTitles clusterId={cluster.id} workloads={found.workloads}>
           <CampaignBuilder
             {...found}
             {...props}

@@ -17,5 +17,9 @@ export function ClusterTitles({ clusterId, children }: ClusterTitlesProps) {
     ...workloadsQuery(clusterId ?? 0),
     enabled: clusterId !== undefined,
   });
-  return <OptionTitles workloads={data}>{children}</OptionTitles>;
+  return (
+    <OptionTitles clusterId={clusterId} workloads={data}>
+      {children}
+    </OptionTitles>
+  );
 }

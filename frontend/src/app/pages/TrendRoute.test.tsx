@@ -9,6 +9,7 @@ vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
 
 const DD = {
   id: 1,
+  cluster_id: null,
   name: "dd",
   title: "dd",
   options_schema: { properties: { flush: { type: "string", title: "Flush at the end" } } },

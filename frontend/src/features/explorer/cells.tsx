@@ -12,7 +12,7 @@ import { RowOriginBadge } from "@/components/Origin";
 import { useTitlesOf } from "@/components/optionTitles";
 import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
-import { describeValues, type TitleOf } from "@/lib/options";
+import { describeValues, type TitleOf, type TitlesOf } from "@/lib/options";
 import { formatDuration, formatShift } from "@/lib/units";
 import { Sparkline } from "./Sparkline";
 import { type ColumnId, ratioOf } from "./view";
@@ -22,7 +22,7 @@ export interface CellContext {
   readonly baseline: ExplorerRun | undefined;
   readonly courses: ReadonlyMap<number, Course>;
   readonly columns: readonly ColumnId[];
-  readonly titlesOf: (workload: string) => TitleOf;
+  readonly titlesOf: TitlesOf;
 }
 
 const NONE: readonly string[] = [];
@@ -41,7 +41,7 @@ const CELLS: Readonly<Record<ColumnId, Show>> = {
       said={columns.includes("flags") ? cautionsOf(flags) : NONE}
     />
   ),
-  metric: (run, { titlesOf }) => <Measured run={run} titleOf={titlesOf(run.workload)} />,
+  metric: (run, { titlesOf }) => <Measured run={run} titleOf={titlesOf(run.workload, run.cluster_id)} />,
   ratio: (run, { baseline }) => <Ratio baseline={baseline} run={run} />,
   course: ({ headline, cell_id }, { courses }) =>
     headline && <Sparkline cellId={cell_id} course={courses.get(headline.series_id)} />,
@@ -53,7 +53,8 @@ const CELLS: Readonly<Record<ColumnId, Show>> = {
       </Datum>
     ),
   workload: ({ workload }) => workload,
-  options: ({ workload, options }, { titlesOf }) => describeValues(options, titlesOf(workload)),
+  options: ({ workload, options, cluster_id }, { titlesOf }) =>
+    describeValues(options, titlesOf(workload, cluster_id)),
   target: ({ target_names, variant }) => [target_names.join(", "), variant].filter(Boolean).join(" · "),
   node: ({ node_names }) => node_names.join(", "),
   cluster: ({ cluster_id, cluster_name }) => (

@@ -57,7 +57,7 @@ export function PeerGroups({ clusterId, workload }: PeerGroupsProps) {
 }
 
 function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGroup }) {
-  const titleOf = useTitlesOf()(group.workload);
+  const titleOf = useTitlesOf()(group.workload, clusterId);
   const { workload, title, options, labels, kind, alike, members, too_few: tooFew } = group;
   const told = describeValues({ ...options, ...labels }, titleOf);
   const name = `${workload}: ${title}${told && `, ${told}`}`;

@@ -53,7 +53,7 @@ interface RunRowProps {
 }
 
 function RunRow({ run, describeRun, value }: RunRowProps) {
-  const full = describeValues(run.options, useTitlesOf()(run.workload));
+  const full = describeValues(run.options, useTitlesOf()(run.workload, run.cluster_id));
   return (
     <tr>
       <td>
