@@ -5,8 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import pytest
+from factories.announced import workload
 from factories.people import Person
 from factories.ready_cluster import ReadyCluster
+from factories.two_clusters import TwoClusters
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
@@ -17,6 +19,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
 from iotide_server.kit.turns import Turns
+from iotide_wire.expressions import Number
 
 API: Final = "/api/v1"
 PREVIEW: Final = f"{API}/campaigns/preview"
@@ -32,6 +35,8 @@ HEAVY: Final = (
     ("GET", "campaigns/1/samples.csv"),
     ("GET", "audit/export"),
 )
+ONE: Final = Number.of(1)
+NUMBER: Final = {"type": "integer"}
 _WAITS_FOR_A_LOCK: Final = text(
     "SELECT true FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' LIMIT 1"
 )
@@ -120,3 +125,28 @@ def test_a_connection_that_was_lost_is_opened_again(database: Database, other_pr
     assert other_process.take("user 2")
     other_process.give_back("user 1")
     assert other_process.take("user 1")
+
+
+def test_long_texts_in_very_many_configurations_are_refused_before_any_is_made(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    """100,000 job files of 20,000 characters took gigabytes."""
+    clusters = TwoClusters(client, database, admin)
+    schema = {"type": "object", "properties": {"a": NUMBER, "b": NUMBER, "text": {"type": "string"}}}
+    said = {"options_schema": schema, "option_defaults": {"text": ""}, "bytes_needed": ONE, "bytes_moved": ONE}
+    clusters.say("alpha", workload("long", **said))
+
+    def submit(characters: int) -> Response:
+        sweep = {"a": list(range(316)), "b": list(range(316))}
+        chosen = {"workload": "long", "options": {"text": "x" * characters}, "sweep": sweep}
+        plan = clusters.clusters["alpha"].plan(workloads=[chosen], repeats=1)
+        return client.post(PREVIEW, json=plan, headers=admin.headers)
+
+    error = submit(20_000).json()["error"]
+    assert (error["code"], error["field"]) == ("options_too_large", "workloads[0].options.text")
+    assert error["value"] > 316 * 316 * 20_000
+    assert error["message"] == (
+        "workloads[0].options.text: the options of all configurations take 1.86 GiB; a campaign has at most 256 MiB, "
+        "and this option takes most of them"
+    )
+    assert submit(2_000).status_code == 200

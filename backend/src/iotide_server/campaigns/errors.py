@@ -48,6 +48,21 @@ class CampaignTooLargeError(InvalidInputError):
         )
 
 
+class OptionsTooLargeError(InvalidInputError):
+    """The options of all configurations together take more memory and disk than a campaign may."""
+
+    code = "options_too_large"
+
+    def __init__(self, field: str, total_bytes: int, allowed_bytes: int) -> None:
+        super().__init__(
+            f"{field}: the options of all configurations take {format_bytes(total_bytes)}; a campaign has at most "
+            f"{format_bytes(allowed_bytes)}, and this option takes most of them",
+            field=field,
+            value=total_bytes,
+            remedy="shorten it, take fewer swept values, nodes or targets, or submit several campaigns",
+        )
+
+
 class RepeatedEntryError(InvalidInputError):
     """Something stands twice in a list whose entries make cells."""
 

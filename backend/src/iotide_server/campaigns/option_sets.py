@@ -17,6 +17,8 @@ from iotide_wire.expressions import AUTO, MEMORY, Expression, names_in
 _DIRECT: Final = "direct"
 _FLUSH: Final = "flush"
 _JOB_FILE: Final = "job_file"
+_BETWEEN_BYTES: Final = 2
+"""Colon and comma."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,17 @@ class OptionSets:
             "{" + ",".join(members) + "}"
             for members in self._members(lambda name, value: f"{json.dumps(name)}:{json.dumps(value)}")
         )
+
+    @cached_property
+    def bytes_by_option(self) -> Mapping[str, int]:
+        """How many bytes each option takes in `as_json` of all sets together, without making any set."""
+        count = len(self)
+        taken = {}
+        for name, value in self.options.items():
+            values = self.sweep.get(name, [value])
+            texts = sum(len(json.dumps(name)) + len(json.dumps(one)) + _BETWEEN_BYTES for one in values)
+            taken[name] = texts * count // len(values)
+        return taken
 
     def digests(self) -> Iterator[str]:
         """Yield the digest of the options of each set that differ from the frozen ones, in their order."""

@@ -15,6 +15,7 @@ from iotide_server.campaigns.errors import (
     MountChangedError,
     NotEnoughSpaceError,
     ObserverHasNoAgentError,
+    OptionsTooLargeError,
     QuietBesideRunsError,
     TargetNotOnNodeError,
 )
@@ -70,6 +71,8 @@ from iotide_wire.measured import StepRole
 from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy
 
 _EXPRESSION: Final = TypeAdapter[Expression](Expression)
+MOST_OPTION_BYTES: Final = 256 * 1024**2
+"""Of the options of all cells of a plan together; 100,000 cells of fio have 80 MiB."""
 _MOST_STEPS: Final = 5_000_000
 """Parts of announced expressions times kinds of option sets times places that differ: below a second."""
 
@@ -102,6 +105,7 @@ def foresee(session: Session, cluster: Cluster, plan: CampaignPlan) -> PlannedCa
     views = targets.targets_named(session, cluster.id, plan.targets, field="targets")
     _check_mounted(plan, nodes, views)
     loads = list(_loads(session, plan, {node.name: node for node in [*nodes, *observers]}))
+    _check_option_bytes(loads)
     foreseen = _Foreseen({view.target.name: view for view in views})
     blocks: list[PlannedBlock] = []
     first = 1
@@ -163,6 +167,22 @@ def _loads(session: Session, plan: CampaignPlan, by_name: Mapping[str, Node]) ->
         together = [tuple(by_name[name] for name in names) for names in node_sets(plan, choice)]
         observers = [by_name[name] for name in observers_of(plan, choice)]
         yield Load(sets, stages_of(plan, choice), together, target_sets(plan, choice), observers, roles)
+
+
+def _check_option_bytes(loads: Sequence[Load[Node, str, OptionSets]]) -> None:
+    """Refuse a plan whose cells store more than MOST_OPTION_BYTES of options; nothing is expanded for it.
+
+    Raises:
+        OptionsTooLargeError: naming the option that takes most.
+    """
+    by_option: dict[str, int] = {}
+    for load in loads:
+        places = len(load.stages) * len(load.node_sets) * len(load.target_sets)
+        for name, taken in load.option_set.bytes_by_option.items():
+            by_option[f"{load.option_set.field}.options.{name}"] = places * taken
+    total = sum(by_option.values())
+    if total > MOST_OPTION_BYTES:
+        raise OptionsTooLargeError(max(by_option, key=lambda field: by_option[field]), total, MOST_OPTION_BYTES)
 
 
 def _variant(plan: CampaignPlan, stage: int) -> str:

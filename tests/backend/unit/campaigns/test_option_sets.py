@@ -83,3 +83,9 @@ def test_the_sets_of_a_kind_are_alike(sets: OptionSets) -> None:
 def test_a_fact_is_read_where_an_expression_or_a_size_needs_it(sets: OptionSets) -> None:
     names_auto = any("auto" in options.values() for options in each(sets))
     assert list(sets.read_elsewhere) == (["memory.total_bytes"] if names_auto else [])
+
+
+@given(sets=option_sets())
+def test_the_bytes_of_all_sets_are_known_without_making_one(sets: OptionSets) -> None:
+    braces = len(sets)  # one byte a set: two braces, and no comma after the last option
+    assert sum(sets.bytes_by_option.values()) + braces == sum(map(len, sets.as_json()))
