@@ -10,6 +10,7 @@ from factories.clock import MovedClock
 from factories.clusters import make_cluster, make_node, node_token
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from local_stack import wait_for
 from sqlalchemy import event, text
 
 from iotide_server.gateway import idle_beats, idle_repository
@@ -38,6 +39,12 @@ def beat(client: TestClient, clock: MovedClock, number: int, **changes: object) 
     content = json.dumps(said | changes, separators=(",", ":"))
     headers = {"Authorization": f"Bearer {node_token(f'n{number}')}", "Content-Type": "application/json"}
     return client.post(BEAT, content=content, headers=headers)
+
+
+def waits_for_a_lock(database: Database) -> bool | None:
+    asked = "SELECT true FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' LIMIT 1"
+    with database.transaction() as session:
+        return session.scalar(text(asked)) is True or None
 
 
 def test_beats_that_come_together_are_one_transaction_and_each_is_answered(
@@ -78,6 +85,22 @@ def test_nodes_that_were_silent_together_are_news_for_pages_when_they_are_heard_
     with database.transaction() as session:
         told = session.execute(text("SELECT kind, subject_id FROM change")).all()
     assert [tuple(row) for row in told] == [("node", node_ids[1])]
+
+
+def test_a_node_whose_row_is_locked_holds_up_no_other_node(
+    client: TestClient, clock: MovedClock, database: Database, node_ids: list[int]
+) -> None:
+    with database.engine.connect() as holder, ThreadPoolExecutor(2) as pool:
+        holder.execute(text("SELECT FROM node_beat WHERE node_id = :id FOR UPDATE"), {"id": node_ids[1]})
+        waiting = pool.submit(beat, client, clock, 1)
+        try:
+            wait_for("the first heartbeat", lambda: waits_for_a_lock(database))
+            not_idle = pool.submit(beat, client, clock, 2, problem="its disk is full")
+            assert not_idle.result(timeout=10).status_code == 200
+            assert not waiting.done()
+        finally:
+            holder.rollback()
+        assert waiting.result(timeout=10).status_code == 200
 
 
 @pytest.mark.usefixtures("node_ids")

@@ -19,12 +19,13 @@ from iotide_server.clusters import identity_repository
 from iotide_server.clusters.rules import OLDEST_VERSION
 from iotide_server.gateway import beats
 from iotide_server.gateway.idle_beats import idle_beat, node_token_sha256, read_beat
-from iotide_server.kit.db import after_commit
+from iotide_server.kit.db import after_commit, limit_locks
 from iotide_server.kit.meters import HEARTBEATS
 from iotide_wire.versions import as_spoken
 
 _LARGEST_BYTES: Final = 64 * 1024
 _KNOWN_SECONDS: Final = 60.0
+_LOCK_SECONDS: Final = 0.1
 _MOST_KNOWN: Final = 50_000
 """Tokens, some 150 bytes each."""
 _log = structlog.get_logger(__name__)
@@ -116,6 +117,8 @@ def _taken_alone(state: State, token_sha256: str, body: bytes) -> Response | Non
     try:
         said = read_beat(body)
         with state.database.beats.transaction() as session:
+            # All heartbeats of this process pass here one by one: who has to wait for a row does so in the route.
+            limit_locks(session, _LOCK_SECONDS)
             node = identity_repository.node_by_token(session, token_sha256)
             if node is None:
                 return None

@@ -199,6 +199,11 @@ def limit_statements(session: Session, seconds: float) -> None:
     session.execute(text("SELECT set_config('statement_timeout', :limit, true)"), {"limit": str(round(seconds * 1000))})
 
 
+def limit_locks(session: Session, seconds: float) -> None:
+    """Fail a statement of this transaction that waits longer than this for another transaction."""
+    session.execute(text("SELECT set_config('lock_timeout', :limit, true)"), {"limit": str(round(seconds * 1000))})
+
+
 def refresh_statistics(session: Session, *tables: str) -> None:
     """Have the planner know of very many rows that this transaction wrote.
 
