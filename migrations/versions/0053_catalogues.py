@@ -2,6 +2,9 @@
 
 A workload that several clusters announced becomes one row for each; the first cluster keeps the row's id. The previous
 release goes on: what it stores of a plug-in meanwhile is of no cluster, until the node says hello to this one.
+
+Moving cells to these rows takes longest, and comes before the table of workloads is locked. What others store meanwhile
+is moved after that.
 """
 
 import sqlalchemy as sa
@@ -54,24 +57,26 @@ _OWNERS = sa.text(
         SELECT campaign.cluster_id FROM cell JOIN campaign ON campaign.id = cell.campaign_id
         WHERE cell.workload_id = workload.id
     ) AS owner
-    WHERE workload.schema_sha256 <> ALL(:shipped)
+    WHERE workload.schema_sha256 <> ALL(:shipped) AND workload.schema_sha256 NOT LIKE '%@%'
     ORDER BY workload.id, owner.cluster_id
     """
 ).bindparams(sa.bindparam("shipped", type_=postgresql.ARRAY(sa.Text())))
 _COPIED = (
     "name, revision, title, description, options_schema, option_defaults, metrics, bytes_needed, bytes_moved,"
-    " run_seconds, breaks_series, step_roles, tool, first_seen_at, series_revision"
+    " run_seconds, breaks_series, step_roles, tool, first_seen_at"
 )
 _COPY = sa.text(
     f"""
-    INSERT INTO workload ({_COPIED}, schema_sha256, cluster_id)
-    SELECT {_COPIED}, schema_sha256 || '@' || CAST(:cluster_id AS bigint), :cluster_id
-    FROM workload WHERE id = :id RETURNING id
+    INSERT INTO workload ({_COPIED}, schema_sha256)
+    SELECT {_COPIED}, schema_sha256 || '@' || CAST(:cluster_id AS bigint)
+    FROM workload WHERE id = :id
+    ON CONFLICT (name, revision, schema_sha256) DO UPDATE SET tool = excluded.tool RETURNING id
     """  # noqa: S608 - made of the constant above
 )
-_OWN = sa.text(
-    "UPDATE workload SET cluster_id = :cluster_id, schema_sha256 = schema_sha256 || '@' || CAST(:cluster_id AS bigint) WHERE id = :id"
-)
+_OWN = sa.text("UPDATE workload SET schema_sha256 = schema_sha256 || '@' || CAST(:cluster_id AS bigint) WHERE id = :id")
+_NAME_CLUSTERS = """
+    UPDATE workload SET cluster_id = CAST(split_part(schema_sha256, '@', 2) AS bigint) WHERE schema_sha256 LIKE '%@%'
+"""
 _MOVE_NODES = sa.text(
     "UPDATE node_workload SET workload_id = :copy FROM node"
     " WHERE workload_id = :id AND node.id = node_id AND node.cluster_id = :cluster_id"
@@ -95,12 +100,22 @@ _KEPT = """
 
 
 def upgrade() -> None:
+    _part_cells()
     op.add_column("workload", sa.Column("cluster_id", sa.BigInteger(), nullable=True))
     op.create_foreign_key(op.f("fk_workload_cluster_id"), "workload", "cluster", ["cluster_id"], ["id"])
     op.add_column("workload", sa.Column("series_revision", sa.BigInteger(), server_default="1", nullable=False))
     op.add_column("workload", sa.Column("announced_by", sa.String(), nullable=True))
     op.create_index("ix_workload_cluster_id_name", "workload", ["cluster_id", "name"])
+    connection = op.get_bind()
+    for workload_id, cluster_id in _part_cells().items():
+        connection.execute(_OWN, {"id": workload_id, "cluster_id": cluster_id})
+    op.execute(_NAME_CLUSTERS)
     op.execute(_KNOWN_BY)
+    op.execute(_BASELINES)
+
+
+def _part_cells() -> dict[int, int]:
+    """Give each cluster but the first a row of its own, and return the first one's by the workload's id."""
     connection = op.get_bind()
     first: dict[int, int] = {}
     for row in connection.execute(_OWNERS, {"shipped": list(_SHIPPED)}).all():
@@ -110,9 +125,7 @@ def upgrade() -> None:
         named["copy"] = connection.scalar(_COPY, named)
         connection.execute(_MOVE_NODES, named)
         connection.execute(_MOVE_CELLS, named)
-    for workload_id, cluster_id in first.items():
-        connection.execute(_OWN, {"id": workload_id, "cluster_id": cluster_id})
-    op.execute(_BASELINES)
+    return first
 
 
 def downgrade() -> None:
