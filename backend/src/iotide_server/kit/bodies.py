@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
 from weakref import WeakValueDictionary
+from zlib import crc32
 
 import anyio
 from anyio import CapacityLimiter, to_thread
@@ -25,6 +26,9 @@ from iotide_server.kit.errors import InvalidInputError, IotideError
 
 LARGE_BYTES: Final = 256 * 1024
 """A body of up to this size is read at once; of larger ones each caller sends one at a time."""
+MEDIUM_BYTES: Final = 2 * 1024**2
+"""The usual result after an outage is smaller: several are stored at once, which take less than one of the largest."""
+MEDIUM_AT_ONCE: Final = 4
 _LIMIT: Final = "iotide.body_limit"
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 """Passes each byte once and keeps nothing of it, also in a text that never ends."""
@@ -106,7 +110,8 @@ class Bodies:
     """Reads bodies for the routes of one process.
 
     A large body waits on disk until it has arrived: a slow sender takes no memory and holds nobody up. Then it is in
-    memory until its route has answered, one of people's and one of nodes' at a time, of all processes together.
+    memory until its route has answered, since what was made of it is most of the memory. Of those over MEDIUM_BYTES one
+    of people's and one of nodes' are in memory at a time, of all processes together; of others MEDIUM_AT_ONCE.
     """
 
     def __init__(self, shared: Path | None = None) -> None:
@@ -138,7 +143,7 @@ class Bodies:
             async with self._of_callers.setdefault(caller, anyio.Lock()):
                 with _new_file() as file:
                     await _keep(request, file, limit if is_json else None)
-                    async with self._turn(caller.kind):
+                    async with self._turn(_queue(caller, file.tell())):
                         await _require_client(request)
                         file.seek(0)
                         return await act(file.read())
@@ -155,6 +160,13 @@ class Bodies:
                 # Closing the file gives the turn to the next process, and so does the end of this one.
                 await to_thread.run_sync(flock, file, LOCK_EX, limiter=CapacityLimiter(1))
                 yield
+
+
+def _queue(caller: Caller, size_bytes: int) -> str:
+    """Name the queue of a body: the largest have one, others one of several, by their caller."""
+    if size_bytes > MEDIUM_BYTES:
+        return caller.kind
+    return f"{caller.kind}-{crc32(caller.name.encode()) % MEDIUM_AT_ONCE}"
 
 
 async def _require_client(request: Request) -> None:

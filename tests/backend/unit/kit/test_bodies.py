@@ -14,6 +14,8 @@ from starlette.types import Message
 
 from iotide_server.kit.bodies import (
     LARGE_BYTES,
+    MEDIUM_AT_ONCE,
+    MEDIUM_BYTES,
     Bodies,
     BodyLimit,
     BodyTooComplexError,
@@ -126,11 +128,11 @@ def test_a_caller_sends_one_large_body_at_a_time_and_others_are_not_held_up() ->
     asyncio.run(story())
 
 
-def test_of_large_bodies_that_have_arrived_one_of_nodes_and_one_of_people_is_in_memory(tmp_path: Path) -> None:
+def test_of_the_largest_bodies_that_have_arrived_one_of_nodes_and_one_of_people_is_in_memory(tmp_path: Path) -> None:
     async def story() -> None:
         act = Acting()
         processes = Bodies(tmp_path), Bodies(tmp_path), Bodies(tmp_path)
-        senders = [Sender(LARGE_BYTES + 1) for _ in range(3)]
+        senders = [Sender(MEDIUM_BYTES + 1) for _ in range(3)]
         callers = [NODE, Caller("node", "2"), Caller("user", "1")]
         for sender in senders:
             sender.may_send.set()
@@ -144,6 +146,29 @@ def test_of_large_bodies_that_have_arrived_one_of_nodes_and_one_of_people_is_in_
         act.may_answer.set()
         await asyncio.gather(*tasks)
         assert len(act.bodies) == 3
+
+    asyncio.run(story())
+
+
+def test_of_other_large_bodies_a_few_are_in_memory(tmp_path: Path) -> None:
+    """One result that waits for the database holds up no backlog of all nodes."""
+
+    async def story() -> None:
+        act = Acting()
+        bodies = Bodies(tmp_path)
+        senders = [Sender(MEDIUM_BYTES) for _ in range(20)]
+        for sender in senders:
+            sender.may_send.set()
+        tasks = [
+            asyncio.create_task(bodies.serve(sender.request, Caller("node", str(number)), act, is_json=True))
+            for number, sender in enumerate(senders)
+        ]
+        for _ in range(MEDIUM_AT_ONCE):
+            await act.has_begun.acquire()
+        assert not await settled(lambda: len(act.bodies) > MEDIUM_AT_ONCE)
+        act.may_answer.set()
+        await asyncio.gather(*tasks)
+        assert len(act.bodies) == len(senders)
 
     asyncio.run(story())
 
