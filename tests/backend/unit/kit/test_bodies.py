@@ -150,12 +150,11 @@ def test_of_the_largest_bodies_that_have_arrived_one_of_nodes_and_one_of_people_
     asyncio.run(story())
 
 
-def test_of_other_large_bodies_a_few_are_in_memory(tmp_path: Path) -> None:
+def test_of_other_large_bodies_a_few_are_in_memory() -> None:
     """One result that waits for the database holds up no backlog of all nodes."""
 
     async def story() -> None:
-        act = Acting()
-        bodies = Bodies(tmp_path)
+        bodies, act = Bodies(), Acting()
         senders = [Sender(MEDIUM_BYTES) for _ in range(20)]
         for sender in senders:
             sender.may_send.set()
@@ -163,8 +162,7 @@ def test_of_other_large_bodies_a_few_are_in_memory(tmp_path: Path) -> None:
             asyncio.create_task(bodies.serve(sender.request, Caller("node", str(number)), act, is_json=True))
             for number, sender in enumerate(senders)
         ]
-        for _ in range(MEDIUM_AT_ONCE):
-            await act.has_begun.acquire()
+        assert await settled(lambda: len(act.bodies) == MEDIUM_AT_ONCE)
         assert not await settled(lambda: len(act.bodies) > MEDIUM_AT_ONCE)
         act.may_answer.set()
         await asyncio.gather(*tasks)
