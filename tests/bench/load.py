@@ -5,8 +5,8 @@ is all of its clients: agents that were really enrolled (`load_agents`), of whic
 four nodes to a campaign, and browsers (`load_browsers`). Client and server share the machine; what each took of it is
 said.
 
-With `--hostile` it goes on for as long again beside traffic that means harm (`load_hostile`), which no limit is about
-but how ordinary requests fare.
+With `--hostile` the middle half of the time is spent beside traffic that means harm (`load_hostile`), which no limit is
+about but how ordinary requests fare. Work grows with what is stored, so they are compared with those before and after.
 
 Ends with status 1, and a sentence for each, where a limit was passed. Memory is judged from five minutes on.
 """
@@ -20,6 +20,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
@@ -80,7 +81,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev bench load", description=__doc__)
     parser.add_argument("--minutes", type=_between(0.1, MOST_MINUTES), default=MINUTES, help="default: %(default)g")
     parser.add_argument("--agents", type=_between(1, MOST_AGENTS), default=AGENTS, help="default: %(default)g")
-    parser.add_argument("--hostile", action="store_true", help="for as long again beside hostile traffic")
+    parser.add_argument("--hostile", action="store_true", help="the middle half beside hostile traffic")
     asked = parser.parse_args()
     with running_stack() as stack:
         return asyncio.run(measure(stack, round(asked.agents), asked.minutes, is_attacked=asked.hostile))
@@ -99,18 +100,26 @@ def _between(least: float, most: float) -> Callable[[str], float]:
 async def measure(stack: LocalStack, agent_count: int, minutes: float, *, is_attacked: bool = False) -> int:
     """Set up, let it go on for so long, and report."""
     began = time.monotonic()
-    site = await set_up(stack, agent_count, 2 * minutes if is_attacked else minutes)
+    site = await set_up(stack, agent_count, minutes)
     browsers = make_browsers(site)
     attack = Attack(stack, site.cluster_id) if is_attacked else None
     _say(f"set up in {time.monotonic() - began:.0f} s; measuring for {minutes:g} min")
+    looks: list[Look] = []
+    calm, under_attack = Tally(), Tally()
     with going_on(site, browsers) as tasks:
-        looks = await watch(Parts(stack), tasks, site.tally, 60 * minutes)
-        calm = site.tally.taken()
-        if attack is not None:
-            _say(f"as long again beside {attack}")
+        watching = partial(watch, Parts(stack), tasks, site.tally, looks)
+        if attack is None:
+            await watching(60 * minutes)
+        else:
+            await watching(15 * minutes)
+            calm.add(site.tally.taken())
+            _say(f"half of the time beside {attack}")
             with attack.going_on():
-                await watch(Parts(stack), tasks, site.tally, 60 * minutes)
-    hostile = None if attack is None else attacked(calm, site.tally)
+                await watching(45 * minutes)
+            under_attack.add(site.tally.taken())
+            await watching(60 * minutes)
+        calm.add(site.tally.taken())
+    hostile = None if attack is None else attacked(calm, under_attack)
     return report(site, browsers, looks, minutes, calm, hostile)
 
 
@@ -244,20 +253,22 @@ def going_on(site: Site, browsers: Sequence[Browser]) -> Iterator[list[asyncio.T
             task.cancel()
 
 
-async def watch(parts: Parts, tasks: Sequence[asyncio.Task[None]], tally: Tally, seconds: float) -> list[Look]:
-    """Look at the parts again and again for so long; what fails of the clients' own code fails the bench."""
+async def watch(
+    parts: Parts, tasks: Sequence[asyncio.Task[None]], tally: Tally, looks: list[Look], until_seconds: float
+) -> None:
+    """Look at the parts again and again until so long after the first look; faults of the clients' code are raised."""
     tally.is_counting = True
-    began = time.monotonic()
-    looks = [await asyncio.to_thread(parts.look, 0.0)]
-    while looks[-1].at_seconds < seconds:
-        pause = min(LOOK_SECONDS, seconds / 50)
+    began = time.monotonic() - (looks[-1].at_seconds if looks else 0.0)
+    if not looks:
+        looks.append(await asyncio.to_thread(parts.look, 0.0))
+    while looks[-1].at_seconds < until_seconds:
+        pause = min(LOOK_SECONDS, until_seconds / 50)
         failed, _ = await asyncio.wait(tasks, timeout=pause, return_when=asyncio.FIRST_EXCEPTION)
         for task in failed:
             task.result()
         # Beside the clients, who would else wait for it.
         looks.append(await asyncio.to_thread(parts.look, time.monotonic() - began))
     tally.is_counting = False
-    return looks
 
 
 async def _each(agents: Sequence[SimulatedAgent], act: Callable[[SimulatedAgent], Awaitable[None]]) -> None:
@@ -300,7 +311,7 @@ def report(
         hostile=hostile,
     )
     console = Console(width=120)
-    console.print(requests_table(tally, seconds))
+    console.print(requests_table(tally, seconds if hostile is None else seconds / 2))
     console.print(parts_table(looks, growths))
     for answer in tally.refused:
         print(answer)

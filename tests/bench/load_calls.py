@@ -72,6 +72,14 @@ class Tally:
         self.seconds, self.statuses, self.refused = defaultdict(list), defaultdict(Counter), []
         return so_far
 
+    def add(self, other: "Tally") -> None:
+        """Count what another one noted."""
+        for kind, seconds in other.seconds.items():
+            self.seconds[kind] += seconds
+        for kind, statuses in other.statuses.items():
+            self.statuses[kind] += statuses
+        self.refused += other.refused
+
     @property
     def requests(self) -> int:
         """How many there were."""

@@ -146,6 +146,20 @@ def test_a_body_that_was_refused_is_not_read_for_ever(line: socket.socket) -> No
     assert answer.startswith(b"HTTP/1.1 200")
 
 
+def test_a_refused_body_is_passed_over_and_the_connection_ends_with_it(line: socket.socket) -> None:
+    line.sendall(POST.replace(b"/ ", b"/unread ").replace(b"1000", b"1000000"))
+    answer = line.recv(65536)
+    line.sendall(b"x" * 1_000_000 + HEAD + b"\r\n")
+    assert (answer + all_of(line)).count(b"HTTP/1.1") == 1
+
+
+def test_a_refused_body_in_pieces_is_not_parsed(line: socket.socket) -> None:
+    line.sendall(b"POST /unread HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+    answer = line.recv(65536)
+    line.sendall(b"no chunk\r\n" * 100_000 + b"0\r\n\r\n")
+    assert (answer + all_of(line)).count(b"HTTP/1.1") == 1
+
+
 def test_an_answer_that_nobody_reads_is_given_up(line: socket.socket, server: uvicorn.Server) -> None:
     wait_for("the connection", lambda: server.server_state.connections or None)
     line.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")

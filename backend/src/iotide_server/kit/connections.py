@@ -1,4 +1,7 @@
-"""One connection to the API: who sends or reads too slowly loses it, so that nobody holds a place for ever."""
+"""One connection to the API: who sends or reads too slowly loses it, so that nobody holds a place for ever.
+
+What comes of a body after its request was refused costs no more than receiving it.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -21,10 +24,32 @@ READING_SECONDS: Final = 60.0
 """After so long it is looked whether a client has read what it has to of an answer that waits for it."""
 
 LINGERING_SECONDS: Final = 2.0
-"""So long is read on what nobody wants, once it was answered."""
+"""The rest of a refused body is passed over for this time at most; then the connection ends."""
 
 LEAST_EARNED_SECONDS: Final = 1.0
 """Who has earned less since the last look is cut off."""
+
+_LAST_CHUNK: Final = b"0\r\n\r\n"
+
+
+class _Exchange(h11.Connection):
+    """h11's connection, which also counts what is still to come of a body.
+
+    Attributes:
+        missing_bytes: None for a body that does not say its length.
+    """
+
+    missing_bytes: int | None = 0
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        """Return the next event, counted."""
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            length = next((value for name, value in event.headers if name == b"content-length"), None)
+            self.missing_bytes = None if length is None else int(length)
+        elif isinstance(event, h11.Data) and self.missing_bytes is not None:
+            self.missing_bytes -= len(event.data)
+        return event
 
 
 class BoundedProtocol(H11Protocol):
@@ -49,6 +74,7 @@ class BoundedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
         """Begin to wait for a request."""
+        self.conn = self._exchange = _Exchange(h11.SERVER)
         super().connection_made(transport)
         # Whatever waits to be read counts, however little it is. With a limit of 0 asyncio's TLS waits for ever.
         transport.set_write_buffer_limits(high=1, low=0)
@@ -62,6 +88,9 @@ class BoundedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what came, and begin or end a wait where a head or a body does."""
+        if self._was_answered:
+            self._pass_over(data)
+            return
         self._received_bytes += len(data)
         super().data_received(data)
         self._follow(len(data))
@@ -73,7 +102,19 @@ class BoundedProtocol(H11Protocol):
             # Refused before all of the body came: it is passed over for a moment, so that the client reads why.
             self._was_answered = True
             self._limit_sending(self.lingering_seconds)
+            return
         self._follow(0)
+
+    def _pass_over(self, data: bytes) -> None:
+        """Drop a part of a refused body unread, and end the connection after the last one: to parse it is dear."""
+        missing = self._exchange.missing_bytes
+        if missing is None:
+            is_last = data.endswith(_LAST_CHUNK)
+        else:
+            self._exchange.missing_bytes = missing - len(data)
+            is_last = missing <= len(data)
+        if is_last:
+            self._end_connection()
 
     def pause_writing(self) -> None:
         """The client does not keep up with reading."""
@@ -100,7 +141,6 @@ class BoundedProtocol(H11Protocol):
         sends_body = self.conn.their_state is h11.SEND_BODY
         if sends_body and not self._sends_body:
             self._received_bytes = received_bytes
-            self._was_answered = False
             self._limit_sending(self.body_seconds)
         elif self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
             if self._sends_body or self._sending is None:
@@ -124,6 +164,9 @@ class BoundedProtocol(H11Protocol):
         has_begun = self._sends_body or self.conn.trailing_data[0]
         if has_begun and self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             self._say_too_slow()
+        self._end_connection()
+
+    def _end_connection(self) -> None:
         self.transport.close()
         if self.cycle is not None:
             self.cycle.disconnected = True
