@@ -1,11 +1,13 @@
 """SQL of campaigns: bulk inserts of the matrix, and lists whose state follows from the runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
+import psycopg
 from sqlalchemy import Row, Select, select, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import (
@@ -71,31 +73,15 @@ _CONDITIONS: Final = {
     "visible": "campaign.cluster_id = ANY(:visible)",
     "before_id": "campaign.id < :before_id",
 }
-_INSERT_CELLS: Final = text(
+_COPY_CELLS: Final = (
+    "COPY cell (campaign_id, ordinal, stage, variant, workload_id, options, options_sha256, bytes_needed, bytes_moved)"
+    " FROM STDIN"
+)
+_INSERT_PLACES: Final = text(
     """
-    WITH option_set AS MATERIALIZED (
-        SELECT load, number, kind, workload_id, CAST(options AS jsonb) AS options, digest
-        FROM unnest(CAST(:set_loads AS bigint[]), CAST(:numbers AS bigint[]), CAST(:set_kinds AS bigint[]),
-                    CAST(:workload_ids AS bigint[]), CAST(:options AS text[]), CAST(:digests AS text[]))
-            AS option_set (load, number, kind, workload_id, options, digest)
-    ), block AS (
-        SELECT * FROM unnest(CAST(:blocks AS bigint[]), CAST(:block_loads AS bigint[]), CAST(:firsts AS bigint[]),
-                             CAST(:stages AS bigint[]), CAST(:variants AS text[]), CAST(:block_amounts AS bigint[]))
-            AS block (block, load, first, stage, variant, amounts)
-    ), amount AS (
-        SELECT * FROM unnest(CAST(:amounts AS bigint[]), CAST(:amount_kinds AS bigint[]), CAST(:needed AS float8[]),
-                             CAST(:moved AS float8[])) AS amount (amounts, kind, needed, moved)
-    ), planned AS MATERIALIZED (
-        SELECT block, first + number AS ordinal, stage, variant, workload_id, options, digest, needed, moved
-        FROM block JOIN option_set USING (load) JOIN amount USING (amounts, kind)
-    ), made AS (
-        INSERT INTO cell
-            (campaign_id, ordinal, stage, variant, workload_id, options, options_sha256, bytes_needed, bytes_moved)
-        SELECT :campaign_id, ordinal, stage, variant, workload_id, options, digest, needed, moved
-        FROM planned ORDER BY ordinal
-        RETURNING id, ordinal
-    ), of_block AS MATERIALIZED (
-        SELECT made.id, planned.block FROM made JOIN planned USING (ordinal)
+    WITH of_block AS MATERIALIZED (
+        SELECT id, width_bucket(CAST(ordinal AS bigint), CAST(:firsts AS bigint[])) AS block
+        FROM cell WHERE campaign_id = :campaign_id
     ), on_nodes AS (
         INSERT INTO cell_node (cell_id, node_id, step_role)
         SELECT of_block.id, node_id, step_role
@@ -170,36 +156,42 @@ def hold_present_stage(session: Session, campaign_id: int) -> int | None:
 
 
 def insert_cells(session: Session, campaign_id: int, planned: PlannedCampaign) -> None:
-    """Store the matrix as rows, in one statement however large it is: PostgreSQL makes the cells of each block."""
-    # It cannot know how many rows it makes, and would compare each cell with each other one.
+    """Store the matrix as rows: the cells by COPY, and by one statement what all cells of a block have.
+
+    Raises:
+        DBAPIError: as any statement of the session.
+    """
+    connection = cast("psycopg.Connection[Any]", session.connection().connection.driver_connection)
+    try:
+        with connection.cursor() as cursor, cursor.copy(_COPY_CELLS) as copy:
+            for row in _cell_rows(campaign_id, planned.blocks):
+                copy.write_row(row)
+    except psycopg.Error as error:
+        raise DBAPIError.instance(_COPY_CELLS, None, error, psycopg.Error) from error
+    # It cannot know how many rows it makes, and would compare each cell with each node of the plan.
     session.execute(text("SET LOCAL enable_nestloop = off"))
-    session.execute(_INSERT_CELLS, {"campaign_id": campaign_id, **_columns(planned.blocks)})
+    session.execute(_INSERT_PLACES, {"campaign_id": campaign_id, **_places(planned.blocks)})
     session.execute(text("SET LOCAL enable_nestloop TO DEFAULT"))
 
 
-def _columns(blocks: Sequence[PlannedBlock]) -> dict[str, list[Any]]:
-    """Return what differs by option set, by block, by kind of option set in a block, and by node and target of one."""
-    sets = {block.option_sets.field: block.option_sets for block in blocks}
-    amounts = {_amounts_key(block): block for block in blocks}
-    loads, places = list(sets), {key: place for place, key in enumerate(amounts)}
-    numbered = list(enumerate(blocks))
+def _cell_rows(campaign_id: int, blocks: Sequence[PlannedBlock]) -> Iterator[tuple[Any, ...]]:
+    """Yield the columns of `_COPY_CELLS` of each cell, by its ordinal."""
+    written: dict[str, list[tuple[str, str, int]]] = {}
+    for block in blocks:
+        sets = block.option_sets
+        if sets.field not in written:
+            written[sets.field] = list(zip(sets.as_json(), sets.digests(), sets.kinds, strict=True))
+        same = (block.stage, block.variant, sets.workload.id)
+        needed, moved = block.bytes_needed, block.bytes_moved
+        for ordinal, (options, digest, kind) in enumerate(written[sets.field], start=block.first):
+            yield (campaign_id, ordinal, *same, options, digest, needed[kind], moved[kind])
+
+
+def _places(blocks: Sequence[PlannedBlock]) -> dict[str, list[Any]]:
+    """Return the nodes and targets of each block; the blocks are numbered from 1 by their first cells."""
+    numbered = list(enumerate(blocks, start=1))
     return {
-        "set_loads": [load for load, own in enumerate(sets.values()) for _ in range(len(own))],
-        "numbers": [number for own in sets.values() for number in range(len(own))],
-        "set_kinds": [kind for own in sets.values() for kind in own.kinds],
-        "workload_ids": [own.workload.id for own in sets.values() for _ in range(len(own))],
-        "options": [options for own in sets.values() for options in own.as_json()],
-        "digests": [digest for own in sets.values() for digest in own.digests()],
-        "blocks": list(range(len(blocks))),
-        "block_loads": [loads.index(block.option_sets.field) for block in blocks],
         "firsts": [block.first for block in blocks],
-        "stages": [block.stage for block in blocks],
-        "variants": [block.variant for block in blocks],
-        "block_amounts": [places[_amounts_key(block)] for block in blocks],
-        "amounts": [place for place, block in enumerate(amounts.values()) for _ in block.bytes_needed],
-        "amount_kinds": [kind for block in amounts.values() for kind, _ in enumerate(block.bytes_needed)],
-        "needed": [needed for block in amounts.values() for needed in block.bytes_needed],
-        "moved": [moved for block in amounts.values() for moved in block.bytes_moved],
         "node_blocks": [number for number, block in numbered for _ in block.nodes],
         "node_ids": [node.id for block in blocks for node in block.nodes],
         "node_roles": [role and role.value for block in blocks for role in block.roles or (None,) * len(block.nodes)],
@@ -208,11 +200,6 @@ def _columns(blocks: Sequence[PlannedBlock]) -> dict[str, list[Any]]:
         "target_blocks": [number for number, block in numbered for _ in block.targets],
         "target_ids": [view.target.id for block in blocks for view in block.targets],
     }
-
-
-def _amounts_key(block: PlannedBlock) -> tuple[str, int, int]:
-    """Return what is equal for blocks that share their columns of bytes."""
-    return block.option_sets.field, id(block.bytes_needed), id(block.bytes_moved)
 
 
 def set_priority(session: Session, campaign_id: int, priority: int) -> int:

@@ -15,6 +15,7 @@ class Run(Identified, Base):
     """One repeat of a cell.
 
     Attributes:
+        campaign_id, cluster_id: of its cell, and copied here; PostgreSQL does not look them up for each run.
         sort_key: place in every line it stands in: seconds of submission minus an hour for each step of priority.
         not_before: after a declined or lost attempt it waits until then.
         validity: `valid` or `rejected`; a column beside the state, decided by its flags.
@@ -27,9 +28,9 @@ class Run(Identified, Base):
 
     __tablename__ = "run"
 
-    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
+    campaign_id: Mapped[int]
     cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id"))
-    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
+    cluster_id: Mapped[int]
     repeat: Mapped[int]
     state: Mapped[str] = mapped_column(server_default="waiting")
     validity: Mapped[str] = mapped_column(server_default="valid")
@@ -231,6 +232,8 @@ class RunEvent(Identified, Base):
 class LinePlace(Base):
     """A waiting run's place in the line of a node that it names; gone as soon as the run no longer waits.
 
+    Nodes and runs are never deleted, so PostgreSQL does not look them up for each place.
+
     Attributes:
         owner_id: of the run's campaign, 0 where it has none; a line is one line for each owner.
         target_ids: all that the run loads; carried here so that the pass can skip what waits for a blocked target
@@ -241,8 +244,8 @@ class LinePlace(Base):
 
     __tablename__ = "line_place"
 
-    node_id: Mapped[int] = mapped_column(ForeignKey("node.id"), primary_key=True)
-    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    node_id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(primary_key=True)
     sort_key: Mapped[float]
     not_before: Mapped[datetime | None]
     shared_target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
