@@ -15,12 +15,15 @@ from factories.ready_cluster import ReadyCluster, announced
 from redis import Redis
 from sqlalchemy import text
 
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellObserver, CellTarget
 from iotide_server.clusters import agents
 from iotide_server.clusters.models import Node
 from iotide_server.gateway import beats, service
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import ConflictError
+from iotide_server.runs import reading
 from iotide_server.runs.models import Run
 from iotide_server.runs.repository import NewRuns, insert_runs, open_stage
 from iotide_server.scheduling.lines import Lines
@@ -43,6 +46,7 @@ from iotide_wire.messages import (
     Word,
 )
 
+ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 _serial = count(1)
 
 
@@ -164,6 +168,11 @@ class Site:
 
     def states(self, run_ids: Sequence[int]) -> list[str]:
         return [self.run(run_id).state for run_id in run_ids]
+
+    def why_waiting(self, run_id: int) -> str:
+        """What the run's page says."""
+        with self.database.transaction() as session:
+            return reading.why_waiting(session, reading.run(session, ADMIN, run_id), self.clock()) or ""
 
     def node(self, number: int) -> Node:
         with self.database.transaction() as session:

@@ -1,46 +1,23 @@
 """A load that no signal ends: its node and its target stay taken, its queue waits, and nobody's run fails for it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from factories.clock import MovedClock
-from factories.invariants import violations
 from factories.people import Person
-from factories.site import Offered, SimulatedAgent, Site, agree
+from factories.site import ADMIN, Offered, SimulatedAgent, Site, agree
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.clusters.errors import NodeBusyError
 from iotide_server.clusters.service import retire_node
 from iotide_server.gateway.idle_repository import IdleBeat, take_idle_beats
-from iotide_server.kit.clock import written
-from iotide_server.kit.db import Database
 from iotide_server.notifications.models import Channel
-from iotide_server.runs import reading
-from iotide_server.runs.lifecycle import DECLINES_FORGIVEN
 from iotide_wire.messages import OrderState, Outcome, StuckLoad, Word
 
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 DD = "dd (pid 25760) in state D, waiting in percpu_rwsem_wait"
 SENTENCE = f"cannot be killed, still holding the node: {DD}"
-
-
-@pytest.fixture
-def make_plant(database: Database, clock: MovedClock) -> Iterator[Callable[..., Site]]:
-    """Makes nodes at work; after the test, its rows are held against the rules that always hold."""
-    yield lambda **wanted: Site(database, clock, **wanted)
-    with database.transaction() as session:
-        assert violations(session) == {}
-
-
-@pytest.fixture
-def plant(make_plant: Callable[..., Site]) -> Site:
-    """Two nodes."""
-    return make_plant()
 
 
 def running(plant: Site, number: int) -> tuple[SimulatedAgent, Offered]:
@@ -85,11 +62,6 @@ def tell_free(plant: Site, agent: SimulatedAgent) -> None:
     agent.beat(stuck=())
 
 
-def why(plant: Site, run_id: int) -> str:
-    with plant.database.transaction() as session:
-        return reading.why_waiting(session, reading.run(session, ADMIN, run_id), plant.clock()) or ""
-
-
 def leases(plant: Site) -> list[str]:
     with plant.database.transaction() as session:
         return list(session.scalars(text("SELECT resource_kind FROM lease WHERE active ORDER BY id")))
@@ -103,10 +75,10 @@ def test_leases_on_node_and_target_stay_until_the_agent_says_that_nothing_is_lef
     healthy = plant.add_runs([1])[0]
     agent.beat(stuck=[report(plant, offer)])
     assert plant.start() == []
-    assert why(plant, healthy) == (
+    assert plant.why_waiting(healthy) == (
         f"node n1: stuck: {DD} cannot be killed since 2026-11-21 10:00:00 UTC (run {offer.run_id}, target nfs)"
     )
-    assert why(plant, elsewhere).startswith(
+    assert plant.why_waiting(elsewhere).startswith(
         f"target nfs: run {offer.run_id} cannot be killed on node n1 and may still write there"
     )
     tell_free(plant, agent)
@@ -129,62 +101,6 @@ def test_a_process_that_the_server_does_not_take_for_the_nodes_agent_frees_nothi
     plant.clock.move(60)
     agent.beat(stuck=())
     assert leases(plant) == ["node", "target", "cluster"]
-
-
-@pytest.mark.parametrize("repeats", [20])
-def test_an_agent_of_an_earlier_release_declines_and_no_run_fails_for_it(plant: Site, repeats: int) -> None:
-    """It neither reports what holds its node nor is it known to the server to be stuck."""
-    waiting = plant.add_runs([1], repeats=repeats)
-    agent = plant.agent(1)
-    for _ in range(2 * DECLINES_FORGIVEN):
-        plant.clock.move(120)
-        plant.hear_of_all()
-        plant.start()
-        offer = agent.claim_offer()
-        words = "this node is held by dd (pid 25760)"
-        agent.hand_in(offer, agent.result(offer, Outcome.DECLINED, reason=words, reason_code="node_busy_locally"))
-    runs = [plant.run(run_id) for run_id in waiting]
-    assert {(run.state, run.declines, run.attempts_made) for run in runs} == {("waiting", 0, 0)}
-    plant.clock.move(120)
-    plant.hear_of_all()
-    assert len(plant.start()) == 1
-
-
-@pytest.mark.parametrize(
-    ("code", "seconds"),
-    [
-        ("node_busy_locally", 30),
-        ("memory_short", 60),
-        ("target_hangs", 300),
-        ("directory_open_to_others", 300),
-        ("no_load_user", 300),
-        ("tool_missing", 300),
-    ],
-)
-def test_what_only_its_node_can_end_puts_a_run_off_without_counting(plant: Site, code: str, seconds: int) -> None:
-    (run_id,) = plant.add_runs([1], target="nfs")
-    agent = plant.agent(1)
-    for _ in range(2 * DECLINES_FORGIVEN):
-        assert plant.start() == [run_id]
-        offer = agent.claim_offer()
-        agent.hand_in(offer, agent.result(offer, Outcome.DECLINED, reason="as the agent says", reason_code=code))
-        run = plant.run(run_id)
-        assert (run.state, run.declines, run.attempts_made) == ("waiting", 0, 0)
-        again_at = plant.clock() + timedelta(seconds=seconds)
-        assert f"it is not tried again before {written(again_at)} after: as the agent says" in why(plant, run_id)
-        plant.clock.move(seconds - 1)
-        plant.hear_of_all()
-        assert plant.start() == []
-        plant.clock.move(1)
-
-
-def test_other_declines_count_as_before(plant: Site) -> None:
-    (run_id,) = plant.add_runs([1])
-    plant.start()
-    agent = plant.agent(1)
-    offer = agent.claim_offer()
-    agent.hand_in(offer, agent.result(offer, Outcome.DECLINED, reason="full", reason_code="spool_full"))
-    assert plant.run(run_id).declines == 1
 
 
 def test_after_a_reboot_nothing_is_left(plant: Site) -> None:

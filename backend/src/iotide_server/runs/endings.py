@@ -2,29 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from iotide_server.live import service as live
 from iotide_server.runs import repository, stuck
+from iotide_server.runs.declines import PUT_OFF
 from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_wire.messages import OrderRole, OrderState
-
-PUT_OFF: Final = {
-    "node_busy_locally": timedelta(seconds=30),
-    "memory_short": timedelta(seconds=60),
-    "target_hangs": timedelta(minutes=5),
-    "directory_open_to_others": timedelta(minutes=5),
-    "no_load_user": timedelta(minutes=5),
-    "tool_missing": timedelta(minutes=5),
-}
-"""How long a run waits after a decline for what only its node can end, by reason code; such a decline never counts.
-
-It holds for agents of every release, though they name no time themselves.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +44,8 @@ class Ending:
         """Return when its run is tried again at the earliest, with no decline counted; None where a decline counts."""
         if self.end is not OrderEnd.DECLINED:
             return None
-        wait = PUT_OFF.get(self.code or "")
-        return self.not_before if wait is None else self.at + wait
+        put_off = PUT_OFF.get(self.code or "")
+        return self.not_before if put_off is None else self.at + put_off.wait
 
 
 def loads_of(orders: Sequence[Order]) -> list[Order]:

@@ -44,6 +44,16 @@ class MountProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclinedAlike:
+    """A decline of another run that this one would meet as well, and until when."""
+
+    node: str
+    run_id: int
+    reason: str | None
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Drained:
     """Something that the run names and on which nothing new starts.
 
@@ -82,6 +92,7 @@ class Wait:
     Attributes:
         mount_problems: of its targets on its nodes.
         not_before: after a declined attempt it waits until then, because of `last_reason`.
+        declined_alike: None where no other run's decline puts it off.
         ahead: runs that stand before it in its nodes' lines.
         window: None where it is open, or there is none.
         maintenance: before which it could not end, or which is on; None where there is none.
@@ -100,6 +111,7 @@ class Wait:
     maintenance: Maintenance | None = None
     stands_back_seconds: float = 0.0
     batch: str | None = None
+    declined_alike: DeclinedAlike | None = None
 
 
 def waiting_because(wait: Wait, now: datetime) -> str:
@@ -113,6 +125,10 @@ def waiting_because(wait: Wait, now: datetime) -> str:
     if wait.not_before is not None and wait.not_before > now:
         after = f" after: {wait.last_reason}" if wait.last_reason else ""
         reasons.insert(0, f"it is not tried again before {written(wait.not_before)}{after}")
+    alike = wait.declined_alike
+    if alike is not None and alike.until > (wait.not_before or now):
+        declined = f"node {alike.node} declined run {alike.run_id}" + (f": {alike.reason}" if alike.reason else "")
+        reasons.insert(0, f"it is not tried before {written(alike.until)}, since {declined}")
     if wait.ahead:
         reasons.append("1 run stands before it" if wait.ahead == 1 else f"{wait.ahead} runs stand before it")
         if wait.stands_back_seconds >= _MINUTE_SECONDS:

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.people import are_shown
+from iotide_server.runs.declines import declined_alike
 from iotide_server.runs.forecast import MOST_AHEAD, Held, Holding, Queued
 from iotide_server.runs.resources import Mode, Resource, ResourceKind, needs
 from iotide_wire.plan import Exclusivity
@@ -135,13 +136,14 @@ def were_loaded(session: Session, cluster_id: int, node_ids: Collection[int], si
     return session.execute(_WERE_LOADED, values).scalar_one() is True
 
 
-def queue_before(session: Session, run_id: int) -> list[Queued] | None:
+def queue_before(session: Session, run_id: int, now: datetime) -> list[Queued] | None:
     """A run that stands in line and all before it in its cluster; None where these are too many."""
     values = {"run_id": run_id, "most": MOST_AHEAD + 2, "past_runs": _PAST_RUNS}
     rows = session.execute(_QUEUE, values).all()
     if len(rows) > MOST_AHEAD + 1:
         return None
     turnover = (turnover_seconds(session, rows[0].cluster_id) or 0.0) if rows else 0.0
+    put_off = {row_id: alike.until for row_id, alike in declined_alike(session, [row.id for row in rows], now).items()}
     return [
         Queued(
             run_id=row.id,
@@ -149,7 +151,7 @@ def queue_before(session: Session, run_id: int) -> list[Queued] | None:
             needs=needs(Exclusivity(row.exclusive), row.node_ids, row.shared_target_ids, row.cluster_id),
             expected_seconds=row.expected_seconds + turnover,
             cool_down_seconds=row.cool_down_seconds,
-            not_before=row.not_before,
+            not_before=max(filter(None, (row.not_before, put_off.get(row.id))), default=None),
             obstacle=row.obstacle,
         )
         for row in rows

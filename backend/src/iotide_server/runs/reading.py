@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -14,6 +15,7 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.runs import batch, batch_queries, forecast, queries, queued
 from iotide_server.runs.batch import Submitted
+from iotide_server.runs.declines import declined_alike
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.explanation import (
     ClosedWindow,
@@ -110,7 +112,8 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
     if found.state == RunState.ACTIVE:
         return None if submitted is None else batch.waits_in_line(submitted, now)
     ahead = queries.runs_ahead(session, [found.id]).get(found.id, 0)
-    return waiting_because(_wait(session, found, submitted, ahead, now), now)
+    alike = declined_alike(session, [found.id], now).get(found.id)
+    return waiting_because(replace(_wait(session, found, submitted, ahead, now), declined_alike=alike), now)
 
 
 def _wait(session: Session, found: AnyRow, submitted: Submitted | None, ahead: int, now: datetime) -> Wait:
@@ -146,12 +149,14 @@ def queue(session: Session, principal: Principal, cluster_id: int, wanted: Queue
     clusters.cluster(session, principal, cluster_id)
     rows = queries.queue(session, cluster_id, wanted.campaign_id, wanted.limit)
     waiting = queries.waiting_count(session, cluster_id, wanted.campaign_id)
-    ahead = queries.runs_ahead(session, [row.id for row in rows])
-    return Queue(waiting=waiting, runs=[_queued(session, row, ahead.get(row.id, 0), now) for row in rows])
+    run_ids = [row.id for row in rows]
+    ahead, alike = queries.runs_ahead(session, run_ids), declined_alike(session, run_ids, now)
+    waits = [_wait(session, row, batch_queries.submitted(session, row.id), ahead.get(row.id, 0), now) for row in rows]
+    waits = [replace(wait, declined_alike=alike.get(row.id)) for row, wait in zip(rows, waits, strict=True)]
+    return Queue(waiting=waiting, runs=[_queued(row, wait, now) for row, wait in zip(rows, waits, strict=True)])
 
 
-def _queued(session: Session, row: AnyRow, ahead: int, now: datetime) -> QueuedRun:
-    wait = _wait(session, row, batch_queries.submitted(session, row.id), ahead, now)
+def _queued(row: AnyRow, wait: Wait, now: datetime) -> QueuedRun:
     return QueuedRun(
         run_id=row.id,
         campaign_id=row.campaign_id,
@@ -184,7 +189,7 @@ def expected_start(session: Session, found: AnyRow, now: datetime) -> Expectatio
     calendar = queries.calendar(session, found.id, now)
     if calendar.opens_at is not None or calendar.starts_at is not None:
         return Expectation(None, "it waits for hours of the calendar")
-    queue = queued.queue_before(session, found.id)
+    queue = queued.queue_before(session, found.id, now)
     if queue is None:
         return Expectation(None, f"more than {MOST_AHEAD} runs stand before it in its cluster")
     wanted = {need.resource for run in queue for need in run.needs}

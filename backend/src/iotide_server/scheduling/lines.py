@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.runs.declines import DECLINED, MEETS_UNFIT
 from iotide_server.runs.resources import KNOWN_RESOURCES, Mode, Need, Occupancy, Resource, ResourceKind, needs
 from iotide_server.scheduling.matching import Demand, Waiting
 from iotide_wire.plan import Exclusivity
@@ -88,24 +89,26 @@ _HEADS: Final = (
         FROM node LEFT JOIN node_beat ON node_beat.node_id = node.id
         LEFT JOIN drain ON drain.kind = 'node' AND drain.subject_id = node.id
     ),
-    -- Nodes on which nothing starts, or of which nobody knows when their run ends (no targets named), and those on
-    -- which nothing that loads these targets does; a gang is skipped in the lines of its other nodes too.
-    unfit AS MATERIALIZED (
-        SELECT id AS node_id, CAST(NULL AS bigint[]) AS target_ids FROM node_now WHERE NOT is_usable
+    -- Nodes on which nothing starts, or of which nobody knows when their run ends.
+    unusable AS MATERIALIZED (
+        SELECT id AS node_id FROM node_now WHERE NOT is_usable
         UNION ALL
-        SELECT node_id, NULL FROM node_order JOIN node_now ON node_now.id = node_id AND NOT has_room
+        SELECT node_id FROM node_order JOIN node_now ON node_now.id = node_id AND NOT has_room
         WHERE silent_since IS NOT NULL AND role = 'load'
         UNION ALL
-        SELECT node_id, NULL FROM run JOIN node_order ON node_order.run_id = run.id AND node_order.state <> 'ended'
+        SELECT node_id FROM run JOIN node_order ON node_order.run_id = run.id AND node_order.state <> 'ended'
              AND role = 'load'
-        JOIN node_now ON node_now.id = node_id AND NOT has_room
-        WHERE run.overdue
+        JOIN node_now ON node_now.id = node_id AND NOT has_room WHERE run.overdue
         UNION ALL
-        SELECT node_id, NULL FROM queued_job JOIN node_order ON node_order.attempt_id = queued_job.attempt_id
+        SELECT node_id FROM queued_job JOIN node_order ON node_order.attempt_id = queued_job.attempt_id
              AND node_order.state <> 'ended' AND role = 'load'
         JOIN node_now ON node_now.id = node_id AND NOT has_room
+    ),
+    -- What does not start on a node where other runs do; a gang is skipped in the lines of its other nodes too.
+    unfit AS MATERIALIZED (
+        SELECT node_id, scope, target_ids, exclusive, workload_id, cell_id FROM ({DECLINED}) AS declined
         UNION ALL
-        SELECT node_id, array_agg(target_id) FROM target_mount WHERE problem IS NOT NULL GROUP BY node_id
+        SELECT node_id, 'targets', ARRAY[target_id], NULL, NULL, NULL FROM target_mount WHERE problem IS NOT NULL
     )
     -- As lists, since so many rows cost more to read than to find.
     SELECT array_agg(line.id), array_agg(line.slots = 1), array_agg(first.run_id), array_agg(first.place_key)
@@ -120,12 +123,9 @@ _HEADS: Final = (
               -- Most runs load one target, and that is looked up by its hash; to compare arrays costs far more.
               AND coalesce(place.target_ids[1], 0) NOT IN (SELECT id FROM blocked_target)
               AND (cardinality(place.target_ids) < 2 OR NOT place.target_ids && ARRAY(SELECT id FROM blocked_target))
-              AND (CAST(:all_fit AS boolean) OR NOT EXISTS (SELECT FROM unfit) OR NOT EXISTS (
-                  SELECT FROM unfit JOIN line_place AS other ON other.node_id = unfit.node_id
-                  WHERE other.run_id = place.run_id
-                    AND (unfit.target_ids IS NULL OR (other.target_ids && unfit.target_ids AND NOT EXISTS (
-                        SELECT FROM run JOIN cell_node USING (cell_id)
-                        WHERE run.id = other.run_id AND cell_node.node_id = other.node_id AND step_role = 'sender')))))
+              AND (CAST(:all_fit AS boolean) OR NOT (EXISTS (SELECT FROM unusable) OR EXISTS (SELECT FROM unfit))
+                  OR NOT EXISTS (SELECT FROM line_place AS other WHERE other.run_id = place.run_id
+                    AND (other.node_id IN (SELECT node_id FROM unusable) OR {MEETS_UNFIT})))
               AND (share.blackout_at IS NULL OR EXISTS (
                   SELECT FROM run WHERE run.id = place.run_id
                   AND :now + (run.time_limit_seconds + :start_seconds) * interval '1 s' < share.blackout_at))
@@ -138,7 +138,8 @@ _HEADS: Final = (
 _ALL_HEADS = text(
     _HEADS.format(
         lines="(SELECT * FROM node_now WHERE is_usable AND has_room)",
-        besides=", (SELECT array_agg(id) FROM node_now WHERE is_usable AND has_room), NOT EXISTS (SELECT FROM unfit)",
+        besides=", (SELECT array_agg(id) FROM node_now WHERE is_usable AND has_room),"
+        " NOT EXISTS (SELECT FROM unusable) AND NOT EXISTS (SELECT FROM unfit)",
     )
 )
 _HEADS_OF_SOME = text(_HEADS.format(lines="(SELECT * FROM node WHERE id = ANY(:node_ids))", besides=""))
