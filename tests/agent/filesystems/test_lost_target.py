@@ -83,6 +83,15 @@ def test_target_lost_under_a_load_fails_its_run(
     assert names(mount) == []
 
 
+def test_a_file_system_that_turned_read_only_by_an_error_puts_the_next_run_off(mount: MadeMount, node: NodeRig) -> None:
+    order = node.order("dd", LONG["dd"], mount.point)
+    break_it(mount)
+    node.begin(order)
+    result = node.finish(order)
+    assert (result.outcome, result.reason_code) == (Outcome.DECLINED, "target_fails"), result.reason
+    assert "Read-only file system" in str(result.reason)
+
+
 @pytest.mark.parametrize("workload", real_workloads())
 def test_target_that_is_not_mounted_is_not_loaded(lasting: tuple[MadeMount, NodeRig], workload: str) -> None:
     mount, node = lasting

@@ -1,5 +1,6 @@
 """The run's directory: never outside an approved one, never on another mount, removed by its mark alone."""
 
+import errno
 import json
 import os
 import subprocess
@@ -176,6 +177,39 @@ def test_a_read_only_directory_is_refused_with_the_kernels_word(tmp_path: Path) 
     assert refused.value.code == "not_writable"
     assert "Read-only file system" in str(refused.value)
     assert not image.exists()
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN])
+@pytest.mark.parametrize("call", ["fstat", "statvfs", "mkdir"])
+def test_an_error_of_a_mount_that_lost_its_server_is_no_wrong_setting(
+    approved: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
+    """A network file system without its server may answer so at the first look, or at the first change."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    target = target_card(approved)
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(TargetRefusedError, match=os.strerror(number)) as refused:
+        make_place(card(approved, target), target)
+    monkeypatch.undo()
+    assert refused.value.code == "target_fails"
+    assert str(refused.value).endswith("restore its server or device, then remount it")
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.ENOSPC])
+def test_what_an_administrator_has_to_correct_keeps_its_own_code(
+    approved: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    target = target_card(approved)
+    monkeypatch.setattr(os, "mkdir", fail)
+    with pytest.raises(TargetRefusedError) as refused:
+        make_place(card(approved, target), target)
+    assert refused.value.code == "not_writable"
 
 
 def test_an_unmounted_target_is_not_taken_for_the_root_disk(approved: Path) -> None:

@@ -22,6 +22,7 @@ from iotide_agent.runner.workspace import (
     has_marked,
     make_place,
     open_beneath,
+    refused_by,
     refuses_files,
     remove_marked,
     verify,
@@ -291,8 +292,11 @@ def make_places(hands: Hands, places: Places, limits: Limits, check: Check) -> l
     except HandHungError as error:
         places.hung = True
         raise RunEndedError("declined", "target_hangs", f"a target does not answer: {error}") from error
-    except (HandFailedError, OSError) as error:
+    except HandFailedError as error:
         raise RunEndedError("declined", "target_error", f"a target cannot be used: {error}") from error
+    except OSError as error:
+        refused = refused_by(error, "target_error", f"a target cannot be used: {error}")
+        raise RunEndedError("declined", refused.code, str(refused)) from error
     return made
 
 

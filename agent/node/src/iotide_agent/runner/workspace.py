@@ -28,6 +28,28 @@ _MARKER_BYTES: Final = 32_768
 _READ_MARKER: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NO_MARKER: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENXIO})
 """There is none, it is a symbolic link, or a socket."""
+_ILL: Final = frozenset(
+    {
+        errno.EIO,
+        errno.ESTALE,
+        errno.ENOTCONN,
+        errno.ESHUTDOWN,
+        errno.ETIMEDOUT,
+        errno.EREMOTEIO,
+        errno.EHOSTDOWN,
+        errno.EHOSTUNREACH,
+        errno.ENETDOWN,
+        errno.ENETUNREACH,
+        errno.ECONNREFUSED,
+        errno.ECONNRESET,
+        errno.ECONNABORTED,
+        errno.ENODEV,
+        errno.ENXIO,
+        errno.EUCLEAN,
+        errno.EBADMSG,
+    }
+)
+"""Errors of a mount that has lost its server or device, or whose data are damaged; no wrong setting leads to them."""
 
 
 class TargetRefusedError(Exception):
@@ -40,6 +62,19 @@ class TargetRefusedError(Exception):
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
         self.code = code
+
+
+def refused_by(error: OSError, code: str, reason: str, mount: MountLine | None = None) -> TargetRefusedError:
+    """Return the refusal for an error of the system, which is `target_fails` where this node's mount is ill.
+
+    Args:
+        code: of the refusal for any other error.
+        mount: on which the error came; one that is not mounted read-only and refuses files turned read-only by itself.
+    """
+    turned_read_only = error.errno == errno.EROFS and mount is not None and "ro" not in mount.options.split(",")
+    if turned_read_only or error.errno in _ILL:
+        return TargetRefusedError("target_fails", f"{reason}; restore its server or device, then remount it")
+    return TargetRefusedError(code, reason)
 
 
 class MadePlace(NamedTuple):
@@ -107,8 +142,8 @@ def _open(path: str, *, links: bool) -> tuple[int, str]:
         reason = f"{error.filename} cannot be entered by user {os.geteuid()}: let that user pass the directory above it"
         raise TargetRefusedError("target_error", reason) from error
     except OSError as error:
-        reason = f"{error.filename} cannot be entered: {error.strerror}; if its file system was replaced, remount it"
-        raise TargetRefusedError("target_error", reason) from error
+        reason = f"{error.filename or path} cannot be entered: {error.strerror}"
+        raise refused_by(error, "target_error", reason) from error
 
 
 def make_place(card: Card, target: TargetCard) -> MadePlace:
@@ -126,11 +161,14 @@ def make_place(card: Card, target: TargetCard) -> MadePlace:
         _check_files(parent, target)
         if not target.writes:
             return MadePlace(target.target_id, path, mount, total_bytes, free_bytes, direct_works=True)
-        _make_marked(parent, path, card)
+        _make_marked(parent, path, card, mount)
         directory = f"{path}/{card.directory_name}"
         with opened_below(card.directory_name, parent) as made:
             direct_works = try_direct(made)
         return MadePlace(target.target_id, directory, mount, total_bytes, free_bytes, direct_works)
+    except OSError as error:
+        reason = f"{path} cannot be used: {error.strerror or error}"
+        raise refused_by(error, "target_error", reason) from error
     finally:
         os.close(parent)
 
@@ -297,7 +335,7 @@ def _check_files(parent: int, target: TargetCard) -> None:
         )
 
 
-def _make_marked(parent: int, path: str, card: Card) -> None:
+def _make_marked(parent: int, path: str, card: Card, mount: MountLine) -> None:
     name = card.directory_name
     if remove_marked(parent, card):  # left by a runner of this same order that was killed before its load began
         sys.stderr.write(f"removed order_id={card.order_id} path={path}/{name}\n")
@@ -307,7 +345,7 @@ def _make_marked(parent: int, path: str, card: Card) -> None:
             _write_marker(directory, _mark(card, path))
     except OSError as error:
         reason = f"{path}/{name} cannot be made: {error.strerror} for user {os.geteuid()}"
-        raise TargetRefusedError("not_writable", reason) from error
+        raise refused_by(error, "not_writable", reason, mount) from error
 
 
 def _write_marker(directory: int, text: bytes) -> None:
