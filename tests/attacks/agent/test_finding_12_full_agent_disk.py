@@ -1,10 +1,11 @@
 """Finding 12 of the security review: a full disk of the agent's at the end of a run lost its result, in wrong words."""
 
+import errno
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +13,7 @@ from typing import Final, Self
 
 import pytest
 from agent.node_rig import NodeRig
+from agent.orders import make_order
 from factories.tiny_runs import MIB
 from made_mounts import FileSystem, made_mount
 
@@ -25,7 +27,7 @@ from iotide_agent.readiness import State, examine
 from iotide_agent.runner.headroom import HEADROOM_BYTES
 from iotide_agent.spool import Spool
 from iotide_agent.transport import Transport
-from iotide_wire.messages import FinishRequest, Outcome
+from iotide_wire.messages import BeatReply, BeatRequest, ClaimRequest, FinishRequest, Order, Outcome
 
 DD: Final = {"file_size_bytes": 4 * MIB, "block_size_bytes": MIB, "operations": ["write"]}
 STATE_DISK: Final = FileSystem("tmpfs", options=("mode=0700",), size_bytes=48 * MIB)
@@ -207,6 +209,89 @@ def test_an_offer_is_left_alone_while_an_order_could_not_be_kept(state: Path) ->
     with Flood(state):
         assert speaker.claim(1, 10) == ClaimUnanswered(1, 10)
     transport.close()
+
+
+@pytest.fixture
+def quota(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """Says whether the quota of the agent's user is used up, of which the free space of its disk shows nothing."""
+    is_used_up = False
+
+    def use_up(wanted: bool) -> None:  # noqa: FBT001 - reads as a sentence
+        nonlocal is_used_up
+        is_used_up = wanted
+
+    def refuse(*_: object) -> None:
+        if is_used_up:
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    return use_up
+
+
+def test_a_quota_that_is_used_up_is_told_like_a_full_disk(
+    state: Path, target: Path, quota: Callable[[bool], None]
+) -> None:
+    words = (
+        f"{state} does not take the 16 MiB that the records of a run need: Disk quota exceeded; "
+        "make room there or raise the quota of the agent's user"
+    )
+    config = parse_config({"state_directory": str(state), "approved_directories": [str(target)]})
+    spool = Spool(state)
+    spool.prepare()
+    told: list[str | None] = []
+    with closing(Heard(told)) as transport:
+        speaker = Speaker(transport, spool, ServerClock(), "instance-1", "boot-id-1")
+        speaker.beat(1, ())
+        quota(True)
+        assert speaker.claim(1, 10) == ClaimUnanswered(1, 10)
+        assert transport.claims == 0
+        speaker.beat(2, ())
+        (found,) = [finding for finding in examine(config) if finding.name == "state directory"]
+        quota(False)
+        speaker.beat(3, ())
+    assert told == [None, words, None]
+    assert (found.state, f"{found.sentence}; {found.remedy}") == (State.MISSING, words)
+    assert not (state / "headroom").exists()
+
+
+def test_an_order_for_whose_record_the_quota_lacks_is_claimed_again_and_the_heartbeat_says_why(
+    state: Path, quota: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = Spool(state)
+    spool.prepare()
+    told: list[str | None] = []
+
+    def refuse(_: object) -> None:
+        quota(True)
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    with closing(Heard(told)) as transport:
+        speaker = Speaker(transport, spool, ServerClock(), "instance-1", "boot-id-1")
+        monkeypatch.setattr(spool, "keep_order", refuse)
+        assert speaker.claim(1, 10) == ClaimUnanswered(1, 10)
+        speaker.beat(1, ())
+    assert transport.claims == 1
+    assert "Disk quota exceeded" in str(told[0])
+
+
+class Heard(Transport):
+    """A server that takes heartbeats and gives orders."""
+
+    def __init__(self, told: list[str | None]) -> None:
+        super().__init__("http://127.0.0.1:1", "token", None)
+        self._told = told
+        self.claims = 0
+
+    def beat(self, request: BeatRequest) -> BeatReply:
+        self._told.append(request.problem)
+        return BeatReply(
+            server_time=datetime.now(UTC), beat_seconds=5.0, orders=(), oldest_offer_seconds=None, hello_wanted=False
+        )
+
+    def claim(self, order_id: int, request: ClaimRequest) -> Order:
+        del request
+        self.claims += 1
+        return make_order(order_id)
 
 
 def test_an_agent_that_cannot_note_its_greeting_notes_it_later(state: Path) -> None:

@@ -26,6 +26,7 @@ from iotide_agent.protocol import (
 from iotide_agent.reading import Verdict
 from iotide_agent.results import RESULT_REFUSED, refusal
 from iotide_agent.rotation import Rotation
+from iotide_agent.runner.headroom import is_full
 from iotide_agent.runner.processes import boottime
 from iotide_agent.spool import Spool
 from iotide_agent.transport import Refusal, Transport, Unreachable
@@ -79,6 +80,7 @@ class Speaker:
     rotation: Rotation = field(init=False)
     _refused_with: str | None = field(default=None, init=False)
     _is_kept: bool = field(default=True, init=False)
+    _was_full: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.rotation = Rotation(self.spool.state_directory, self.transport)
@@ -136,6 +138,7 @@ class Speaker:
         Args:
             stuck: the loads of ended orders that hold the node; None: not looked at.
         """
+        problem = self._disk_problem(tries=self._was_full)
         request = BeatRequest(
             agent_instance=self.instance,
             boot_id=self.boot_id,
@@ -144,7 +147,7 @@ class Speaker:
             spool_bytes=self.spool.used_bytes(),
             clock=self._clock_reading(),
             stuck=stuck,
-            problem=disk_problem(self.spool.state_directory),
+            problem=problem,
         )
         try:
             self.rotation.settle()
@@ -167,9 +170,9 @@ class Speaker:
 
     def claim(self, order_id: int, fence: int) -> Event:
         """Claims an order and keeps it on disk before anything is done about it."""
-        problem = disk_problem(self.spool.state_directory)
+        problem = self._disk_problem(tries=True)
         if problem is not None:
-            # An order that cannot be kept would be lost; the server, which hears of it by a beat, offers it elsewhen.
+            # An order that cannot be kept would be lost; the next heartbeat has the words, and the server waits.
             _logger.warning("claim_put_off order_id=%d because=%s", order_id, problem)
             return ClaimUnanswered(order_id, fence)
         request = ClaimRequest(fence=fence, agent_instance=self.instance, boot_id=self.boot_id)
@@ -183,7 +186,13 @@ class Speaker:
                 return ClaimUnanswered(order_id, fence)
             _logger.info("claim_refused order_id=%d code=%s", order_id, error.code)
             return ClaimRefused(order_id, fence)
-        self.spool.keep_order(order)
+        try:
+            self.spool.keep_order(order)
+        except OSError as error:
+            # Claimed again by this process, it is given again; until then heartbeats say why not.
+            self._was_full = self._was_full or is_full(error)
+            _logger.warning("claimed_not_kept order_id=%d error=%s", order_id, error)
+            return ClaimUnanswered(order_id, fence)
         _logger.info("claimed order_id=%d run_id=%d workload=%s", order_id, order.run_id, order.workload)
         return Claimed(order)
 
@@ -201,6 +210,12 @@ class Speaker:
             return self._after_refusal(order_id, result, error)
         _logger.info("result_acknowledged order_id=%d accepted=%s", order_id, reply.accepted)
         return Acknowledged(order_id)
+
+    def _disk_problem(self, *, tries: bool) -> str | None:
+        """Return why the disk takes no order; from then on each heartbeat tries, until it does."""
+        problem = disk_problem(self.spool.state_directory, tries=tries)
+        self._was_full = problem is not None
+        return problem
 
     def _clock_reading(self) -> ClockReading | None:
         return self.clock.reading(time.time(), boottime())

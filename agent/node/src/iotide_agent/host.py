@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from iotide_agent.runner.headroom import HEADROOM_BYTES, free_bytes, set_aside
+from iotide_agent.runner.headroom import HEADROOM_BYTES, free_bytes, give_back, is_full, set_aside
 from iotide_wire.units import format_bytes
 
 _NODE_VARIABLES: Final = ("SLURMD_NODENAME",)
@@ -17,14 +17,18 @@ def node_name() -> str:
     return named or os.uname().nodename.split(".")[0]
 
 
-def disk_problem(state_directory: Path) -> str | None:
-    """Return what keeps the agent's disk from taking one more run, in words; None where there is room."""
+def disk_problem(state_directory: Path, *, tries: bool = False) -> str | None:
+    """Return what keeps the agent's disk from taking one more run, in words; None where there is room.
+
+    Args:
+        tries: whether to take the room for a moment, because the free space of a disk does not show a quota.
+    """
     try:
         free = free_bytes(state_directory)
     except OSError as error:
         return f"{state_directory} cannot be looked at: {error.strerror}"
     if free >= HEADROOM_BYTES:
-        return None
+        return _set_aside_problem(state_directory) if tries else None
     return (
         f"the disk of {state_directory} has {format_bytes(free)} free, and the records of a run need "
         f"{format_bytes(HEADROOM_BYTES)}; make room there"
@@ -36,5 +40,18 @@ def set_aside_room(state_directory: Path, order_directory: Path) -> str | None:
     try:
         set_aside(order_directory)
     except OSError as error:
-        return disk_problem(state_directory) or f"no room can be set aside for the run's records: {error}"
+        return disk_problem(state_directory) or _words(state_directory, error)
     return None
+
+
+def _set_aside_problem(state_directory: Path) -> str | None:
+    problem = set_aside_room(state_directory, state_directory)
+    if problem is None:
+        give_back(state_directory)
+    return problem
+
+
+def _words(state_directory: Path, error: OSError) -> str:
+    sentence = f"{state_directory} does not take the {format_bytes(HEADROOM_BYTES)} that the records of a run need"
+    remedy = "; make room there or raise the quota of the agent's user" if is_full(error) else ""
+    return f"{sentence}: {error.strerror}{remedy}"
