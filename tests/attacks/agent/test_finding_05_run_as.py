@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pwd
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,10 +22,13 @@ from iotide_agent.config import AgentConfig
 from iotide_agent.inventory import take_inventory
 from iotide_agent.load_user import DEFAULT_USER, LoadUser, find_load_user
 from iotide_agent.own_files import close_state
+from iotide_agent.probes.reader import SystemReader
 from iotide_agent.results import SpooledOutput
 from iotide_agent.runner.strays import Wanted, find_strays, read_found, write_wanted
 from iotide_agent.runner.users import acting_as, hand_over
 from iotide_agent.spool import order_files
+from iotide_agent.workloads import registry
+from iotide_agent.workloads.registry import announcements
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_wire.messages import Outcome
 
@@ -202,6 +206,68 @@ def test_directories_of_the_user_are_found_by_their_marks(as_user: Rig, base: Pa
         write_wanted(directory, Wanted("", (str(as_user.target),), "/of-this-test", 10.0, ids))
         find_strays(directory)
         assert [stray.name for stray in read_found(directory)[0]] == names
+
+
+def test_what_root_left_before_is_named_with_the_remedy_and_left_alone(as_user: Rig, base: Path) -> None:
+    old, others = as_user.target / "iotide-run-101-1", as_user.target / "of-root"
+    for made in (old, others):
+        made.mkdir(mode=0o700)
+    directory = base / "strays"
+    directory.mkdir()
+    for ids, expected in ((IDS, [f"{old} belongs to root"]), ((), [])):
+        os.chown(as_user.target, *((USER, USER) if ids else (0, 0)))
+        write_wanted(directory, Wanted("", (str(as_user.target),), "/of-this-test", 10.0, ids))
+        find_strays(directory)
+        strays, problems = read_found(directory)
+        assert strays == []
+        assert [problem.partition(";")[0] for problem in problems] == expected
+        assert all(problem.endswith(f"remove it as root: rm -r {old}") for problem in problems)
+    assert old.exists()
+
+
+def test_a_tool_that_the_user_may_not_start_makes_its_workload_unavailable(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may start all of these, and would be told a version."""
+    for name in ("fio", "dd"):
+        (base / name).write_text(f"#!/bin/sh\necho {name}-3.35 by $(id -u)\n")
+    (base / "fio").chmod(0o700)
+    (base / "dd").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{base}:{os.environ['PATH']}")
+    metrics = {"rate": {"title": "Rate", "unit": "bytes_per_second", "better": "higher", "json_path": "rate"}}
+    commands = {"own": {"argv": [str(base / "fio")], "metrics": metrics}}
+    settings: dict[str, dict[str, Any]] = {"command": {"commands": commands}}
+    found = {told.name: told for told in announcements(SystemReader(), settings, IDS)}
+    assert (found["fio"].available, found["command"].available) == (False, False)
+    started = f"{base / 'fio'} cannot be started by user {USER}, who runs the loads"
+    assert found["fio"].unavailable_because == f"{started}: Permission denied; let that user execute it"
+    assert found["command"].unavailable_because == f"{started}; let that user execute it"
+    assert (found["dd"].available, found["dd"].tool_version) == (True, f"dd-3.35 by {USER}")
+    by_root = {told.name: told.available for told in announcements(SystemReader(), settings)}
+    assert (by_root["fio"], by_root["command"]) == (True, True)
+
+
+def test_programs_of_the_agents_own_are_unavailable_where_the_user_cannot_read_them(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (base / "closed").mkdir(mode=0o700)
+    shutil.copy(os.path.realpath(sys.executable), base / "closed" / "python")
+    monkeypatch.setattr(registry.sys, "executable", str(base / "closed" / "python"))
+    found = {told.name: told for told in announcements(SystemReader(), {}, IDS)}
+    for name in ("create", "stream", "fill"):
+        assert not found[name].available
+        assert f"Permission denied for user {USER}" in str(found[name].unavailable_because)
+    assert found["dd"].available
+
+
+def test_the_check_says_that_the_user_cannot_read_a_device(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    device = base / "device"
+    device.touch(mode=0o600)
+    user = LoadUser(IDS, "root; loads run as another")
+    monkeypatch.setattr("iotide_agent.inventory.find_load_user", lambda *_: user)
+    config = AgentConfig(state_directory=base / "state", workloads={"rawread": {"readable": [str(device)]}})
+    found = {finding.name: finding for finding in readiness.examine(config)}["raw device"]
+    assert found.sentence == f"{device} is not there or cannot be opened by user {USER}, who runs the loads"
 
 
 @pytest.fixture

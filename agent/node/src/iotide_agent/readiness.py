@@ -70,7 +70,7 @@ def examine(config: AgentConfig) -> list[Finding]:
         *_user(inventory.load_user),
         _caches(config),
         *_remounts(config),
-        *_devices(config),
+        *_devices(config, inventory.load_user),
         *_budgets(config, inventory),
         _receiving(config),
         *_metrics(config),
@@ -193,7 +193,7 @@ def _state_directory(directory: Path, inventory: Inventory) -> Finding:
         if is_full(error):
             remedy = "make room there, or name a state_directory on another file system in agent.toml"
         return Finding("state directory", State.MISSING, f"{directory}: {error.strerror}", remedy)
-    problem = disk_problem(directory)
+    problem = disk_problem(directory, tries=True)
     if problem is not None:
         sentence, _, remedy = problem.rpartition("; ")
         return Finding("state directory", State.MISSING, sentence, remedy)
@@ -263,13 +263,15 @@ def _why_not_started(command: tuple[str, ...]) -> str | None:
     return None
 
 
-def _devices(config: AgentConfig) -> Iterator[Finding]:
+def _devices(config: AgentConfig, user: LoadUser) -> Iterator[Finding]:
     """Only who may open a block device can read it with rawread."""
+    who = f"user {user.ids[0]}, who runs the loads" if user.ids else "this user"
     readable = config.workloads.get("rawread", {}).get("readable", ())
     for path in filter(lambda path: isinstance(path, str), readable):
-        if isinstance(SystemReader().read(CommandWant(("test", "-r", path), "coreutils")), Unavailable):
-            remedy = "let the agent's user read it, for instance by the group disk, or take it out of readable"
-            yield Finding("raw device", State.LIMITED, f"{path} is not there or cannot be opened by this user", remedy)
+        wanted = CommandWant(("test", "-r", path), "coreutils", run_as=user.ids)
+        if isinstance(SystemReader().read(wanted), Unavailable):
+            remedy = "let that user read it, for instance by the group disk, or take it out of readable"
+            yield Finding("raw device", State.LIMITED, f"{path} is not there or cannot be opened by {who}", remedy)
         for reason in why_exchangeable([path], SystemReader()).values():
             yield _refused_path("raw device", State.LIMITED, reason)
 

@@ -8,7 +8,7 @@ import subprocess
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from iotide_agent.runner.walls import why_program_changeable
 from iotide_wire.units import format_seconds
@@ -43,11 +43,13 @@ class CommandWant:
         package: what to install where the program is absent.
         any_status: take also what it prints on stderr, whatever its exit status: some tools tell their version only in
             the usage message of a wrong call.
+        run_as: user, group and all groups whose rights it has; empty: those of the agent.
     """
 
     argv: tuple[str, ...]
     package: str
     any_status: bool = False
+    run_as: tuple[int, ...] = ()
 
 
 Want = FileWant | DirectoryWant | CommandWant
@@ -117,16 +119,11 @@ def _run(want: CommandWant, timeout_seconds: float) -> str | Unavailable:
         changeable = f"{error.filename} cannot be entered: {error.strerror}"
     if changeable is not None:
         return Unavailable(f"{name} is not started: {changeable}")
-    process = subprocess.Popen(
-        [program, *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "LC_ALL": "C"},
-        encoding="utf-8",
-        errors="replace",
-        start_new_session=True,
-    )
+    try:
+        process = _start([program, *arguments], want.run_as)
+    except OSError as error:
+        who = _by(want.run_as) or " by the agent's user"
+        return Unavailable(f"{program} cannot be started{who}: {error.strerror}; let that user execute it")
     try:
         stdout, stderr = process.communicate(timeout=timeout_seconds)
     except subprocess.TimeoutExpired:
@@ -134,12 +131,36 @@ def _run(want: CommandWant, timeout_seconds: float) -> str | Unavailable:
         return Unavailable(
             f"{name} gave no answer within {format_seconds(timeout_seconds)}; is its file system reachable?"
         )
-    if want.any_status:
-        return (stdout + stderr)[:_MAX_CHARACTERS]
-    if process.returncode != 0:
-        last_line = (stderr.strip().splitlines() or ["nothing on stderr"])[-1]
-        return Unavailable(f"{name} ended with status {process.returncode}: {_LOG_STAMP.sub('', last_line)}")
-    return stdout[:_MAX_CHARACTERS]
+    if process.returncode == 0 or want.any_status:
+        return (stdout + stderr * want.any_status)[:_MAX_CHARACTERS]
+    last_line = (stderr.strip().splitlines() or ["nothing on stderr"])[-1]
+    ended = f"{name} ended with status {process.returncode}{_by(want.run_as)}"
+    return Unavailable(f"{ended}: {_LOG_STAMP.sub('', last_line)}")
+
+
+def _start(argv: list[str], run_as: tuple[int, ...]) -> subprocess.Popen[str]:
+    environment = {**os.environ, "LC_ALL": "C"}
+    rights: dict[str, Any] = {}
+    if run_as:
+        user, group, *groups = run_as
+        rights = {"user": user, "group": group, "extra_groups": groups, "cwd": "/"}
+        # Loads have no home either, and that of root is closed to the user.
+        environment.pop("HOME", None)
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+        **rights,
+    )
+
+
+def _by(run_as: tuple[int, ...]) -> str:
+    return f" by user {run_as[0]}, who runs the loads" if run_as else ""
 
 
 def _give_up(process: subprocess.Popen[str]) -> None:

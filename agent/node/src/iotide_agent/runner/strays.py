@@ -23,6 +23,9 @@ MOST_NAMES: Final = 100_000
 _LOOK_SECONDS: Final = 60.0
 _ANSWER_BYTES: Final = 32_768
 """Of the strays that a hand can name; those beyond are found at the next start."""
+_MOST_OF_ROOT: Final = 20
+"""So many of them are named for each directory; a person who sees them looks for the others."""
+_OF_ROOT: Final = "where no run of an agent that runs loads as root is under way there, remove it as root: rm -r"
 _NAME: Final = re.compile(r"iotide-run-[0-9]+(?:-[0-9]+)+")
 
 
@@ -89,12 +92,13 @@ def find_strays(directory: Path) -> None:
     for approved, root in _roots(wanted.approved):
         try:
             look = partial(_look_below, approved, root, wanted)
-            below, is_whole = hands.do(look, limits, go_on)
+            below, is_whole, of_root = hands.do(look, limits, go_on)
         except (TargetRefusedError, HandHungError, HandFailedError) as error:
             problems.append(f"{root}: {error}")
             continue
         found |= {stray.path: stray for stray in (Stray(*values) for values in below)}
         problems += [] if is_whole else [f"{root}: not all that lies below it was looked at"]
+        problems += [f"{path} belongs to root; {_OF_ROOT} {path}" for path in of_root]
     strays = list(found.values())
     try:
         # By hand, since what a process hung on a dead mount has mapped may give no answer either.
@@ -116,8 +120,8 @@ def _roots(approved: Sequence[str]) -> Iterator[tuple[str, str]]:
                 yield directory, mount_point
 
 
-def _look_below(approved: str, root: str, wanted: Wanted) -> tuple[list[Stray], bool]:
-    """The strays on the mount of a directory, and whether all below it was looked at."""
+def _look_below(approved: str, root: str, wanted: Wanted) -> tuple[list[Stray], bool, list[str]]:
+    """Return the strays on the mount of a directory, whether all below it was looked at, and what belongs to root."""
     with acting_as(wanted.run_as):
         return _Look(approved, root, wanted.agent).whole()
 
@@ -141,12 +145,13 @@ class _Look:
         self._names_left = MOST_NAMES
         self._bytes_left = _ANSWER_BYTES
         self._is_whole = True
+        self._of_root: list[str] = []
 
-    def whole(self) -> tuple[list[Stray], bool]:
+    def whole(self) -> tuple[list[Stray], bool, list[str]]:
         while self._waiting and self._names_left and self._bytes_left > 0:
             self._enter(self._waiting.popleft())
         is_through = not self._waiting and self._names_left > 0 and self._bytes_left > 0
-        return self._strays, is_through and self._is_whole
+        return self._strays, is_through and self._is_whole, self._of_root
 
     def _enter(self, parent: str) -> None:
         try:
@@ -176,7 +181,11 @@ class _Look:
     def _stray(self, descriptor: int, parent: str, name: str) -> Stray | None:
         """The directory, if this agent's user made it here, as the whole mark of this agent says, and it is no copy."""
         try:
-            if os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_uid != os.geteuid():
+            owner = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_uid
+            if owner == os.getuid() == 0 != os.geteuid() and len(self._of_root) < _MOST_OF_ROOT:
+                # Only root can read its mark, and root touches nothing in a directory that the user may exchange.
+                self._of_root.append(f"{parent}/{name}")
+            if owner != os.geteuid():
                 return None
             text = read_marker(name, descriptor)
         except OSError:

@@ -284,6 +284,7 @@ class Workload(ABC, Generic[OptionsT]):
             places name. Empty: each node does all of the work.
         writes: whether it makes anything on its target. One that only reads gets the target's own directory as its
             place, and nothing is made there.
+        needs_python: whether each run starts programs of the agent's own, besides the tool.
         bytes_needed, bytes_moved, run_seconds: see `WorkloadAnnouncement`; `bytes_needed` is for one target.
         files_needed: how many files and directories it makes on one target at most, over options; 0 for few.
     """
@@ -298,6 +299,7 @@ class Workload(ABC, Generic[OptionsT]):
     version_argv: ClassVar[tuple[str, ...]] = ()
     version_pattern: ClassVar[str] = r"\S.*"
     version_in_usage: ClassVar[bool] = False
+    needs_python: ClassVar[bool] = False
     step_roles: ClassVar[tuple[StepRole, ...]] = ()
     writes: ClassVar[bool] = True
     metrics: ClassVar[tuple[MetricSpec, ...]]

@@ -89,3 +89,10 @@ class BoundedSettings:
         Where others could exchange one of them the workload is not available.
         """
         return ()
+
+    def outside_programs(self) -> tuple[str, ...]:
+        """Return the outside paths that commands start.
+
+        Where the user who runs the loads may not execute one of them the workload is not available.
+        """
+        return ()

@@ -99,6 +99,10 @@ class CommandSettings(Settings):
         """Return the programs that are named by their paths."""
         return tuple(command.argv[0] for command in self.commands.values() if command.argv[0].startswith("/"))
 
+    def outside_programs(self) -> tuple[str, ...]:
+        """Return the same: all of them are started."""
+        return self.outside_paths()
+
     @model_validator(mode="after")
     def _metrics_of_one_name_are_alike(self) -> Self:
         seen: dict[str, CommandMetric] = {}

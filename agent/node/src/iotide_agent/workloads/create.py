@@ -97,6 +97,7 @@ class CreateWorkload(Workload[CreateOptions]):
     )
     revision: ClassVar[int] = 3
     tool: ClassVar[str | None] = None
+    needs_python: ClassVar[bool] = True
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         MetricSpec(
             name="total_operation_rate",

@@ -134,6 +134,7 @@ class FillWorkload(Workload[FillOptions]):
     )
     revision: ClassVar[int] = 2
     tool: ClassVar[str | None] = "dd"
+    needs_python: ClassVar[bool] = True
     package: ClassVar[str] = "coreutils"
     version_argv: ClassVar[tuple[str, ...]] = ("dd", "--version")
     metrics: ClassVar[tuple[MetricSpec, ...]] = (

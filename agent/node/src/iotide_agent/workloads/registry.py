@@ -3,6 +3,7 @@
 import logging
 import platform
 import re
+import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
@@ -86,24 +87,29 @@ def workload(name: str, settings: NodeSettings) -> Workload[Any]:
     return type(found)(settings[name]) if name in settings else found
 
 
-def announcements(reader: Reader, settings: NodeSettings) -> list[WorkloadAnnouncement]:
-    """What the agent tells the server of each workload; `reader` looks for the tools and asks for their versions."""
+def announcements(reader: Reader, settings: NodeSettings, run_as: tuple[int, ...] = ()) -> list[WorkloadAnnouncement]:
+    """Return what the agent announces of each workload.
+
+    Args:
+        reader: looks for the tools and asks for their versions.
+        run_as: the user who runs the loads and must be able to start the tools, see `load_user`.
+    """
     found = []
     for name, unset in all_workloads().items():
         try:
-            found.append(announcement(workload(name, settings), reader))
+            found.append(announcement(workload(name, settings), reader, run_as))
         except ValidationError as error:
             first = error.errors()[0]
             setting = ".".join(map(str, ("workloads", name, *first["loc"])))
             because = f"agent.toml: {setting} = {first['input']!r}: {first['msg']}"
             unusable = {"available": False, "unavailable_because": because[:4000], "tool_version": None}
-            found.append(announcement(unset, reader).model_copy(update=unusable))
+            found.append(announcement(unset, reader, run_as).model_copy(update=unusable))
     return found
 
 
-def announcement(found: Workload[Any], reader: Reader) -> WorkloadAnnouncement:
+def announcement(found: Workload[Any], reader: Reader, run_as: tuple[int, ...] = ()) -> WorkloadAnnouncement:
     """What the agent tells the server of one workload."""
-    return _announced(found, _tool_version(found, reader))
+    return _announced(found, _tool_version(found, reader, run_as))
 
 
 def _announced(found: Workload[Any], version: str | Unavailable) -> WorkloadAnnouncement:
@@ -160,7 +166,7 @@ def _instance(plug_in: object) -> Workload[Any]:
     return instance
 
 
-def _tool_version(found: Workload[Any], reader: Reader) -> str | Unavailable:
+def _tool_version(found: Workload[Any], reader: Reader, run_as: tuple[int, ...]) -> str | Unavailable:
     """What the tool says of its version; Python's own where no tool is needed."""
     lacking = found.unavailable_because()
     if lacking is not None:
@@ -168,13 +174,27 @@ def _tool_version(found: Workload[Any], reader: Reader) -> str | Unavailable:
     exchangeable = why_exchangeable(found.settings.outside_paths(), reader)
     if exchangeable:
         return Unavailable(next(iter(exchangeable.values())))
+    unstartable = _why_not_started(found, reader, run_as) if run_as else None
+    if unstartable is not None:
+        return Unavailable(unstartable)
     if found.tool is None:
         return platform.python_version()
     answers: list[str] = []
     for argv in found.version_commands():
-        printed = reader.read(CommandWant(argv, found.package, any_status=found.version_in_usage))
+        printed = reader.read(CommandWant(argv, found.package, found.version_in_usage, run_as))
         if isinstance(printed, Unavailable):
             return printed
         answers.append(printed)
     match = re.search(found.version_pattern, answers[0])
     return match[match.re.groups and 1].strip()[:200] if match else "unknown"
+
+
+def _why_not_started(found: Workload[Any], reader: Reader, run_as: tuple[int, ...]) -> str | None:
+    """Return why the user who runs the loads cannot start what its tool's version says nothing of, with the remedy."""
+    if found.needs_python:
+        for reason in why_exchangeable([sys.executable], reader, run_as).values():
+            return f"{reason}; or install the agent where that user may read it, such as UV_TOOL_DIR=/opt/uv/tools"
+    for program in found.settings.outside_programs():
+        if isinstance(reader.read(CommandWant(("test", "-x", program), "coreutils", run_as=run_as)), Unavailable):
+            return f"{program} cannot be started by user {run_as[0]}, who runs the loads; let that user execute it"
+    return None

@@ -88,6 +88,7 @@ class StreamWorkload(Workload[StreamOptions]):
     # revision 2 the throughput of several targets stood in one series with the share of each.
     breaks_series: ClassVar[bool] = True
     tool: ClassVar[str | None] = None
+    needs_python: ClassVar[bool] = True
     step_roles: ClassVar[tuple[StepRole, ...]] = (StepRole.SENDER, StepRole.RECEIVER)
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         MetricSpec(
