@@ -125,3 +125,20 @@ it("says what revoking a node does to its runs before it does it", async () => {
   await user.click(within(dialog).getByRole("button", { name: "Revoke" }));
   await expect.poll(() => revoked).toEqual(["node-1"]);
 });
+
+it.each([
+  [3, "direct", /until its agent reports that nothing is left/],
+  [2, "direct", /Its agent does not report when the load is gone/],
+  [3, "slurm", /Its agent does not report when the load is gone/],
+])(
+  "says what ends the stuck state of an agent of wire version %i in a cluster of %s",
+  async (wire_version, launcher, words) => {
+    const load = { process: "dd (pid 25760)", since: "2026-11-21T10:00:00Z", run_id: 7, targets: ["nfs"] };
+    server.use(
+      http.get("*/api/v1/nodes/4", () => HttpResponse.json({ ...NODE, wire_version, stuck: [load] })),
+      http.get("*/api/v1/clusters", () => listOf([{ id: 1, name: "hpc1", description: "", launcher }])),
+    );
+    openDashboard("/nodes/4");
+    expect(await screen.findByText(words)).toBeInTheDocument();
+  },
+);

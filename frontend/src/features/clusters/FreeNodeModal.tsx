@@ -41,8 +41,8 @@ function Stated({ statement }: { statement: StuckStatement }) {
     <>
       <Text size="sm">
         <Trans>
-          You need not do this: all of it is freed as soon as the loads are gone, when their storage answers
-          again or after a reboot of the node.
+          You need not do this: a reboot of the node frees all of it. So does an agent that reports that the
+          loads are gone, when their storage answers again.
         </Trans>
       </Text>
       {statement.runs.map((run) => (

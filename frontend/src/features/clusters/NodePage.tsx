@@ -25,7 +25,7 @@ import { NodeActivity } from "./NodeActivity";
 import { NodeDecisionButtons } from "./NodeDecisionButtons";
 import { ClockOffset, CredentialsAge, IdentityButtons } from "./NodeIdentity";
 import { MountTable, ToolTable } from "./NodeTables";
-import { nodeQuery, retireNode } from "./queries";
+import { clustersQuery, nodeQuery, retireNode } from "./queries";
 
 interface NodePageProps {
   readonly nodeId: number;
@@ -46,9 +46,7 @@ export function NodePage({ nodeId, targets, runs, history }: NodePageProps) {
           trail={<PlaceTrail clusterId={found.cluster_id} />}
         >
           <DrainNote drain={found.drain} />
-          <StuckNote loads={found.stuck}>
-            {t`The node is offered nothing, and its queue waits, until its agent reports that nothing is left. Restore the storage or reboot the node.`}
-          </StuckNote>
+          <Stuck node={found} />
           <Section title={t`Now`}>
             <Now node={found} />
           </Section>
@@ -72,6 +70,22 @@ export function NodePage({ nodeId, targets, runs, history }: NodePageProps) {
         </Page>
       )}
     </LoadedPage>
+  );
+}
+
+/** From this wire version on an agent reports when the load is gone; one in a job of a batch system is not there to. */
+const REPORTS_STUCK = 3;
+
+function Stuck({ node }: { node: Node }) {
+  const clusters = useQuery(clustersQuery);
+  const launcher = clusters.data?.find((cluster) => cluster.id === node.cluster_id)?.launcher ?? "direct";
+  const reports = (node.wire_version ?? 0) >= REPORTS_STUCK && launcher === "direct";
+  return (
+    <StuckNote loads={node.stuck}>
+      {reports
+        ? t`The node is offered nothing, and its queue waits, until its agent reports that nothing is left. Restore the storage or reboot the node.`
+        : t`The node is offered nothing, and its queue waits, until an operator frees it or it is rebooted. Its agent does not report when the load is gone: restore the storage, then free the node.`}
+    </StuckNote>
   );
 }
 
