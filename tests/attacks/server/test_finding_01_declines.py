@@ -37,6 +37,7 @@ def test_an_agent_of_an_earlier_release_declines_and_no_run_fails_for_it(plant: 
         ("node_busy_locally", 30),
         ("memory_short", 60),
         ("target_hangs", 300),
+        ("target_fails", 300),
         ("directory_open_to_others", 300),
         ("no_load_user", 300),
         ("tool_missing", 300),
@@ -178,6 +179,7 @@ def test_a_node_that_only_sends_waits_for_no_target_of_its_own(plant: Site) -> N
 @pytest.mark.parametrize(
     ("code", "other"),
     [
+        ("target_fails", "target"),
         ("directory_open_to_others", "target"),
         ("tool_missing", "workload"),
         ("memory_short", "cell"),
