@@ -27,7 +27,6 @@ from iotide_agent.results import SpooledOutput
 from iotide_agent.runner.strays import Wanted, find_strays, read_found, write_wanted
 from iotide_agent.runner.users import acting_as, hand_over
 from iotide_agent.spool import order_files
-from iotide_agent.workloads import registry
 from iotide_agent.workloads.registry import announcements
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_wire.messages import Outcome
@@ -252,7 +251,7 @@ def test_programs_of_the_agents_own_are_unavailable_where_the_user_cannot_read_t
 ) -> None:
     (base / "closed").mkdir(mode=0o700)
     shutil.copy(os.path.realpath(sys.executable), base / "closed" / "python")
-    monkeypatch.setattr(registry.sys, "executable", str(base / "closed" / "python"))
+    monkeypatch.setattr(sys, "executable", str(base / "closed" / "python"))
     found = {told.name: told for told in announcements(SystemReader(), {}, IDS)}
     for name in ("create", "stream", "fill"):
         assert not found[name].available

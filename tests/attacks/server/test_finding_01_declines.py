@@ -191,8 +191,8 @@ def test_a_decline_puts_off_those_runs_alone_that_would_meet_the_same(plant: Sit
     """The second run of the same cell would, one that differs in what the code is about would not."""
     first, second = plant.add_runs([1], target="nfs", repeats=2)
     plant.clock.move(1)
-    differs = {"target": {"target": "scratch"}, "exclusive": {"exclusive": "none"}}.get(other, {})
-    (third,) = plant.add_runs([1], **{"target": "nfs", **differs})
+    target, exclusive = "scratch" if other == "target" else "nfs", "none" if other == "exclusive" else "node"
+    (third,) = plant.add_runs([1], target=target, exclusive=exclusive)
     if other == "workload":
         plant.change(
             "UPDATE cell SET workload_id = (SELECT id FROM workload WHERE name = 'fio') WHERE id ="
