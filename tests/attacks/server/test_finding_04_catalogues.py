@@ -162,6 +162,7 @@ def test_entries_that_no_node_has_any_more_use_up_no_room_and_old_results_keep_t
     plain = {"options_schema": {"type": "object"}, "option_defaults": {}, "bytes_needed": ONE, "bytes_moved": ONE}
     clusters.say("alpha", workload("used", **plain))
     measure(clusters, "alpha", "used", "write_bytes_per_second")
+    clusters.say("alpha", workload("copy0", revision=9, option_defaults=OPTION_DEFAULTS | {"to_come": 7}))
     for revision in range(1, 6):
         said = (workload(f"copy{number}", revision=revision) for number in range(3))
         shown = clusters.say("alpha", *said)
@@ -170,9 +171,11 @@ def test_entries_that_no_node_has_any_more_use_up_no_room_and_old_results_keep_t
     assert "used" in former
     with database.transaction() as session:
         stored = session.scalars(select(Workload.name).where(Workload.announced_by == "alpha")).all()
-        kept = session.scalars(select(WorkloadBaseline.name).where(WorkloadBaseline.name.like("copy%"))).all()
+        kept = session.scalars(
+            select(WorkloadBaseline.option_defaults).where(WorkloadBaseline.name.like("copy%"))
+        ).all()
     assert len(stored) <= 4 + 1
-    assert len(kept) == 3
+    assert kept == [OPTION_DEFAULTS] * 3
 
 
 def test_a_hello_that_is_rejected_all_over_is_one_line_in_the_log(

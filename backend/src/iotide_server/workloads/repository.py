@@ -66,6 +66,24 @@ _FORGET_BASELINES: Final = text(
     )
     """
 )
+_FORGET_DEFAULTS: Final = text(
+    """
+    UPDATE workload_baseline SET option_defaults = kept.defaults
+    FROM (
+        SELECT baseline.name, coalesce(jsonb_object_agg(one.key, one.value) FILTER (WHERE EXISTS (
+            SELECT FROM workload
+            WHERE workload.name || coalesce('@' || workload.cluster_id, '') = baseline.name
+              AND (jsonb_exists(workload.option_defaults, one.key)
+                   OR jsonb_exists(CAST(workload.options_schema AS jsonb) -> 'properties', one.key))
+        )), '{}') AS defaults
+        FROM workload_baseline AS baseline CROSS JOIN LATERAL jsonb_each(baseline.option_defaults) AS one
+        WHERE baseline.name = ANY(CAST(:names AS text[]))
+        GROUP BY baseline.name
+    ) AS kept
+    WHERE workload_baseline.name = kept.name AND workload_baseline.option_defaults <> kept.defaults
+    """
+)
+"""Of options that no entry has: no cell can have them either, so no series is known by another key for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +177,16 @@ def remove_unused(session: Session, catalogue: Catalogue) -> None:
 
 
 def remove(session: Session, workload_ids: Collection[int]) -> None:
-    """Remove those of these entries that nobody uses, and the frozen defaults of names that have none left."""
+    """Remove those of these entries that nobody uses, and the frozen defaults of options that no entry is left with."""
     unused = session.execute(
         select(Workload.id, Workload.name, Workload.cluster_id).where(Workload.id == any_of(workload_ids), ~_USED)
     ).all()
     ids = [row.id for row in unused]
     session.execute(delete(NodeWorkload).where(NodeWorkload.workload_id == any_of(ids)))  # of nodes out of service
     session.execute(delete(Workload).where(Workload.id == any_of(ids)))
-    keys = {Catalogue(row.cluster_id).key(row.name) for row in unused}
-    session.execute(_FORGET_BASELINES.bindparams(names=sorted(keys)))
+    keys = sorted({Catalogue(row.cluster_id).key(row.name) for row in unused})
+    for statement in (_FORGET_BASELINES, _FORGET_DEFAULTS):
+        session.execute(statement, {"names": keys})
 
 
 def revision_before(session: Session, catalogue: Catalogue, name: str, revision: int) -> tuple[int, int] | None:
