@@ -27,6 +27,7 @@ from iotide_agent.results import SpooledOutput
 from iotide_agent.runner.strays import Wanted, find_strays, read_found, write_wanted
 from iotide_agent.runner.users import acting_as, hand_over
 from iotide_agent.spool import order_files
+from iotide_agent.workloads import registry
 from iotide_agent.workloads.registry import announcements
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_wire.messages import Outcome
@@ -246,17 +247,27 @@ def test_a_tool_that_the_user_may_not_start_makes_its_workload_unavailable(
     assert (by_root["fio"], by_root["command"]) == (True, True)
 
 
-def test_programs_of_the_agents_own_are_unavailable_where_the_user_cannot_read_them(
-    base: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+def test_programs_of_the_agents_own_are_available_where_the_user_can_read_them(
+    base: Path, monkeypatch: pytest.MonkeyPatch, mode: int
 ) -> None:
-    (base / "closed").mkdir(mode=0o700)
-    shutil.copy(os.path.realpath(sys.executable), base / "closed" / "python")
-    monkeypatch.setattr(sys, "executable", str(base / "closed" / "python"))
+    """It matters not that another user, who installed the agent, could exchange them."""
+    runner = base / "agent" / "iotide_agent" / "runner"
+    shutil.copytree(RUNNER, runner, ignore=shutil.ignore_patterns("__pycache__"))
+    (runner.parent / "__init__.py").touch()
+    os.chown(base / "agent", USER + 1, USER + 1)
+    (base / "agent").chmod(mode)
+    python = shutil.which("python3", path="/usr/bin")
+    monkeypatch.setattr(sys, "executable", python)
+    monkeypatch.setattr(registry, "RUNNER", runner / "__main__.py")
     found = {told.name: told for told in announcements(SystemReader(), {}, IDS)}
     for name in ("create", "stream", "fill"):
-        assert not found[name].available
-        assert f"Permission denied for user {USER}" in str(found[name].unavailable_because)
+        assert found[name].available == (mode == 0o755), found[name].unavailable_because
     assert found["dd"].available
+    if mode == 0o700:
+        because = str(found["create"].unavailable_because)
+        assert f"by user {USER}, who runs the loads" in because
+        assert because.endswith("install the agent where that user may read it (UV_TOOL_DIR=/opt/uv/tools)")
 
 
 def test_the_check_says_that_the_user_cannot_read_a_device(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:

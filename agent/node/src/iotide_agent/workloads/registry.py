@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from iotide_agent.own_files import why_exchangeable
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
+from iotide_agent.runner_process import RUNNER
 from iotide_agent.workloads.base import Workload
 from iotide_agent.workloads.bonnie import BonnieWorkload
 from iotide_agent.workloads.command import CommandWorkload
@@ -192,8 +193,11 @@ def _tool_version(found: Workload[Any], reader: Reader, run_as: tuple[int, ...])
 def _why_not_started(found: Workload[Any], reader: Reader, run_as: tuple[int, ...]) -> str | None:
     """Return why the user who runs the loads cannot start what its tool's version says nothing of, with the remedy."""
     if found.needs_python:
-        for reason in why_exchangeable([sys.executable], reader, run_as).values():
-            return f"{reason}; or install the agent where that user may read it, such as UV_TOOL_DIR=/opt/uv/tools"
+        # Stands for all of them: the same interpreter, with a file of the same package.
+        argv = (sys.executable, "-I", "-S", str(RUNNER), "--walls", "", "/")
+        printed = reader.read(CommandWant(argv, "python3", run_as=run_as))
+        if isinstance(printed, Unavailable):
+            return f"{printed.because}, or install the agent where that user may read it (UV_TOOL_DIR=/opt/uv/tools)"
     for program in found.settings.outside_programs():
         if isinstance(reader.read(CommandWant(("test", "-x", program), "coreutils", run_as=run_as)), Unavailable):
             return f"{program} cannot be started by user {run_as[0]}, who runs the loads; let that user execute it"
