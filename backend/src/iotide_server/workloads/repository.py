@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, cast, delete, exists, func, or_, select, text
 from sqlalchemy.dialects.postgresql import JSONPATH, aggregate_order_by, insert
@@ -98,6 +98,17 @@ class Availability:
     tool_version: str | None
 
 
+class Entry(NamedTuple):
+    """What an entry of a catalogue is known by; the digest as it is stored."""
+
+    name: str
+    revision: int
+    digest: str
+
+
+_ENTRY: Final = (Workload.name, Workload.revision, Workload.schema_sha256)
+
+
 @dataclass(frozen=True, slots=True)
 class NodesAlike:
     """Nodes that have a workload in the same way, of which a cluster of thousands has a handful."""
@@ -148,17 +159,34 @@ def upsert_rejected(session: Session, catalogue: Catalogue, name: str, announced
     return upsert_workload(session, catalogue, row)
 
 
-def entries_of_others(session: Session, node: Node) -> frozenset[tuple[str, int, str]]:
-    """Return name, revision and stored digest of each entry that other nodes of the node's cluster have now."""
-    on_another = (
-        select(NodeWorkload)
-        .join(Node, Node.id == NodeWorkload.node_id)
-        .where(NodeWorkload.workload_id == Workload.id, Node.id != node.id, IN_SERVICE)
-    )
-    statement = select(Workload.name, Workload.revision, Workload.schema_sha256).where(
-        Workload.cluster_id == node.cluster_id, exists(on_another)
-    )
-    return frozenset((name, revision, digest) for name, revision, digest in session.execute(statement))
+def entries_of(session: Session, node: Node) -> frozenset[Entry]:
+    """Return the entries that the node has now."""
+    has = select(*_ENTRY).join(NodeWorkload, NodeWorkload.workload_id == Workload.id)
+    return frozenset(Entry(*row) for row in session.execute(has.where(NodeWorkload.node_id == node.id)))
+
+
+def others_have(session: Session, node: Node, entry: Entry) -> bool:
+    """Return whether another node of the node's cluster has the entry now."""
+    one = (Workload.name == entry.name, Workload.revision == entry.revision, Workload.schema_sha256 == entry.digest)
+    return session.scalar(select(exists().where(*one, *_on_another(node)))) is True
+
+
+def entries_of_others(session: Session, node: Node) -> frozenset[Entry]:
+    """Return the entries of the cluster's own catalogue that other nodes of the node's cluster have now."""
+    on_another = exists().where(*_on_another(node)).correlate(Workload)
+    own = select(*_ENTRY).where(Workload.cluster_id == node.cluster_id, on_another)
+    return frozenset(Entry(*row) for row in session.execute(own))
+
+
+def _on_another(node: Node) -> list[ColumnElement[bool]]:
+    """Return what holds where another node in service, of the node's cluster, has the workload."""
+    return [
+        NodeWorkload.workload_id == Workload.id,
+        NodeWorkload.node_id == Node.id,
+        Node.cluster_id == node.cluster_id,
+        Node.id != node.id,
+        IN_SERVICE,
+    ]
 
 
 def remove_unused(session: Session, catalogue: Catalogue) -> None:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from iotide_server.workloads import repository
 from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
 from iotide_server.workloads.models import EVERYWHERE, Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_server.workloads.options import complete_options, is_by_option
-from iotide_server.workloads.repository import NodesAlike
+from iotide_server.workloads.repository import Entry, NodesAlike
 from iotide_wire.built_in import (
     FIRST_REVISION,
     BuiltIn,
@@ -45,25 +45,30 @@ class CatalogueEntry:
     nodes: Sequence[NodesAlike]
 
 
-@dataclass(slots=True)
 class _Room:
     """The room that a cluster's catalogue has for one node's announcement.
 
-    Attributes:
-        of_others: entries that other nodes of the cluster have now: name, revision and digest as they are stored.
+    What the node or another one has already needs none, so a thousand agents that start at once ask for little.
     """
 
-    catalogue: Catalogue
-    of_others: frozenset[tuple[str, int, str]]
-    _own: set[tuple[str, int, str]] = field(default_factory=set)
+    def __init__(self, session: Session, node: Node) -> None:
+        self.catalogue = Catalogue(node.cluster_id)
+        self._session = session
+        self._node = node
+        self._before = repository.entries_of(session, node)
+        self._of_others: frozenset[Entry] | None = None
+        self._own: set[Entry] = set()
 
     def take(self, name: str, revision: int, digest: str) -> bool:
         """Return whether there is room for an entry, which is taken then."""
-        entry = name, revision, self.catalogue.key(digest)
-        if entry in self.of_others or entry in self._own:
-            return True
-        if len(self.of_others) + len(self._own) >= repository.MOST_ENTRIES:
-            return False
+        entry = Entry(name, revision, self.catalogue.key(digest))
+        if not (
+            entry in self._before or entry in self._own or repository.others_have(self._session, self._node, entry)
+        ):
+            if self._of_others is None:
+                self._of_others = repository.entries_of_others(self._session, self._node)
+            if len(self._of_others | self._own) >= repository.MOST_ENTRIES:
+                return False
         self._own.add(entry)
         return True
 
@@ -75,7 +80,7 @@ def announce(session: Session, node: Node, announcements: Sequence[WorkloadAnnou
     alone. One that is rejected is stored as unavailable, with the reason.
     """
     rows: dict[int, NodeWorkload] = {}
-    room = _Room(Catalogue(node.cluster_id), repository.entries_of_others(session, node))
+    room = _Room(session, node)
     refusals: list[Json] = []
     for announced in sorted(announcements, key=lambda workload: workload.name):
         try:
