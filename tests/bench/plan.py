@@ -1,8 +1,9 @@
 """What a campaign of 100,000 cells costs: its preview, its submission, and all that shows or ends it.
 
-The API answers in this process, on a private PostgreSQL. Three plans are previewed, and the slowest one counts: many
-options that change no size, many sizes, and many nodes and targets. The last two targets were measured before. Then the
-first plan is submitted, shown, passed over by the scheduler, judged by the worker and cancelled.
+The API answers in this process, on a private PostgreSQL. Four plans are previewed, and the slowest one counts: many
+options that change no size, many sizes, many nodes and targets, and options of fio that depend on each other. The last
+two targets were measured before. Then the first plan is submitted, shown, passed over by the scheduler, judged by the
+worker and cancelled; that of fio is submitted under the same limit.
 """
 
 import time
@@ -33,7 +34,14 @@ from iotide_server.trends.peer_marks import judge_peers
 CAMPAIGNS: Final = "/api/v1/campaigns"
 NODES: Final = 100
 TARGETS: Final = 10
-MOST_SECONDS: Final = {"preview": 1.0, "submit": 10.0, "queue": 1.0, "campaign": 1.0, "cancel": 10.0}
+MOST_SECONDS: Final = {
+    "preview": 1.0,
+    "submit": 10.0,
+    "submit_fio": 10.0,
+    "queue": 1.0,
+    "campaign": 1.0,
+    "cancel": 10.0,
+}
 _KIB: Final = 1024
 _FINISHED: Final = text(
     "UPDATE run SET state = 'finished', started_at = created_at, ended_at = created_at + interval '1 s'"
@@ -44,7 +52,7 @@ _say = Console(stderr=True)
 
 
 def plans(ready: ReadyCluster) -> dict[str, dict[str, Any]]:
-    """Return three plans of 100,000 cells each."""
+    """Return four plans of 100,000 cells each."""
     one = {"nodes": ["n1"], "targets": ["scratch"], "repeats": 1}
     blocks = [512 * number for number in range(1, 251)]
     sizes = [4 * _KIB * number for number in range(1, 1001)]
@@ -61,6 +69,7 @@ def plans(ready: ReadyCluster) -> dict[str, dict[str, Any]]:
             **one,
             workloads=[_dd({"file_size_bytes": sizes, "writers": list(range(1, 51)), "data": ["zeroes", "random"]})],
         ),
+        "fio": ready.plan(**one, workloads=[_fio()]),
         "nodes": ready.plan(targets=[f"t{number}" for number in range(TARGETS)], repeats=1, workloads=[_dd(few)]),
     }
 
@@ -68,6 +77,17 @@ def plans(ready: ReadyCluster) -> dict[str, dict[str, Any]]:
 def _dd(sweep: dict[str, Any]) -> dict[str, Any]:
     fixed = {} if "file_size_bytes" in sweep else {"file_size_bytes": "1 MiB"}
     return {"workload": "dd", "options": fixed, "sweep": sweep}
+
+
+def _fio() -> dict[str, Any]:
+    """Return fio with engines and depths, of which its schema allows certain combinations."""
+    sweep = {
+        "block_size_bytes": [4 * _KIB * number for number in range(1, 251)],
+        "rw": ["randread", "randwrite"],
+        "io_engine": ["libaio", "io_uring"],
+        "io_depth": list(range(1, 101)),
+    }
+    return {"workload": "fio", "options": {"file_size_bytes": "1 MiB"}, "sweep": sweep}
 
 
 def timed(what: str, ask: Callable[[], Response | None]) -> float:
@@ -122,6 +142,8 @@ def measure(database: Database, client: TestClient, took: dict[str, float]) -> N
     took["pass"] = timed("pass", lambda: start(database))
     took["run"] = timed("run", lambda: get(f"/runs/{last_run(database)}"))
     took["cancel"] = timed("cancel", lambda: post(f"/{campaign_id}/cancel"))
+    took["submit_fio"] = timed("submit of fio", lambda: post("", shown["fio"]))
+    timed("cancel of fio", lambda: post(f"/{int(campaign_id) + 1}/cancel"))
     took["submit_nodes"] = timed("submit of nodes", lambda: post("", shown["nodes"]))
     took["queue_nodes"] = timed("queue of nodes", lambda: get(f"/clusters/{ready.cluster.id}/queue?limit=200"))
 

@@ -43,6 +43,7 @@ from iotide_server.kit.guard import Guard
 from iotide_server.kit.metering import Metering
 from iotide_server.kit.openapi import DescribedApi
 from iotide_server.kit.proxies import behind_proxies
+from iotide_server.kit.quotas import IN_SESSION
 from iotide_server.kit.turns import Turns
 from iotide_server.kit.web import install_error_handlers
 from iotide_server.live.feed import Feed
@@ -109,6 +110,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
             pool_size=BEAT_CONNECTIONS + CALLER_CONNECTIONS,
             statement_seconds=settings.statement_seconds,
         ),
+        info={IN_SESSION: settings.quotas},
     )
     redis = Redis.from_url(
         settings.redis_url.get_secret_value(), socket_timeout=REDIS_SECONDS, socket_connect_timeout=REDIS_SECONDS

@@ -22,6 +22,7 @@ from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import WORK_STATEMENT_SECONDS, Database, open_engine
 from iotide_server.kit.pulse import want_pulse
 from iotide_server.kit.queue import Broker
+from iotide_server.kit.quotas import IN_SESSION
 from iotide_server.kit.wake import SCHEDULER_LOCK, WAKE_CHANNEL
 from iotide_server.operations.exposition import SCHEDULER_OFFSET, ProcessMetrics, registry_of, serve_metrics
 from iotide_server.scheduling.due import FairShare
@@ -67,7 +68,8 @@ def run(settings: Settings) -> None:
     """Schedule until a signal says to stop; a database or a Redis that is away is waited for."""
     stop = Stop()
     database_url = settings.database_url.get_secret_value()
-    database = Database(open_engine(database_url, pool_size=_CONNECTIONS, statement_seconds=WORK_STATEMENT_SECONDS))
+    engine = open_engine(database_url, pool_size=_CONNECTIONS, statement_seconds=WORK_STATEMENT_SECONDS)
+    database = Database(engine, info={IN_SESSION: settings.quotas})
     registry = registry_of(ProcessMetrics("scheduler", database.engine))
     serve_metrics(registry, settings.metrics_address, SCHEDULER_OFFSET)
     with contextlib.closing(Broker(settings.redis_url.get_secret_value(), _NAMED_TOGETHER)) as broker:

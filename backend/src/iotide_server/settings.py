@@ -15,6 +15,8 @@ from iotide_server.accounts.rotation import SessionTerms
 from iotide_server.kit.listening import Address, check_listen, parse_listen
 from iotide_server.kit.logs import LogFormat
 from iotide_server.kit.proxies import check_proxies
+from iotide_server.kit.quotas import DEFAULTS as DEFAULT_QUOTAS
+from iotide_server.kit.quotas import Quotas
 from iotide_server.kit.vault import Vault
 from iotide_server.notifications.addresses import Reach, hosts_of
 from iotide_server.results.limits import DEFAULTS, ReportLimits
@@ -62,6 +64,8 @@ class Settings(BaseSettings):
         report_samples, report_series, report_labels, report_label_values, report_counters, report_curve_pieces,
         report_raw_bytes, report_raw_bytes_a_day, report_log_lines, report_hellos_a_minute: see
             `results.limits.ReportLimits`.
+        quota_waiting_runs, quota_waiting_runs_of_person, quota_active_schedules, quota_templates, quota_events_a_day:
+            see `kit.quotas.Quotas`.
         vault_key: seals the secrets of notification channels, see `kit.vault`; None: none can be stored.
         notify_loopback: notifications may go to services on the server's own machine, by any of its addresses, such as
             a mail relay.
@@ -103,6 +107,11 @@ class Settings(BaseSettings):
     report_raw_bytes_a_day: int = Field(default=DEFAULTS.raw_bytes_a_day, gt=0)
     report_log_lines: int = Field(default=DEFAULTS.log_lines, gt=0)
     report_hellos_a_minute: int = Field(default=DEFAULTS.hellos_a_minute, gt=0)
+    quota_waiting_runs: int = Field(default=DEFAULT_QUOTAS.waiting_runs, gt=0)
+    quota_waiting_runs_of_person: int = Field(default=DEFAULT_QUOTAS.waiting_runs_of_person, gt=0)
+    quota_active_schedules: int = Field(default=DEFAULT_QUOTAS.active_schedules, gt=0)
+    quota_templates: int = Field(default=DEFAULT_QUOTAS.templates, gt=0)
+    quota_events_a_day: int = Field(default=DEFAULT_QUOTAS.events_a_day, gt=0)
     vault_key: Annotated[SecretStr, AfterValidator(_check_key)] | None = None
     notify_loopback: bool = False
     session_hours: float = Field(default=720.0, gt=0, le=8784)
@@ -133,6 +142,11 @@ class Settings(BaseSettings):
     def report_limits(self) -> ReportLimits:
         """How much a node may report."""
         return ReportLimits(**{field.name: getattr(self, f"report_{field.name}") for field in fields(ReportLimits)})
+
+    @property
+    def quotas(self) -> Quotas:
+        """How much operators may keep in a cluster."""
+        return Quotas(**{field.name: getattr(self, f"quota_{field.name}") for field in fields(Quotas)})
 
     @property
     def session_terms(self) -> SessionTerms:

@@ -19,6 +19,7 @@ from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import WORK_STATEMENT_SECONDS, Database, open_engine
 from iotide_server.kit.pulse import PULSE, pulse_handler
 from iotide_server.kit.queue import SERVER_QUEUE, WORK_TASK, celery_app
+from iotide_server.kit.quotas import IN_SESSION
 from iotide_server.kit.work import Handler, ManyHandler, do_together, do_work, put_off, run_errand
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.digests import DIGEST
@@ -67,7 +68,8 @@ def run(settings: Settings) -> None:
     """Work until a signal says to stop; what is under way is ended first."""
     give_memory_back()
     database_url = settings.database_url.get_secret_value()
-    database = Database(open_engine(database_url, pool_size=_THREADS, statement_seconds=WORK_STATEMENT_SECONDS))
+    engine = open_engine(database_url, pool_size=_THREADS, statement_seconds=WORK_STATEMENT_SECONDS)
+    database = Database(engine, info={IN_SESSION: settings.quotas})
     registry = registry_of(ProcessMetrics("worker", database.engine))
     serve_metrics(registry, settings.metrics_address, WORKER_OFFSET)
     app = celery_app(settings.redis_url.get_secret_value())

@@ -5416,7 +5416,7 @@ export interface components {
          * Firing
          * @description What a firing came to.
          *
-         *     `problem` says why a failed one has no campaign. `missed` counts firings that came while no scheduler was there, for
+         *     `problem` says why a failed or skipped one has no campaign. `missed` counts firings that came while no scheduler was there, for
          *     which this one stands. `asked_by` is the person who asked for it by hand.
          */
         Firing: {

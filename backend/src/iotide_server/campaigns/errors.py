@@ -48,6 +48,20 @@ class CampaignTooLargeError(InvalidInputError):
         )
 
 
+class CampaignRowsError(InvalidInputError):
+    """The runs name more nodes and targets, all together, than may be stored for one campaign."""
+
+    code = "campaign_rows"
+
+    def __init__(self, rows: int, allowed: int) -> None:
+        super().__init__(
+            f"runs times the nodes, targets and observers of each are {rows:,}; a campaign has at most {allowed:,}",
+            field="nodes_at_once",
+            value=rows,
+            remedy="name fewer nodes, targets and observers together, or fewer swept values or repeats",
+        )
+
+
 class OptionsTooLargeError(InvalidInputError):
     """The options of all configurations together take more memory and disk than a campaign may."""
 

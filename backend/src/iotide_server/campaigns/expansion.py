@@ -7,6 +7,7 @@ from math import prod
 from typing import Generic, TypeVar
 
 from iotide_server.campaigns.errors import (
+    CampaignRowsError,
     CampaignTooLargeError,
     NodeNotInPlanError,
     NotInPlanError,
@@ -24,6 +25,8 @@ from iotide_wire.measured import StepRole
 from iotide_wire.plan import CampaignPlan, NodesAtOnce, Roles, WorkloadChoice
 
 MAX_RUNS = 100_000
+MAX_ROWS = 2_000_000
+"""Of each run a place for each of its nodes with each of its targets, and one for each observer."""
 
 NodeT = TypeVar("NodeT")
 TargetT = TypeVar("TargetT")
@@ -163,11 +166,32 @@ def run_count(plan: CampaignPlan) -> int:
     return cell_count(plan) * plan.repeats
 
 
+def row_count(plan: CampaignPlan) -> int:
+    """Count nodes times targets, and observers, of all runs together, without making any of them."""
+    return plan.repeats * sum(
+        len(stages_of(plan, choice))
+        * prod(len(values) for values in choice.sweep.values())
+        * (
+            _nodes_in_sets(plan, choice) * len(targets_of(plan, choice))
+            + _node_set_count(plan, choice) * len(target_sets(plan, choice)) * len(observers_of(plan, choice))
+        )
+        for choice in plan.workloads
+    )
+
+
+def _nodes_in_sets(plan: CampaignPlan, choice: WorkloadChoice) -> int:
+    if choice.roles is not None:
+        return 2 * _node_set_count(plan, choice)
+    at_once = _nodes_at_once(plan, choice)
+    return len(_named_nodes(plan, choice)) if isinstance(at_once, bool) else sum(at_once)
+
+
 def check_matrix(plan: CampaignPlan) -> None:
     """Make sure that the matrix can be expanded.
 
     Raises:
         CampaignTooLargeError: it means more than MAX_RUNS runs.
+        CampaignRowsError: its runs have more than MAX_ROWS places.
         RepeatedEntryError: a node, an observer, a target or a count of nodes is named twice.
         TooFewNodesError: more nodes are to load together than there are.
         NotInPlanError: a workload names what the plan does not.
@@ -179,6 +203,9 @@ def check_matrix(plan: CampaignPlan) -> None:
     runs = run_count(plan)
     if runs > MAX_RUNS:
         raise CampaignTooLargeError(runs, MAX_RUNS)
+    rows = row_count(plan)
+    if rows > MAX_ROWS:
+        raise CampaignRowsError(rows, MAX_ROWS)
     _check_distinct("nodes", plan.nodes)
     _check_distinct("observers", plan.observers)
     _check_distinct("targets", plan.targets)

@@ -23,7 +23,7 @@ from iotide_server.campaigns.repeat_errors import (
     TooManyRunsError,
 )
 from iotide_server.campaigns.schemas import RepeatsInput
-from iotide_server.campaigns.service import new_runs
+from iotide_server.campaigns.service import new_runs, require_room
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.wake import wake_scheduler
@@ -59,6 +59,7 @@ def add(session: Session, principal: Principal, more: MoreRepeats, now: datetime
         IdempotencyKeyReusedError: the key came with another request before.
         CellsNotFoundError: a cell is none of the campaign's.
         TooManyRunsError: the campaign would have more runs than one may have.
+        QuotaReachedError: too many runs would wait.
         CellStageOverError: a cell's stage is over, and the servers are no longer as they were in it.
         CellResourcesGoneError: a node or a target of a cell was retired, or a target taken off a node.
     """
@@ -107,6 +108,7 @@ def _addable_cells(session: Session, campaign: Campaign, wanted: RepeatsInput) -
     count = repository.run_count(session, campaign.id) + wanted.repeats * len(cell_ids)
     if count > MAX_RUNS:
         raise TooManyRunsError(campaign.id, wanted.repeats, count, MAX_RUNS)
+    require_room(session, campaign.cluster_id, campaign.owner_id, wanted.repeats * len(cell_ids))
     present = repository.hold_present_stage(session, campaign.id)
     for cell_id in cell_ids:
         if present is not None and stage_of[cell_id] < present:

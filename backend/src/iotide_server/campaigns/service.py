@@ -19,6 +19,7 @@ from iotide_server.campaigns.planning import resolve
 from iotide_server.campaigns.reading import visible_campaign
 from iotide_server.kit.db import Json, refresh_statistics
 from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.quotas import QuotaReachedError, quotas_of
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.runs import repository as runs_repository
@@ -48,6 +49,7 @@ def submit(
 
     Raises:
         IdempotencyKeyReusedError: the key came with another plan before.
+        QuotaReachedError: too many runs would wait.
         IotideError: the plan cannot be carried out, see `planning.resolve`.
     """
     digest = canonical_sha256(plan.model_dump(mode="json"))
@@ -55,6 +57,7 @@ def submit(
     if repeated is not None:
         return repeated
     planned = resolve(session, principal, plan)
+    require_room(session, planned.cluster.id, principal.user_id, run_count(plan))
     campaign = Campaign(
         cluster_id=planned.cluster.id,
         name=plan.name,
@@ -89,6 +92,24 @@ def submit(
     live.publish(session, "campaign", campaign.id, campaign.cluster_id)
     wake_scheduler(session, "campaign")
     return Submitted(campaign.id, is_new=True)
+
+
+def require_room(session: Session, cluster_id: int, owner_id: int | None, runs: int) -> None:
+    """Check that so many more runs of this person's campaigns may wait in the cluster.
+
+    Raises:
+        QuotaReachedError: naming the quota of the person or of the cluster.
+    """
+    quotas = quotas_of(session)
+    of_cluster, of_person = repository.waiting_runs(session, cluster_id, owner_id)
+    for waiting, most, whose, setting in (
+        (of_person, quotas.waiting_runs_of_person, "of one person ", "WAITING_RUNS_OF_PERSON"),
+        (of_cluster, quotas.waiting_runs, "", "WAITING_RUNS"),
+    ):
+        if waiting + runs > most:
+            remedy = f"wait, cancel campaigns, or have an administrator raise IOTIDE_QUOTA_{setting}"
+            what = f"waiting runs {whose}in the cluster"
+            raise QuotaReachedError(what, waiting + runs, most, field="repeats", remedy=remedy)
 
 
 def _repeated(session: Session, principal: Principal, key: str | None, digest: str) -> Submitted | None:

@@ -2,7 +2,7 @@
 
 import select
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
@@ -65,6 +65,9 @@ CONNECTIONS = 3
 
 EXPORT_STATEMENT_SECONDS: Final = 300.0
 """The time limit of a statement that reads a piece of an export."""
+
+FIRING_STATEMENT_SECONDS: Final = 30.0
+"""The time limit of a statement of a firing, during which the scheduler does nothing else; as of a request."""
 
 WORK_STATEMENT_SECONDS: Final = 3600.0
 """The time limit of the worker's and the scheduler's statements; nobody waits at a page for these."""
@@ -222,12 +225,13 @@ class Database:
     Attributes:
         beats: the same database, over connections that no route takes where there are such: of heartbeats and of
             finding out who calls.
+        info: what each session has in its `info`, for example the site's quotas.
     """
 
-    def __init__(self, engine: Engine, of_beats: Engine | None = None) -> None:
+    def __init__(self, engine: Engine, of_beats: Engine | None = None, info: Mapping[str, Any] | None = None) -> None:
         self.engine = engine
         self.beats = self if of_beats is None else Database(of_beats)
-        self._sessions = sessionmaker(engine, expire_on_commit=False)
+        self._sessions = sessionmaker(engine, expire_on_commit=False, info=dict(info or {}))
 
     @contextmanager
     def transaction(self, *, statement_seconds: float | None = None) -> Iterator[Session]:

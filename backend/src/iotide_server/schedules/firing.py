@@ -3,6 +3,7 @@
 from datetime import datetime
 
 import structlog
+from psycopg.errors import QueryCanceled
 from pydantic import ValidationError
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session
@@ -10,7 +11,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts import authentication
 from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns import service as campaigns
-from iotide_server.kit.db import Database
+from iotide_server.kit.db import FIRING_STATEMENT_SECONDS, Database
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.work import want_work
 from iotide_server.kit.zones import zone_named
@@ -31,20 +32,16 @@ def calendar_of(schedule: Schedule) -> Calendar:
     return Calendar(schedule.cron, zone, schedule.random_offset_seconds, schedule.ends_at)
 
 
-def fire_due(database: Database, now: datetime) -> bool:
-    """Fire every schedule that is due.
+def fire_due(database: Database, now: datetime, statement_seconds: float = FIRING_STATEMENT_SECONDS) -> bool:
+    """Fire the schedule that has been due for longest; others that are due wait for the next call.
+
+    Args:
+        statement_seconds: the time limit of a statement; a plan that takes longer is not submitted.
 
     Returns:
         Whether there was any.
     """
-    has_fired = False
-    while _fire_one(database, now):
-        has_fired = True
-    return has_fired
-
-
-def _fire_one(database: Database, now: datetime) -> bool:
-    with database.transaction() as session:
+    with database.transaction(statement_seconds=statement_seconds) as session:
         schedule = repository.lock_due(session, now)
         if schedule is None or schedule.planned_at is None:
             return False
@@ -58,7 +55,11 @@ def _fire_one(database: Database, now: datetime) -> bool:
         firing = repository.add_firing(session, schedule.id, passed.last, now)
         if firing is not None:
             firing.missed = passed.count if is_late else passed.count - 1
-            if not is_late or schedule.missed == MissedFirings.RUN_ONCE:
+            if is_late and schedule.missed == MissedFirings.SKIP:
+                pass
+            elif repository.last_campaign_waits(session, schedule.id):
+                firing.missed = 0  # by which it is told from one that nobody was there to fire
+            else:
                 _submit(session, schedule, firing, now)
                 schedule.firings_made += 1
             _log.info(
@@ -116,8 +117,10 @@ def _submit(session: Session, schedule: Schedule, firing: Firing, now: datetime)
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         firing.problem = f"plan.{field}: {first['msg']}; save the schedule anew"
-    except (OperationalError, InterfaceError):
-        raise  # the database was away or had to choose between two: all of the firing is done again
+    except (OperationalError, InterfaceError) as error:
+        if not isinstance(error.orig, QueryCanceled):
+            raise  # the database was away or had to choose between two: all of the firing is done again
+        firing.problem = "storing its runs took longer than a request may take; sweep fewer values, or name fewer nodes"
     except Exception:  # noqa: BLE001 - a fault of ours in one plan must not keep all other runs from starting
         _log.exception("firing_failed", schedule_id=schedule.id)
         firing.problem = "the server met a fault of its own, which its log tells; run the schedule now to try again"

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -62,6 +62,22 @@ def add_firing(session: Session, schedule_id: int, planned_at: datetime, now: da
     """A firing that has come to nothing yet; None where there is one of that moment."""
     statement = insert(Firing).values(schedule_id=schedule_id, planned_at=planned_at, fired_at=now)
     return session.scalar(statement.on_conflict_do_nothing().returning(Firing))
+
+
+def last_campaign_waits(session: Session, schedule_id: int) -> bool:
+    """Check that the last campaign of the schedule has runs that still wait."""
+    statement = text(
+        "SELECT EXISTS (SELECT FROM run WHERE state = 'waiting' AND campaign_id = ("
+        "SELECT campaign_id FROM firing WHERE schedule_id = :schedule_id AND campaign_id IS NOT NULL"
+        " ORDER BY id DESC LIMIT 1))"
+    )
+    return bool(session.scalar(statement, {"schedule_id": schedule_id}))
+
+
+def active_in(session: Session, cluster_id: int) -> int:
+    """Count the schedules of a cluster that fire, this transaction's own among them."""
+    statement = select(func.count()).where(Schedule.cluster_id == cluster_id, Schedule.state == "active")
+    return session.scalar(statement) or 0
 
 
 def firing_at(session: Session, schedule_id: int, planned_at: datetime) -> Firing:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
@@ -33,6 +33,12 @@ class ScheduleState(StrEnum):
     ENDED = "ended"
 
 
+STILL_WAITS: Final = (
+    "skipped: runs of the previous campaign still wait; let them start, cancel them, or fire less often"
+)
+"""Why a firing was skipped for which nobody was missing."""
+
+
 class FiringOutcome(StrEnum):
     """What a firing came to."""
 
@@ -59,8 +65,8 @@ class CalendarPreview(Output):
 class Firing(Output):
     """What a firing came to.
 
-    `problem` says why a failed one has no campaign. `missed` counts firings that came while no scheduler was there, for
-    which this one stands. `asked_by` is the person who asked for it by hand.
+    `problem` says why a failed or skipped one has no campaign. `missed` counts firings that came while no scheduler
+    was there, for which this one stands. `asked_by` is the person who asked for it by hand.
     """
 
     id: int
@@ -81,6 +87,8 @@ class Firing(Output):
         elif row.problem is not None:
             outcome = FiringOutcome.FAILED
         own = {name: getattr(row, name) for name in cls.model_fields if name != "outcome"}
+        if outcome is FiringOutcome.SKIPPED and row.missed == 0:
+            own["problem"] = STILL_WAITS
         return cls(outcome=outcome, **own)
 
 

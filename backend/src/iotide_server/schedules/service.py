@@ -18,6 +18,7 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.prefix import within
+from iotide_server.kit.quotas import QuotaReachedError, quotas_of
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.schedules import models, repository
@@ -91,11 +92,13 @@ def create(session: Session, principal: Principal, given: SchedulePlan, now: dat
     Raises:
         InvalidInputError: its calendar cannot be read, or never fires.
         ScheduleNameTakenError: the name is in use.
+        QuotaReachedError: the cluster has as many active schedules as it may have.
         IotideError: the plan cannot be carried out, see `planning.resolve`; its field begins with `plan.`.
     """
     made = models.Schedule(created_at=now, firings_made=0)
     _write(session, principal, made, given, now)
     _insert(session, made)
+    _require_room(session, made.cluster_id)
     plan_next(made, made.planned_at)
     _announce(session, principal, made, "schedule_created", after=_summary(made))
     return made.id
@@ -109,7 +112,7 @@ def replace(session: Session, principal: Principal, schedule_id: int, given: Sch
         IotideError: as `create`.
     """
     changed = _own(session, principal, schedule_id)
-    before, was_paused = _summary(changed), changed.state == "paused"
+    before, state_before = _summary(changed), changed.state
     _write(session, principal, changed, given, now)
     try:
         with session.begin_nested():
@@ -117,8 +120,10 @@ def replace(session: Session, principal: Principal, schedule_id: int, given: Sch
     except IntegrityError as error:
         raise ScheduleNameTakenError(given.name) from error
     plan_next(changed, changed.planned_at)
-    if was_paused:
+    if state_before == "paused":
         rest(changed, "paused")
+    elif state_before == "ended":
+        _require_room(session, changed.cluster_id)
     _announce(session, principal, changed, "schedule_changed", before=before, after=_summary(changed))
 
 
@@ -180,6 +185,7 @@ def resume(session: Session, principal: Principal, schedule_id: int, now: dateti
     Raises:
         ScheduleNotFoundError: there is none that the caller may see, or it was removed.
         ScheduleEndedError: it has no firing left.
+        QuotaReachedError: the cluster has as many active schedules as it may have.
         ClusterMadeUpError: its cluster is, and nothing runs there.
     """
     resumed = _own(session, principal, schedule_id)
@@ -190,6 +196,7 @@ def resume(session: Session, principal: Principal, schedule_id: int, now: dateti
     plan_next(resumed, calendar_of(resumed).after(now))
     if resumed.state != "active":
         raise ScheduleEndedError(schedule_id)
+    _require_room(session, resumed.cluster_id)
     _announce(session, principal, resumed, "schedule_resumed", before=before, after=_state(resumed, "active"))
 
 
@@ -247,6 +254,21 @@ def _write(session: Session, principal: Principal, row: models.Schedule, given: 
     row.planned_at = row.due_at = first
     for field in ("name", "monthly", "time_zone", "random_offset_seconds", "ends_at", "max_firings", "missed"):
         setattr(row, field, getattr(given, field))
+
+
+def _require_room(session: Session, cluster_id: int) -> None:
+    """Check that the cluster may have as many active schedules as this transaction leaves it.
+
+    Raises:
+        QuotaReachedError: it has too many.
+    """
+    most = quotas_of(session).active_schedules
+    count = repository.active_in(session, cluster_id)
+    if count > most:
+        remedy = (
+            "pause or remove schedules that nobody needs, or have an administrator raise IOTIDE_QUOTA_ACTIVE_SCHEDULES"
+        )
+        raise QuotaReachedError("active schedules in the cluster", count, most, field="cluster", remedy=remedy)
 
 
 def _insert(session: Session, row: models.Schedule) -> None:

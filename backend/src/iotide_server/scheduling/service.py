@@ -65,7 +65,9 @@ class Scheduler:
         """
         now = self._clock()
         self._pass_wanted |= bool(set(reasons) - WORK_ONLY) or (self._retry_at is not None and self._retry_at <= now)
-        self._pass_wanted |= fire_due(self._database, now)
+        # One firing a step: the runs of all clusters wait for it.
+        if fire_due(self._database, now):
+            self._pass_wanted, now = True, self._clock()
         if self._pass_wanted and now >= self._pass_after:
             self._pass(now)
         reached = offers.send_due_work(self._database, self._broker, now)

@@ -1,6 +1,6 @@
 """SQL of templates."""
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import User
@@ -22,6 +22,11 @@ def page(session: Session, visible: frozenset[int] | None, cluster_id: int | Non
         statement = statement.where(Template.cluster_id == cluster_id)
     found = newest_first(session, statement, Template.id, paging)
     return Slice([row.id for row in found.rows], found.next_cursor)
+
+
+def count_in(session: Session, cluster_id: int) -> int:
+    """Count the templates of a cluster."""
+    return session.scalar(select(func.count()).where(Template.cluster_id == cluster_id)) or 0
 
 
 def named(session: Session, template_ids: list[int]) -> list[Named]:

@@ -1,7 +1,8 @@
 """Events: what people say has changed, and what they see of it."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -13,12 +14,15 @@ from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.quotas import QuotaReachedError, quotas_of
 from iotide_server.kit.work import want_all
 from iotide_server.targets import service as targets
 from iotide_server.trends import event_repository as repository
 from iotide_server.trends.models import Event
 from iotide_server.trends.schemas import EventFilter, EventInput
 from iotide_server.trends.service import ANALYSIS
+
+_A_DAY: Final = timedelta(days=1)
 
 
 class EventNotFoundError(NotFoundError):
@@ -50,9 +54,16 @@ def tell(session: Session, principal: Principal, told: EventInput, now: datetime
 
     Raises:
         ClusterNotFoundError, NodeNotFoundError, TargetNotFoundError: there is none that the caller may see.
+        QuotaReachedError: people added as many events to the cluster within a day as they may.
         InvalidInputError: it has not happened yet.
     """
     cluster = clusters.cluster_named(session, principal, told.cluster, Role.OPERATOR, field="cluster")
+    most, count = quotas_of(session).events_a_day, repository.added_since(session, cluster.id, now - _A_DAY) + 1
+    if count > most:
+        remedy = "say it in one event, wait until tomorrow, or have an administrator raise IOTIDE_QUOTA_EVENTS_A_DAY"
+        raise QuotaReachedError(
+            "events added to the cluster within 24 hours", count, most, field="cluster", remedy=remedy
+        )
     at = told.at or now
     if at > now:
         raise InvalidInputError(
@@ -69,6 +80,7 @@ def tell(session: Session, principal: Principal, told: EventInput, now: datetime
         node_ids=sorted(node.id for node in nodes),
         target_ids=sorted(view.target.id for view in views),
         told_by=principal.name,
+        created_at=now,
     )
     session.add(event)
     session.flush()

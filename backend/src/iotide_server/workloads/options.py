@@ -1,9 +1,11 @@
 """Options that a person gave, against the JSON Schema that the agents announced; pure."""
 
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
+from math import prod
 from typing import Any, Final, cast
 
 from jsonschema import Draft202012Validator, ValidationError, validators
@@ -37,19 +39,12 @@ _REMEDIES = {
     "required": "give all of {limit}",
     "additionalProperties": "leave out what is not announced",
 }
-_BY_OPTION = frozenset(
-    {
-        *("$schema", "$id", "$defs", "$comment", "title", "description", "examples", "default", "deprecated"),
-        *("type", "properties", "required", "additionalProperties"),
-    }
-)
-"""Keywords of an object that relate no member to another one."""
+_RELATING: Final = (("if", "then", "else"), ("not",), ("anyOf",), ("oneOf",))
+"""Keywords of an object that relate members to each other; those of one entry make one rule."""
+MOST_SWEPT_STEPS: Final = 5_000_000
+"""Parts of a schema times parts of values, of all values of a sweep and of all combinations that a rule relates: some
+seconds."""
 _USUAL_REMEDY = "give a value that fits its schema: {keyword} {limit}"
-
-
-def is_by_option(schema: Mapping[str, Any]) -> bool:
-    """Check that the schema says of each option by itself what it may be, and nothing of several together."""
-    return all(keyword in _BY_OPTION or keyword.startswith("x-") for keyword in schema)
 
 
 def complete_options(
@@ -94,6 +89,97 @@ def complete_options(
     return completed
 
 
+def complete_sweep(
+    schema: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    options: Mapping[str, Any],
+    sweep: Mapping[str, Sequence[Any]],
+    field: str,
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return all options with the first value of each swept one, and all swept values, in base units.
+
+    Each value is judged once, with the first of all others. Of several options together, only the combinations of
+    those that a rule of the schema relates are judged, by that rule alone.
+
+    Args:
+        sweep: the last option changes fastest.
+
+    Raises:
+        InvalidInputError: as `complete_options` of the first combination that is refused; or there are too many values.
+    """
+    first = {**options, **{name: values[0] for name, values in sweep.items()}}
+    completed = complete_options(schema, defaults, first, field)
+    judge = _judge(schema, field)
+    _require_few_swept_steps(judge, completed, sweep, field)
+    swept: dict[str, list[Any]] = {name: [completed[name]] for name in sweep}
+
+    def require_relations() -> None:
+        at = _first_unrelated(judge, completed, swept)
+        if at is not None:
+            chosen = {name: values[place] for (name, values), place in zip(sweep.items(), at, strict=True)}
+            complete_options(schema, defaults, {**first, **chosen}, field)
+
+    try:
+        for name in reversed(list(sweep)):  # the combination that changes the last option comes first
+            for value in sweep[name][1:]:
+                swept[name].append(complete_options(schema, defaults, {**first, name: value}, field)[name])
+    except InvalidInputError:
+        require_relations()  # of the values before it, whose combinations come first
+        raise
+    require_relations()
+    return completed, swept
+
+
+def _require_few_swept_steps(
+    judge: "_Judge", completed: Mapping[str, Any], sweep: Mapping[str, Sequence[Any]], field: str
+) -> None:
+    """Check that a sweep is judged within seconds.
+
+    Raises:
+        InvalidInputError: naming the swept options that take most.
+    """
+    all_names = judge.weights.steps(completed)
+    costs: dict[tuple[str, ...], int] = {
+        tuple(sweep): sum(
+            all_names + judge.weights.steps({name: value}) for name, values in sweep.items() for value in values[1:]
+        )
+    }
+    for relation in judge.relations:
+        names = tuple(relation.among(sweep))
+        if len(names) > 1:
+            # All values weigh the same on a rule, whatever their option is called.
+            widest = sum(max(relation.weights.steps({name: value}) for value in sweep[name]) for name in names)
+            costs[names] = prod(len(sweep[name]) for name in names) * (
+                relation.weights.steps(relation.read(completed)) + widest
+            ) + costs.get(names, 0)
+    steps = sum(costs.values())
+    if steps > MOST_SWEPT_STEPS:
+        worst, _ = max(costs.items(), key=lambda cost: cost[1])
+        blamed = ", ".join(worst)
+        raise InvalidInputError(
+            f"{field}: judging the values of {blamed} takes {steps:,} steps; at most {MOST_SWEPT_STEPS:,} are allowed",
+            field=field,
+            value=steps,
+            remedy=f"give fewer values of {blamed}, or submit several campaigns",
+        )
+
+
+def _first_unrelated(
+    judge: "_Judge", completed: Mapping[str, Any], swept: Mapping[str, Sequence[Any]]
+) -> tuple[int, ...] | None:
+    """Return the first combination that a rule for several options refuses, as places in the swept values."""
+    refused: list[tuple[int, ...]] = []
+    for relation in judge.relations:
+        names = relation.among(swept)
+        own = relation.read(completed)
+        for places in product(*(range(len(swept[name])) for name in names)):
+            at = dict(zip(names, places, strict=True))
+            if not relation.validator.is_valid({**own, **{name: swept[name][place] for name, place in at.items()}}):
+                refused.append(tuple(at.get(name, 0) for name in swept))
+                break
+    return min(refused, default=None)
+
+
 @dataclass(frozen=True, slots=True)
 class _Judge:
     """A schema without references, and what judges options by it; many configurations are judged by the same."""
@@ -101,6 +187,48 @@ class _Judge:
     schema: Mapping[str, Any]
     validator: Validator
     weights: Weights
+    relations: Sequence["_Relation"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Relation:
+    """A rule for several options together.
+
+    Attributes:
+        names: the options that it reads; None: any of them.
+    """
+
+    names: frozenset[str] | None
+    validator: Validator
+    weights: Weights
+
+    @classmethod
+    def all_of(cls, schema: Mapping[str, Any]) -> list["_Relation"]:
+        """Return the rules of a schema of the vocabulary."""
+        rules = [{word: schema[word] for word in words if word in schema} for words in _RELATING]
+        return [cls(_names_in(rule), _BoundedValidator(rule), Weights.of(rule)) for rule in rules if rule]
+
+    def among(self, names: Iterable[str]) -> list[str]:
+        """Return those of these options that it reads."""
+        return [name for name in names if self.names is None or name in self.names]
+
+    def read(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options that it reads."""
+        return {name: options[name] for name in self.among(options)}
+
+
+def _names_in(rule: Mapping[str, Any]) -> frozenset[str] | None:
+    """Return the members of an object that a rule reads; None where it may read any."""
+    if "additionalProperties" in rule:
+        return None
+    parts = [rule[word] for word in ("if", "then", "else", "not") if word in rule]
+    parts += [part for word in ("anyOf", "oneOf") for part in rule.get(word, ())]
+    found = {*rule.get("properties", ()), *rule.get("required", ())}
+    for names in map(_names_in, parts):
+        if names is None:
+            return None
+        found |= names
+    return frozenset(found)
 
 
 def _judge(schema: Mapping[str, Any], field: str) -> _Judge:
@@ -123,7 +251,7 @@ def _prepared(schema_json: str) -> _Judge:
     """
     schema = in_place(json.loads(schema_json))
     require_options_schema(schema)
-    return _Judge(schema, _BoundedValidator(schema), Weights.of(schema))
+    return _Judge(schema, _BoundedValidator(schema), Weights.of(schema), _Relation.all_of(schema))
 
 
 def _unique_items(

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, Final
 
 import structlog
@@ -16,7 +15,7 @@ from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.workloads import repository
 from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
 from iotide_server.workloads.models import EVERYWHERE, Catalogue, NodeWorkload, Workload, WorkloadBaseline
-from iotide_server.workloads.options import complete_options, is_by_option
+from iotide_server.workloads.options import complete_options, complete_sweep
 from iotide_server.workloads.repository import Entry, NodesAlike
 from iotide_wire.built_in import (
     FIRST_REVISION,
@@ -266,7 +265,7 @@ def validated_sweep(
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     """Return all options with the first value of each swept one, and all swept values, in base units.
 
-    Each value is validated once, where the schema says of each option by itself what it may be.
+    Each value is validated once, and each combination of the options that the schema relates to each other.
 
     Args:
         sweep: the last option changes fastest.
@@ -274,18 +273,7 @@ def validated_sweep(
     Raises:
         InvalidInputError: as `validated_options` of the first combination that is refused.
     """
-    first = {**options, **{name: values[0] for name, values in sweep.items()}}
-    completed = validated_options(workload, first, field=field)
-    if not is_by_option(workload.options_schema):
-        for values in product(*sweep.values()):
-            validated_options(workload, {**first, **dict(zip(sweep, values, strict=True))}, field=field)
-    swept: dict[str, list[Any]] = {name: [completed[name]] for name in sweep}
-    for name in reversed(
-        list(sweep)
-    ):  # so that the first value that is refused is one of the first combination with any
-        for value in sweep[name][1:]:
-            swept[name].append(validated_options(workload, {**first, name: value}, field=field)[name])
-    return completed, swept
+    return complete_sweep(workload.options_schema, workload.option_defaults, options, sweep, field)
 
 
 def baseline(session: Session, workload: Workload) -> WorkloadBaseline:

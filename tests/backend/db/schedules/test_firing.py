@@ -20,6 +20,12 @@ def at(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
+def end_all_runs(site: Site) -> None:
+    """Leave nothing for which the next firing is skipped."""
+    site.change("DELETE FROM line_place")
+    site.change("UPDATE run SET state = 'cancelled', ended_at = created_at WHERE state = 'waiting'")
+
+
 @pytest.fixture
 def fire(site: Site) -> Callable[[str], bool]:
     """Moves the clock there and fires what is due."""
@@ -74,9 +80,11 @@ def test_two_schedulers_at_once_fire_each_planned_moment_once(site: Site, owner:
 
     def fire_all(_: int) -> None:
         together.wait()
-        fire_due(site.database, clock())
+        while fire_due(site.database, clock()):
+            pass
 
     for _ in range(5):
+        end_all_runs(site)
         clock.move(600)
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(fire_all, range(4)))
@@ -308,6 +316,7 @@ def test_it_ends_after_so_many_firings_or_at_a_time(
     schedule_id = add_schedule(site, owner, **limit)
     for day in range(22, 28):
         fire(f"2026-11-{day}T02:30+01:00")
+        end_all_runs(site)
     assert len(firings(site)) == count
     assert (stored(site, schedule_id).state, stored(site, schedule_id).due_at) == ("ended", None)
 
@@ -356,7 +365,8 @@ def test_one_schedule_in_trouble_holds_up_no_other(site: Site, owner: Principal,
     add_schedule(site, owner, name="first", plan=plan(targets=["nfs"]))
     second = add_schedule(site, owner, name="second")
     site.change("UPDATE target SET retired_at = now() WHERE name = 'nfs'")
-    fire("2026-11-22T02:30+01:00")
+    for _ in range(2):
+        assert fire("2026-11-22T02:30+01:00")
     assert [(one.schedule_id == second, one.problem is None) for one in firings(site)] == [(False, False), (True, True)]
 
 

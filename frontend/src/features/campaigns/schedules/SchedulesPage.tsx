@@ -119,7 +119,7 @@ function Last({ firing }: { firing: Schedule["last_firing"] }) {
   return (
     <Stack gap={0}>
       {firing.campaign_id === null ? (
-        <Text c={firing.problem ? "red" : "dimmed"} size="sm">
+        <Text c={firing.outcome === "failed" ? "red" : "dimmed"} size="sm">
           {firing.problem ?? t`skipped`}
         </Text>
       ) : (
