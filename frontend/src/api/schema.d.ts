@@ -5416,8 +5416,8 @@ export interface components {
          * Firing
          * @description What a firing came to.
          *
-         *     `problem` says why a failed or skipped one has no campaign. `missed` counts firings that came while no scheduler was there, for
-         *     which this one stands. `asked_by` is the person who asked for it by hand.
+         *     `problem` says why a failed or skipped one has no campaign. `missed` counts firings that came while no scheduler
+         *     was there, for which this one stands. `asked_by` is the person who asked for it by hand.
          */
         Firing: {
             /** Id */
