@@ -178,8 +178,8 @@ def _require_plain(value: object, path: str, most_parts: int, most_characters: i
         members: list[Any] = []
         if isinstance(part, str):
             characters += len(part)
-            if "\0" in part:
-                raise VocabularyError(path, f"{_shown(part)} has a NUL character", "leave it out")
+            if "\0" in part or not _is_encodable(part):
+                raise VocabularyError(path, f"{_shown(part)} has a NUL character or a lone surrogate", "leave it out")
         elif isinstance(part, Mapping):
             members = [*part, *part.values()]
             parts += len(part)
@@ -196,6 +196,11 @@ def _require_plain(value: object, path: str, most_parts: int, most_characters: i
             if size > most:
                 raise VocabularyError(path, f"more than {most:,} {words}", "offer fewer options or choices")
         waiting += ((depth + 1, member) for member in members)
+
+
+def _is_encodable(text: str) -> bool:
+    """Return true where UTF-8 can hold the text; JSON may have one half of a surrogate pair in it."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _require_rule(path: str, keyword: str, value: object) -> None:

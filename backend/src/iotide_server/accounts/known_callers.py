@@ -46,7 +46,7 @@ class KnownCallerRoute(APIRoute):
             bodies: Bodies = request.app.state.bodies
 
             async def act(body: bytes) -> Response:
-                await read(request, body)
+                await read(request, body, principal)
                 del body  # the last to hold it: what was made of it is all that is needed
                 return await handle(request)
 
@@ -86,19 +86,22 @@ async def _knock(request: Request, rule: Rule) -> Principal:
     return await to_thread.run_sync(ask, limiter=state.knocks)
 
 
-async def _read_raw(request: Request, body: bytes) -> None:
+async def _read_raw(request: Request, body: bytes, _principal: Principal) -> None:
     request._body = request._json = body  # noqa: SLF001 - where Starlette keeps them
 
 
-async def _read_json(adapter: TypeAdapter[Any], request: Request, body: bytes) -> None:
+async def _read_json(adapter: TypeAdapter[Any], request: Request, body: bytes, principal: Principal) -> None:
     """Leave the typed value of a large body where FastAPI looks for its JSON, and takes it as it is.
 
-    FastAPI reads smaller ones itself, and says best what is wrong with them.
+    FastAPI makes the values of smaller ones itself, and says best what is wrong with them. Those of nodes are parsed as
+    large ones are: this parser refuses lone surrogates, which a form of a plug-in may hold anywhere.
     """
     limit = body_limit(request.scope)
     if len(body) <= LARGE_BYTES:
         limit.check(body)
         request._body = body  # noqa: SLF001 - as above
+        if body and principal.kind is PrincipalKind.NODE:
+            request._json = _plain(body)  # noqa: SLF001 - as above
         return
     request._body = b"{}"  # noqa: SLF001 - as above: there is one
     request._json = await to_thread.run_sync(_parsed, adapter, limit, body)  # noqa: SLF001 - as above
@@ -111,11 +114,7 @@ def _parsed(adapter: TypeAdapter[Any], limit: BodyLimit, body: bytes) -> object:
     took 150 MB for 300 KB of empty lists, of which these take 8 MB.
     """
     limit.check(body)
-    try:
-        plain = from_json(body, cache_strings="keys")
-    except ValueError as error:
-        fault = {"type": "json_invalid", "loc": ("body",), "msg": "invalid JSON", "ctx": {"error": str(error)}}
-        raise RequestValidationError([fault]) from None
+    plain = _plain(body)
     try:
         return adapter.validate_python(plain)
     except ValidationError as error:
@@ -123,3 +122,11 @@ def _parsed(adapter: TypeAdapter[Any], limit: BodyLimit, body: bytes) -> object:
             raise BodyTooComplexError(f"the body has {error.error_count()} faults") from None
         first = error.errors(include_url=False, include_input=False)[0]
         raise RequestValidationError([{**first, "loc": ("body", *first["loc"])}]) from None
+
+
+def _plain(body: bytes) -> object:
+    try:
+        return from_json(body, cache_strings="keys")
+    except ValueError as error:
+        fault = {"type": "json_invalid", "loc": ("body",), "msg": "invalid JSON", "ctx": {"error": str(error)}}
+        raise RequestValidationError([fault]) from None

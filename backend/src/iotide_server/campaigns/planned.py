@@ -13,6 +13,7 @@ from typing import Final
 from iotide_server.campaigns.option_sets import OptionSets
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.db import Json
+from iotide_server.kit.numbers import number
 from iotide_server.targets.memory import IN_MEMORY
 from iotide_server.targets.service import TargetView
 from iotide_server.workloads.models import Workload
@@ -165,7 +166,7 @@ class PlannedBlock:
 
     def size_fits(self, node: Node) -> bool:
         """Check that each of its targets there has room for twice the node's memory."""
-        needed = MEMORY_FACTOR * float(node.facts.get(MEMORY) or 0) * SPACE_MARGIN
+        needed = MEMORY_FACTOR * memory_bytes(node) * SPACE_MARGIN
         places = [place for place in self.places if place.node is node]
         return all(place.free_bytes is None or place.free_bytes * len(places) >= needed for place in places)
 
@@ -185,18 +186,19 @@ class PlannedBlock:
     def cached_on(self, kind: int) -> tuple[Node, float] | None:
         """Return the first node of which twice the memory is more than its `data_bytes`, with these."""
         for node, data in self._cacheable:
-            if data[kind] < MEMORY_FACTOR * float(node.facts[MEMORY]):
+            if data[kind] < MEMORY_FACTOR * memory_bytes(node):
                 return node, data[kind]
         return None
 
     @cached_property
     def _cacheable(self) -> Sequence[tuple[Node, ByKind]]:
         """The nodes on which runs of a kind may be cached."""
-        return [
-            (node, data)
-            for node, data in self.data_bytes
-            if node.facts.get(MEMORY) and min(data) < MEMORY_FACTOR * float(node.facts[MEMORY])
-        ]
+        return [(node, data) for node, data in self.data_bytes if min(data) < MEMORY_FACTOR * memory_bytes(node)]
+
+
+def memory_bytes(node: Node) -> float:
+    """Return 0 where the node does not say how much memory it has, or says nonsense."""
+    return number(node.facts.get(MEMORY)) or 0.0
 
 
 @dataclass(frozen=True, slots=True)

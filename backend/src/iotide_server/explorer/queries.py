@@ -79,7 +79,7 @@ _DESCRIBED: Final = text(
                WHERE series.labels @> coalesce(flag -> 'labels', '{{}}') AND (
                    flag ->> 'target_id' IS NULL OR EXISTS (
                        SELECT FROM sample JOIN series AS own ON own.id = sample.series_id
-                       WHERE sample.run_id = run.id AND sample.target_id = (flag ->> 'target_id')::bigint
+                       WHERE sample.run_id = run.id AND sample.target_id::text = flag ->> 'target_id'
                          AND own.metric = series.metric AND own.labels IN (series.labels, series.labels - 'nodes')
                    )
                ) ORDER BY 1

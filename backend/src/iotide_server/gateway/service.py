@@ -242,9 +242,9 @@ def _store(
             if order.role == OrderRole.OBSERVE:
                 results.ingest_observed(session, order, request, now, limits)
             else:
+                results.ingest(session, order, request, now, limits)
                 order.foreign_load = None if request.foreign is None else request.foreign.model_dump(mode="json")
                 order.steps = [step.model_dump(mode="json") for step in request.steps]
-                results.ingest(session, order, request, now, limits)
     except InvalidInputError as error:
         refusal = f"the result was refused: {error.message}" + (f"; {error.remedy}" if error.remedy else "")
         return Ending(OrderEnd.FAILED, now, error.code, refusal, request.ended_at)

@@ -1,5 +1,6 @@
 """The database: one declarative base, one engine a process, one transaction a request or task."""
 
+import json
 import select
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -100,6 +101,7 @@ def open_engine(database_url: str, *, pool_size: int = CONNECTIONS, statement_se
         pool_size=pool_size,
         max_overflow=0,
         pool_use_lifo=True,  # so that few of them know all statements: what PostgreSQL keeps of these is megabytes
+        json_deserializer=read_json,
         hide_parameters=True,  # an error's text goes into logs, and digests and sealed secrets are parameters
         connect_args={"options": f"-c timezone=UTC -c jit=off{limit}"},
     )
@@ -107,6 +109,17 @@ def open_engine(database_url: str, *, pool_size: int = CONNECTIONS, statement_se
     _drop_dead_connections(engine)
     _cut_statements(engine)
     return engine
+
+
+def read_json(stored: bytes) -> Any:  # noqa: ANN401 - JSON
+    """Return stored JSON; a lone surrogate, which PostgreSQL takes into a column of type `json`, becomes `?`.
+
+    No answer in UTF-8 could hold it, so one such row would fail each list that it is in.
+    """
+    value = json.loads(stored)
+    if b"\\ud" not in stored:
+        return value
+    return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
 
 
 def _bound_plans(engine: Engine) -> None:

@@ -5,6 +5,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import isfinite
+from typing import Final
 
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.results.curves import Stretch
@@ -19,13 +20,20 @@ from iotide_server.results.errors import (
 from iotide_server.results.keys import Label
 from iotide_server.results.limits import DEFAULTS, LONGEST_LABEL_VALUE, ReportLimits
 from iotide_wire.catalogue import MetricSpec
-from iotide_wire.measured import SampleMessage
+from iotide_wire.measured import Flag, SampleMessage, StepRecord
 from iotide_wire.messages import CurvePiece
 
 MAX_ARTEFACT_BYTES = 16 * 1024 * 1024
 _SHORTEST_STEP_SECONDS = 0.001  # times are kept in microseconds, so far shorter ones have no length at all
 _LONGEST_STEP_SECONDS = 86_400.0
 _YEARS = range(1970, 9000)  # beyond them sums of times leave the calendar
+SMALLEST_VALUE: Final = 1e-30
+LARGEST_VALUE: Final = 1e30
+"""Between these lie all numbers that are measured, but for 0: sums, squares and ratios of them stay finite."""
+_LARGEST_LABEL: Final = 1e18
+"""An exabyte, or the age of the universe in seconds; a label names a size, a count or a duration."""
+_LARGEST_INTEGER: Final = 2**63 - 1
+_LONGEST_STEP_RUN_SECONDS: Final = 1e9
 _FEWER_VALUES = "report fewer, or have an administrator of the server raise the limit (docs/isolation.md)"
 
 
@@ -60,13 +68,68 @@ def check_samples(
                 value=sample.labels[undeclared[0]],
                 remedy=f"announce it, or send only {', '.join(metric.labels) or 'no label'}",
             )
-        if sample.target_id is not None and sample.target_id not in target_ids:
-            raise TargetNotMeasuredError(
-                f"the run does not load target {sample.target_id}",
-                field=f"{field}[{index}].target_id",
-                value=sample.target_id,
-                remedy=f"send one of {', '.join(map(str, sorted(target_ids)))}, or null",
+        _check_target(sample.target_id, target_ids, f"{field}[{index}].target_id")
+        if sample.value and not SMALLEST_VALUE <= abs(sample.value) <= LARGEST_VALUE:
+            raise InvalidInputError(
+                f"{field}[{index}].value: {sample.value} of {sample.metric} is nothing that is measured",
+                field=f"{field}[{index}].value",
+                value=sample.value,
+                remedy=f"send 0, or a number between {SMALLEST_VALUE} and {LARGEST_VALUE}, in the metric's base unit",
             )
+
+
+def _check_target(target_id: int | None, target_ids: frozenset[int], field: str) -> None:
+    if target_id is not None and target_id not in target_ids:
+        raise TargetNotMeasuredError(
+            f"the run does not load target {target_id}",
+            field=field,
+            value=target_id,
+            remedy=f"send one of {', '.join(map(str, sorted(target_ids)))}, or null",
+        )
+
+
+def check_flags(
+    flags: Sequence[Flag], target_ids: frozenset[int], limits: ReportLimits = DEFAULTS, field: str = "flags"
+) -> None:
+    """Refuse a flag with labels that no number may have, or of a target that the run does not load.
+
+    Raises:
+        ReportTooLargeError, TargetNotMeasuredError: with the place of the first such flag.
+    """
+    for index, flag in enumerate(flags):
+        _check_target(flag.target_id, target_ids, f"{field}[{index}].target_id")
+        _check_labels(flag.labels, limits, f"{field}[{index}].labels")
+
+
+def check_steps(steps: Sequence[StepRecord], target_ids: frozenset[int]) -> None:
+    """Refuse a step with numbers that no process can have, or of a target that the run does not load.
+
+    Raises:
+        TargetNotMeasuredError, InvalidInputError: with the place of the first such step.
+    """
+    for index, step in enumerate(steps):
+        _check_target(step.target_id, target_ids, f"steps[{index}].target_id")
+        for name in ("wall_seconds", "user_seconds", "system_seconds"):
+            _check_between(getattr(step, name), _LONGEST_STEP_RUN_SECONDS, f"steps[{index}].{name}")
+        for name in ("writer", "max_rss_bytes", "exit_status", "signal"):
+            _check_between(abs(getattr(step, name) or 0), _LARGEST_INTEGER, f"steps[{index}].{name}")
+
+
+def _check_between(value: float, largest: float, field: str) -> None:
+    if not 0 <= value <= largest:  # NaN, too
+        raise InvalidInputError(
+            f"{field}: {_shown(value)} is not between 0 and {largest:g}",
+            field=field,
+            value=_shown(value),
+            remedy="send what the kernel counted",
+        )
+
+
+def _shown(value: float) -> str:
+    try:
+        return str(value)
+    except ValueError:  # Python writes no whole number of so many digits
+        return "a number of thousands of digits"
 
 
 def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS, field: str = "samples") -> None:
@@ -84,15 +147,8 @@ def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS
     values: dict[str, set[Label]] = defaultdict(set)
     for index, sample in enumerate(samples):
         place = f"{field}[{index}].labels"
-        if len(sample.labels) > limits.labels:
-            raise ReportTooLargeError("labels of a number", place, len(sample.labels), limits.labels, _FEWER_VALUES)
+        _check_labels(sample.labels, limits, place)
         for name, value in sample.labels.items():
-            length = len(value) if isinstance(value, str) else 0
-            if length > LONGEST_LABEL_VALUE:
-                remedy = "name it by a shorter text"
-                raise ReportTooLargeError(
-                    "characters of a label", f"{place}.{name}", length, LONGEST_LABEL_VALUE, remedy
-                )
             values[name].add(value)
             if len(values[name]) > limits.label_values:
                 words = f"values of the label {name}"
@@ -102,6 +158,23 @@ def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS
         series.add((sample.metric, sample.target_id, *sorted(sample.labels.items())))
         if len(series) > limits.series:
             raise ReportTooLargeError("series", field, len(series), limits.series, _FEWER_VALUES)
+
+
+def _check_labels(labels: Mapping[str, Label], limits: ReportLimits, place: str) -> None:
+    if len(labels) > limits.labels:
+        raise ReportTooLargeError("labels of a number", place, len(labels), limits.labels, _FEWER_VALUES)
+    for name, value in labels.items():
+        length = len(value) if isinstance(value, str) else 0
+        if length > LONGEST_LABEL_VALUE:
+            remedy = "name it by a shorter text"
+            raise ReportTooLargeError("characters of a label", f"{place}.{name}", length, LONGEST_LABEL_VALUE, remedy)
+        if isinstance(value, int | float) and not abs(value) <= _LARGEST_LABEL:  # NaN, too
+            raise InvalidInputError(
+                f"{place}.{name}: {_shown(value)} is beyond {_LARGEST_LABEL:g}",
+                field=f"{place}.{name}",
+                value=_shown(value),
+                remedy="name it by a smaller number, or by a text",
+            )
 
 
 def check_curve(piece: CurvePiece) -> Stretch:

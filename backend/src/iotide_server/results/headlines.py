@@ -55,6 +55,7 @@ _PUT: Final = text(
                 JOIN node_order ON node_order.id = sample.order_id
                 JOIN attempt ON attempt.id = node_order.attempt_id AND attempt.state = 'finished'
                 WHERE sample.run_id = chosen.run_id AND sample.series_id = chosen.series_id
+                  AND sample.value BETWEEN -1e30 AND 1e30
                 GROUP BY sample.target_id, sample.order_id
             ) AS of_node
             GROUP BY of_node.target_id

@@ -22,7 +22,8 @@ _LAST_RATES: Final = text(
         CROSS JOIN LATERAL (
             SELECT last.cell_id, series.workload FROM series
             CROSS JOIN LATERAL (
-                SELECT cell_id, at FROM point WHERE series_id = series.id AND median > 0 ORDER BY at DESC LIMIT 1
+                SELECT cell_id, at FROM point WHERE series_id = series.id AND median BETWEEN 1e-30 AND 1e30
+                ORDER BY at DESC LIMIT 1
             ) AS last
             WHERE series.unit = 'bytes_per_second' AND series.superseded = ''
               AND series.target_ids @> ARRAY[wanted.target_id]
@@ -37,7 +38,7 @@ _LAST_RATES: Final = text(
         JOIN series ON series.id = point.series_id
         CROSS JOIN LATERAL (
             SELECT (series.labels ? 'nodes')::int * 2 + (series.metric = 'total_throughput')::int AS rank) AS whole
-        WHERE series.unit = 'bytes_per_second' AND series.superseded = '' AND point.median > 0
+        WHERE series.unit = 'bytes_per_second' AND series.superseded = '' AND point.median BETWEEN 1e-30 AND 1e30
           AND NOT series.labels ? 'writer'
     )
     SELECT target_id, workload, count(*) / sum(1 / median) AS bytes_per_second

@@ -14,7 +14,7 @@ from iotide_server.kit.people import OPERATOR
 from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
 from iotide_server.results import readings, repository
-from iotide_server.results.checks import check_samples, check_size
+from iotide_server.results.checks import check_flags, check_samples, check_size
 from iotide_server.results.errors import (
     OrdersDifferError,
     RawOutputRemovedError,
@@ -72,6 +72,7 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
     for index, of_order in enumerate(said.orders):
         check_size(of_order.samples, limits, f"orders[{index}].samples")
         check_samples(of_order.samples, cell.metrics, cell.target_ids, f"orders[{index}].samples")
+        check_flags(of_order.flags, cell.target_ids, limits, f"orders[{index}].flags")
     superseded = []
     for of_order in said.orders:
         order, before = orders[of_order.order_id], former[of_order.order_id]

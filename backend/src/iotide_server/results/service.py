@@ -9,9 +9,17 @@ from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.numbers import number
 from iotide_server.kit.work import want_work
 from iotide_server.results import readings, repository
-from iotide_server.results.checks import check_artefact, check_curve, check_samples, check_size
+from iotide_server.results.checks import (
+    check_artefact,
+    check_curve,
+    check_flags,
+    check_samples,
+    check_size,
+    check_steps,
+)
 from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, weave
 from iotide_server.results.errors import (
     ArtefactKeptError,
@@ -57,6 +65,8 @@ def ingest(
     run = session.get_one(Run, order.run_id)
     cell = repository.measured_cell(session, run.cell_id)
     check_samples(finish.samples, cell.metrics, cell.target_ids)
+    check_flags(finish.flags, cell.target_ids, limits)
+    check_steps(finish.steps, cell.target_ids)
     if finish.artefacts:
         _note_missing_artefacts(session, order, finish.artefacts, limits, now)
     repository.replace_samples(session, order, sample_rows(session, cell, order, finish.samples))
@@ -147,7 +157,7 @@ def _judge_race(session: Session, run: Run, order: Order, finish: FinishRequest)
         return
     racers = [_racer(session, order.node_id, finish.started_at, [step.wall_seconds for step in finish.steps])]
     for one in others:
-        walls = [float(step["wall_seconds"]) for step in one.steps]
+        walls = [number(step["wall_seconds"]) or 0.0 for step in one.steps]
         racers.append(_racer(session, one.node_id, one.started_at or finish.started_at, walls))
     flags = [flag.model_dump(mode="json") for flag in race_flags(racers)]
     run.flags = run.flags + [flag for flag in flags if flag not in run.flags]

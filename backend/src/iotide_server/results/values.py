@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import any_of
+from iotide_server.results.checks import LARGEST_VALUE
 from iotide_server.results.keys import Label
 from iotide_server.results.models import Sample, Series
 from iotide_server.runs.models import Attempt, Order, Run
@@ -78,6 +79,8 @@ def all_values(
             Run.state == "finished",
             Run.validity == "valid",
             Attempt.state == "finished",
+            # Release 0.2 and those before it stored any number, and a sum of such ones is none.
+            Sample.value.between(-LARGEST_VALUE, LARGEST_VALUE),
         )
         .order_by(Sample.id)
     )

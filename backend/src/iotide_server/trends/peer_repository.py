@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import any_of
+from iotide_server.kit.numbers import number
 from iotide_server.results.models import Point, Series
 from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target, TargetMount
@@ -68,7 +69,7 @@ def known_nodes(session: Session, cluster_id: int) -> dict[int, Known]:
 
 
 def _memory_bytes(node: Node) -> float:
-    return float(node.facts.get("memory.total_bytes") or 0)
+    return number(node.facts.get("memory.total_bytes")) or 0.0
 
 
 def _hardware(node: Node, memory_bytes: float) -> str:
