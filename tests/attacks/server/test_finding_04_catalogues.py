@@ -73,11 +73,18 @@ def test_another_clusters_node_splits_no_series(clusters: TwoClusters, name: str
 
 
 def test_nor_does_it_by_saying_of_a_known_revision_that_it_breaks_series(clusters: TwoClusters) -> None:
-    """The digest does not cover that, so the server has its own word for it: revision 2 broke them, 3 does not."""
-    before = measure(clusters, "beta", "create", "operation_rate")
+    """Not even the node that announces a revision first; the digest does not cover what breaks series."""
+    metric = real("fio").metrics[0].name
+    before = measure(clusters, "beta", "fio", metric)
+    (older,) = recorded_announcements(["fio"])
+    clusters.say("alpha", older.model_copy(update={"breaks_series": True}))
+    assert measure(clusters, "beta", "fio", metric).id == before.id
+
+
+def test_the_server_itself_knows_which_revision_breaks_series(clusters: TwoClusters) -> None:
+    """Revision 2 of `create` does, and 3 does not."""
     clusters.say("alpha", real("create", breaks_series=True))
-    assert measure(clusters, "beta", "create", "operation_rate").id == before.id
-    assert before.series_revision == 2
+    assert measure(clusters, "beta", "create", "operation_rate").series_revision == 2
 
 
 def test_another_clusters_node_freezes_no_default(clusters: TwoClusters, database: Database) -> None:
