@@ -72,7 +72,8 @@ def run(settings: Settings) -> None:
     database = Database(engine, info={IN_SESSION: settings.quotas})
     registry = registry_of(ProcessMetrics("scheduler", database.engine))
     serve_metrics(registry, settings.metrics_address, SCHEDULER_OFFSET)
-    with contextlib.closing(Broker(settings.redis_url.get_secret_value(), _NAMED_TOGETHER)) as broker:
+    redis_url, admin_url = settings.redis_url.get_secret_value(), settings.redis_acl_url
+    with contextlib.closing(Broker(redis_url, _NAMED_TOGETHER, admin_url=admin_url)) as broker:
         while not stop.is_wanted:
             try:
                 with psycopg.connect(database_url, autocommit=True, application_name=_NAME) as listener:

@@ -13,11 +13,12 @@ import psycopg
 import structlog
 from psycopg import pq
 from psycopg.conninfo import make_conninfo
+from psycopg.errors import LockNotAvailable
 from sqlalchemy import BigInteger, ColumnElement, DateTime, MetaData, Text, cast, create_engine, event, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.engine import Engine
 from sqlalchemy.engine.interfaces import DBAPIConnection, ExceptionContext
-from sqlalchemy.exc import InvalidatePoolError, StatementError
+from sqlalchemy.exc import InvalidatePoolError, OperationalError, StatementError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -26,6 +27,7 @@ _AFTER_COMMIT = "after_commit"
 _ANSWER_SECONDS: Final = 5
 _FIRST_PAUSE_SECONDS: Final = 0.5
 _LONGEST_PAUSE_SECONDS: Final = 10.0
+_HELD_UP_SECONDS: Final = 0.1
 _log = structlog.get_logger(__name__)
 
 
@@ -218,6 +220,22 @@ def limit_statements(session: Session, seconds: float) -> None:
 def limit_locks(session: Session, seconds: float) -> None:
     """Fail a statement of this transaction that waits longer than this for another transaction."""
     session.execute(text("SELECT set_config('lock_timeout', :limit, true)"), {"limit": str(round(seconds * 1000))})
+
+
+@contextmanager
+def unless_held_up(database: "Database") -> Iterator[Session]:
+    """Open a transaction that ends at once, and changes nothing, where another one holds a row that it needs.
+
+    For what is tried again soon anyway, by one process for all clusters: a node may hold its own rows for long.
+    """
+    try:
+        with database.transaction() as session:
+            limit_locks(session, _HELD_UP_SECONDS)
+            yield session
+    except OperationalError as error:
+        if not isinstance(error.orig, LockNotAvailable):
+            raise
+        _log.info("left_for_later", reason=str(error.orig).splitlines()[0])
 
 
 def refresh_statistics(session: Session, *tables: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from celery import Celery
 from kombu.exceptions import KombuError
-from redis import RedisError
+from redis import Redis, RedisError
 
 WAKE_TASK = "iotide.wake"
 WORK_TASK = "iotide.work"
@@ -19,11 +19,17 @@ _TRANSPORT: Final[dict[str, Any]] = {
     "socket_connect_timeout": 3,
     "socket_keepalive": True,
 }
+_WRONG_TYPE: Final = "WRONGTYPE"
+"""How Redis begins its answer to a command for another type of key."""
 _FAIL_AT_ONCE: Final = {"max_retries": 0, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
 class BrokerAwayError(Exception):
     """Redis did not take a message; whoever sent it tries again later."""
+
+
+class BrokenQueueError(Exception):
+    """A key of this one queue is of a type that no queue has; other queues take messages."""
 
 
 def celery_app(redis_url: str) -> Celery:
@@ -57,10 +63,20 @@ class Broker:
         named_together: the kinds of work of which one message names many rows; else any worker may do each of them.
     """
 
-    def __init__(self, redis_url: str, named_together: Collection[str] = ()) -> None:
+    def __init__(
+        self, redis_url: str, named_together: Collection[str] = (), *, admin_url: str | None = None
+    ) -> None:
+        """Open no connection yet.
+
+        Args:
+            redis_url: of the server's own user.
+            named_together: as the attribute.
+            admin_url: of a user that may delete keys; None where `redis_url` is.
+        """
         self.named_together = named_together
         self._app = celery_app(redis_url)
         self._app.conf.broker_transport_options = _TRANSPORT | _FAIL_AT_ONCE
+        self._admin = Redis.from_url(admin_url or redis_url, socket_timeout=5, socket_connect_timeout=3)
 
     def send_wake(self, queue: str, order_id: int, fence: int) -> None:
         """Tell a node that there is something to do about an order.
@@ -69,6 +85,7 @@ class Broker:
 
         Raises:
             BrokerAwayError: Redis is away.
+            BrokenQueueError: the node wrote something else to the key of its queue.
         """
         self._send(WAKE_TASK, queue, [order_id, fence])
 
@@ -80,12 +97,26 @@ class Broker:
         """
         self._send(WORK_TASK, SERVER_QUEUE, [kind, *keys])
 
+    def delete(self, keys: Collection[str]) -> None:
+        """Delete keys of Redis, with all that they hold.
+
+        Raises:
+            BrokerAwayError: Redis is away.
+        """
+        try:
+            self._admin.unlink(*keys)
+        except RedisError as error:
+            raise BrokerAwayError(str(error)) from error
+
     def close(self) -> None:
         """Close the connections."""
         self._app.close()
+        self._admin.close()
 
     def _send(self, task: str, queue: str, arguments: list[Any]) -> None:
         try:
             self._app.send_task(task, args=arguments, queue=queue, retry=False, ignore_result=True)
         except (KombuError, RedisError, OSError) as error:
-            raise BrokerAwayError(str(error)) from error
+            # What else Redis answers, as with a full disk or memory or without its users, it answers for every queue.
+            failure = BrokenQueueError if _WRONG_TYPE in str(error) else BrokerAwayError
+            raise failure(str(error)) from error

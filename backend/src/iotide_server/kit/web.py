@@ -1,7 +1,7 @@
 """The HTTP edge that all routes share: one transaction a request, one form of error, the moment of the request."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from math import isfinite
@@ -12,11 +12,12 @@ from anyio import CancelScope, CapacityLimiter, to_thread
 from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute, iter_route_contexts
-from psycopg.errors import QueryCanceled
+from psycopg.errors import LockNotAvailable, QueryCanceled
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+from sqlalchemy import Connection, event, text
 from sqlalchemy.exc import DataError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, SessionTransaction
 from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
@@ -33,6 +34,7 @@ _LARGEST_INTEGER = 2**63 - 1
 _OVERLOAD_SECONDS: Final = 10
 """After a statement took too long, a client waits so long before it asks again."""
 BODY_TOO_LARGE_REMEDY = "send less at once"
+_NODE_LOCK_MILLISECONDS: Final = 1000
 _SECRET_FIELDS = ("password", "token", "secret")
 _STORAGE_REMEMBERED: Final = timedelta(minutes=1)
 _STORAGE_WORDS: Final = {
@@ -118,6 +120,17 @@ async def transaction(request: Request) -> AsyncIterator[Session]:
     await _end(opened, None)
 
 
+async def node_transaction(request: Request) -> AsyncIterator[Session]:
+    """As `transaction`, but a statement that waits a second for what another transaction holds fails."""
+    async with asynccontextmanager(transaction)(request) as session:
+        event.listen(session, "after_begin", _limit_locks)
+        yield session
+
+
+def _limit_locks(_: Session, __: SessionTransaction, connection: Connection) -> None:
+    connection.execute(text(f"SET LOCAL lock_timeout = {_NODE_LOCK_MILLISECONDS}"))
+
+
 async def _end(opened: AbstractContextManager[Session], error: BaseException | None) -> None:
     # A thread beyond those of all requests: they may be waiting for the connection that this gives back.
     limiter = CapacityLimiter(1)
@@ -130,8 +143,12 @@ async def _end(opened: AbstractContextManager[Session], error: BaseException | N
 Tx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=CONNECTIONS - 1)]
 """The transaction of what people ask: pages that compute long leave one connection to the nodes."""
 
-NodeTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=CONNECTIONS)]
-"""The transaction of what a node's agent asks."""
+NodeTx = Annotated[Session, Depends(node_transaction, scope="function", max_concurrency=CONNECTIONS - 1)]
+"""The transaction of what a node's agent asks.
+
+One that was taken over holds rows for long, and asks for them again. It keeps no connection waiting for them, and one
+connection is left to people.
+"""
 
 
 async def _turn() -> AsyncIterator[None]:
@@ -281,6 +298,8 @@ def storage_failed_lately(state: State) -> StorageFailure | None:
 async def _unavailable(request: Request, error: SQLAlchemyError) -> JSONResponse:
     if isinstance(error, OperationalError) and isinstance(error.orig, QueryCanceled):
         return _took_too_long(request)
+    if isinstance(error, OperationalError) and isinstance(error.orig, LockNotAvailable):
+        return _held_up(request)
     _log.warning("database_unavailable", path=request.url.path, error=str(error).splitlines()[0])
     failure = storage_failure(error)
     if failure is not None:
@@ -304,6 +323,18 @@ def _took_too_long(request: Request) -> JSONResponse:
         " refused too, the database is overloaded: look at iotide-server doctor",
     )
     response.headers["Retry-After"] = str(_OVERLOAD_SECONDS)
+    return response
+
+
+def _held_up(request: Request) -> JSONResponse:
+    _log.warning("request_held_up", method=request.method, path=request.url.path)
+    response = error_response(
+        503,
+        "held_up",
+        "another request has held what this one needs for a second, and nothing was changed",
+        remedy="send the same again; an agent does so by itself",
+    )
+    response.headers["Retry-After"] = "1"
     return response
 
 

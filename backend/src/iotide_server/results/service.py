@@ -20,6 +20,7 @@ from iotide_server.results.checks import (
     check_size,
     check_steps,
 )
+from iotide_server.results.concerned import all_are_concerned
 from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, weave
 from iotide_server.results.errors import (
     ArtefactKeptError,
@@ -198,7 +199,7 @@ def is_rejected(flags: Iterable[Json], samples: Sequence[SampleMessage]) -> bool
     rejecting = [flag for flag in map(Flag.model_validate, flags) if flag.effect is FlagEffect.REJECTED]
     if not samples:
         return bool(rejecting)
-    return all(any(flag.concerns(sample.labels, sample.target_id) for flag in rejecting) for sample in samples)
+    return all_are_concerned(rejecting, [(sample.labels, sample.target_id) for sample in samples])
 
 
 def store_artefact(  # noqa: PLR0913 - each is a part of what is stored

@@ -53,7 +53,11 @@ _OFFERS: Final = text(
 _OFFERS_UNSENT: Final = text(
     """
     UPDATE node_order SET offers_made = greatest(0, offers_made - 1), next_offer_at = :again_at
-    WHERE id = ANY(:order_ids) AND (state = 'offered' OR (cancel_wanted_at IS NOT NULL AND state <> 'ended'))
+    WHERE id IN (
+        SELECT id FROM node_order
+        WHERE id = ANY(:order_ids) AND (state = 'offered' OR (cancel_wanted_at IS NOT NULL AND state <> 'ended'))
+        ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+    )
     """
 )
 _UNCLAIMED: Final = text(
@@ -77,11 +81,16 @@ _WORK_UNSENT: Final = text(
 )
 _SILENCE: Final = text(
     """
-    UPDATE node_order SET silent_since = node_beat.seen_at
-    FROM node_beat, run
-    WHERE node_beat.node_id = node_order.node_id AND run.id = node_order.run_id
-      AND node_order.state NOT IN ('offered', 'ended') AND node_order.silent_since IS NULL
-      AND node_beat.seen_at < :heard_before
+    WITH fell_silent AS (
+        SELECT node_order.id, node_order.run_id, node_beat.seen_at
+        FROM node_order JOIN node_beat ON node_beat.node_id = node_order.node_id
+        WHERE node_order.state NOT IN ('offered', 'ended') AND node_order.silent_since IS NULL
+          AND node_beat.seen_at < :heard_before
+        ORDER BY node_order.id FOR NO KEY UPDATE OF node_order SKIP LOCKED
+    )
+    UPDATE node_order SET silent_since = fell_silent.seen_at
+    FROM fell_silent JOIN run ON run.id = fell_silent.run_id
+    WHERE node_order.id = fell_silent.id
     RETURNING run.id, run.cluster_id
     """
 )
@@ -117,10 +126,13 @@ _UNENDED_OBSERVERS: Final = text(
 _OVERDUE: Final = text(
     """
     UPDATE run SET overdue = true
-    FROM node_order
-    WHERE node_order.run_id = run.id AND node_order.role = 'load' AND node_order.state <> 'ended'
-      AND run.state = 'active' AND NOT run.overdue
-      AND node_order.started_at + run.time_limit_seconds * interval '1 s' < :limit_before
+    WHERE id IN (
+        SELECT run.id FROM run JOIN node_order ON node_order.run_id = run.id
+        WHERE node_order.role = 'load' AND node_order.state <> 'ended'
+          AND run.state = 'active' AND NOT run.overdue
+          AND node_order.started_at + run.time_limit_seconds * interval '1 s' < :limit_before
+        ORDER BY run.id FOR NO KEY UPDATE OF run SKIP LOCKED
+    )
     RETURNING run.id, run.cluster_id
     """
 )

@@ -9,10 +9,10 @@ import structlog
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters import agents
-from iotide_server.embedded.acl import node_queue
-from iotide_server.kit.db import Database, after_commit
+from iotide_server.embedded.acl import node_keys, node_queue
+from iotide_server.kit.db import Database, after_commit, unless_held_up
 from iotide_server.kit.meters import AGAIN, FIRST, OFFERS, OFFERS_WITHDRAWN
-from iotide_server.kit.queue import Broker, BrokerAwayError
+from iotide_server.kit.queue import BrokenQueueError, Broker, BrokerAwayError
 from iotide_server.runs import service as runs
 from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import OrderEnd
@@ -45,7 +45,7 @@ def send_offers(
     Returns:
         Whether Redis took them all.
     """
-    unsent = _unsent(offers, lambda offer: broker.send_wake(_queue_of(offer), offer.order_id, offer.fence))
+    unsent = _unsent(offers, lambda offer: _wake(broker, offer))
     OFFERS.labels(kind).inc(len(offers) - len(unsent))
     # A gateway asks again by itself.
     due_again = [offer for offer in unsent if offer.gateway_id is None]
@@ -55,8 +55,14 @@ def send_offers(
     return not unsent
 
 
-def _queue_of(offer: Offer) -> str:
-    return node_queue(offer.node_id if offer.gateway_id is None else offer.gateway_id)
+def _wake(broker: Broker, offer: Offer) -> None:
+    """Send the wake-up; a node that wrote something else to its keys loses them, and this one offer with them."""
+    node_id = offer.node_id if offer.gateway_id is None else offer.gateway_id
+    try:
+        broker.send_wake(node_queue(node_id), offer.order_id, offer.fence)
+    except BrokenQueueError as error:
+        _log.warning("node_broke_its_queue", node_id=node_id, order_id=offer.order_id, error=str(error))
+        broker.delete(node_keys(node_id))
 
 
 def send_due_offers(database: Database, broker: Broker, now: datetime) -> bool:
@@ -103,7 +109,7 @@ def withdraw_unclaimed(database: Database, now: datetime) -> None:
     with database.transaction() as session:
         order_ids = due.unclaimed_orders(session, MOST_OFFERS, now)
     for order_id in order_ids:
-        with database.transaction() as session:
+        with unless_held_up(database) as session:
             _withdraw(session, order_id, now)
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts import sessions
 from iotide_server.clusters import agents, pending
 from iotide_server.clusters.views import SILENT_AFTER
-from iotide_server.kit.db import Database
+from iotide_server.kit.db import Database, unless_held_up
 from iotide_server.live import service as live
 from iotide_server.notifications import service as notifications
 from iotide_server.runs import service as runs
@@ -45,7 +45,7 @@ def dissolve_late(database: Database, now: datetime) -> None:
             f"not all nodes were ready and agreed on a start within {format_seconds(limit_seconds)} of "
             f"the offer; missing: {who}"
         )
-        with database.transaction() as session:
+        with unless_held_up(database) as session:
             if runs.dissolve(session, row.run_id, now, words):
                 _log.warning("gang_dissolved", run_id=row.run_id, missing=row.missing)
 
@@ -55,7 +55,7 @@ def close_observers(database: Database, now: datetime) -> None:
     with database.transaction() as session:
         order_ids = due.unended_observers(session, now - OBSERVER_GRACE)
     for order_id in order_ids:
-        with database.transaction() as session:
+        with unless_held_up(database) as session:
             found = runs.lock_order(session, order_id)
             if found is not None and found.order.state != OrderState.ENDED:
                 words = f"no result within {format_seconds(OBSERVER_GRACE.total_seconds())} of the end of the loads"

@@ -1,0 +1,165 @@
+"""Second look, A2: a node holds its own rows for long, or has the server judge for long; everybody else goes on."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from factories.announced import hello
+from factories.clock import MovedClock
+from factories.clusters import make_cluster, make_node, node_token
+from factories.people import Person
+from factories.site import Site
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from local_stack import wait_for
+from sqlalchemy import text
+
+from iotide_server.kit.db import CONNECTIONS, Database, open_engine
+from iotide_server.kit.queue import Broker
+from iotide_server.results.service import is_rejected
+from iotide_server.scheduling.offers import MOST_OFFERS
+from iotide_server.scheduling.service import WATCH_EVERY, Scheduler
+from iotide_server.scheduling.watch import BARRIER_TIMEOUT
+from iotide_wire.measured import Flag, SampleMessage
+from iotide_wire.messages import OrderState
+
+PATIENCE_SECONDS: Final = 3.0
+"""A statement that waits for a locked row fails its test after this."""
+
+
+@pytest.fixture
+def scheduler(database: Database, database_url: str, clock: MovedClock) -> Iterator[Scheduler]:
+    engine = open_engine(database_url, statement_seconds=PATIENCE_SECONDS)
+    yield Scheduler(Database(engine), Broker("redis://127.0.0.1:1/0"), lambda: None, clock)
+    engine.dispose()
+
+
+@pytest.fixture
+def site(database: Database, clock: MovedClock) -> Site:
+    return Site(database, clock)
+
+
+@contextmanager
+def held(database: Database, table: str, row_id: int) -> Iterator[None]:
+    """Hold one row, as a long transaction of its node does."""
+    with database.engine.connect() as holder:
+        holder.execute(text(f"SELECT FROM {table} WHERE id = :id FOR UPDATE"), {"id": row_id})  # noqa: S608 - a table
+        yield
+        holder.rollback()
+
+
+def running(site: Site, number: int) -> tuple[int, int]:
+    """Return the ids of a run and of its order whose load has started."""
+    (run_id,) = site.add_runs([number])
+    site.start()
+    agent = site.agent(number)
+    offer = agent.claim_offer()
+    agent.say(offer, OrderState.RUNNING, 0.1, started_at=site.clock())
+    return run_id, offer.order_id
+
+
+def step_until(scheduler: Scheduler, clock: MovedClock, seconds: float) -> None:
+    end = clock.now + timedelta(seconds=seconds)
+    while clock.now < end:
+        clock.now += WATCH_EVERY
+        scheduler.step(set())
+
+
+@pytest.mark.parametrize("table", ["run", "node_order"])
+def test_silence_and_time_limits_of_others_are_flagged_beside_a_row_that_is_held(
+    database: Database, clock: MovedClock, site: Site, scheduler: Scheduler, table: str
+) -> None:
+    (own_run, own_order), (other_run, other_order) = running(site, 1), running(site, 2)
+    with held(database, table, own_run if table == "run" else own_order):
+        step_until(scheduler, clock, 200)
+        assert site.run(other_run).overdue
+        assert site.run(own_run).overdue is (table == "node_order")
+    step_until(scheduler, clock, 5)
+    assert site.run(own_run).overdue
+    silent = text("SELECT id FROM node_order WHERE silent_since IS NOT NULL ORDER BY id")
+    with database.transaction() as session:
+        assert session.scalars(silent).all() == [own_order, other_order]
+
+
+@pytest.mark.parametrize("table", ["run", "node_order"])
+def test_gangs_of_others_are_dissolved_beside_a_row_that_is_held(
+    database: Database, clock: MovedClock, scheduler: Scheduler, table: str
+) -> None:
+    site = Site(database, clock, node_count=4)
+    own, other = site.add_runs([1, 2], [3, 4])
+    site.start()
+    offers = {number: site.agent(number).claim_offer() for number in (1, 2, 3, 4)}
+    with held(database, table, own if table == "run" else offers[1].order_id):
+        clock.now += BARRIER_TIMEOUT + timedelta(seconds=1)
+        scheduler.step(set())
+        assert site.states([own, other]) == ["active", "waiting"]
+    clock.now += WATCH_EVERY
+    scheduler.step(set())
+    assert site.states([own]) == ["waiting"]
+
+
+def test_unclaimed_orders_of_others_are_withdrawn_beside_a_row_that_is_held(
+    database: Database, clock: MovedClock, site: Site, scheduler: Scheduler
+) -> None:
+    own, other = site.add_runs([1], [2])
+    site.start()
+    site.change("UPDATE node_order SET offers_made = :most", most=MOST_OFFERS)
+    clock.now += timedelta(minutes=1)
+    with held(database, "run", own):
+        scheduler.step(set())
+        assert site.states([own, other]) == ["active", "waiting"]
+    scheduler.step(set())
+    assert site.states([own]) == ["waiting"]
+
+
+def test_runs_of_others_start_beside_a_node_whose_row_is_held(
+    database: Database, site: Site, scheduler: Scheduler
+) -> None:
+    own, other = site.add_runs([1], [2])
+    with held(database, "node", site.node_ids[0]):
+        scheduler.step({"start"})
+        assert site.states([own, other]) == ["waiting", "active"]
+
+
+def waiting_for_locks(database: Database) -> int:
+    asked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with database.transaction() as session:
+        return session.scalar(text(asked)) or 0
+
+
+def test_requests_that_wait_for_a_row_of_their_node_keep_no_page_waiting_and_end_within_a_second(
+    shared_app: FastAPI, client: TestClient, database: Database, database_url: str, clock: MovedClock, admin: Person
+) -> None:
+    with database.transaction() as session:
+        node_id = make_node(session, make_cluster(session)).id
+    said = hello().model_dump_json()
+    headers = {"Authorization": f"Bearer {node_token('n1')}", "Content-Type": "application/json"}
+    engine = open_engine(database_url, pool_size=CONNECTIONS)
+    shared_app.state.database = Database(engine)
+    with held(database, "node", node_id), ThreadPoolExecutor(4) as pool:
+        hellos = [pool.submit(client.post, "/api/v1/agent/hello", content=said, headers=headers) for _ in range(4)]
+        wait_for("hellos that wait for the row", lambda: waiting_for_locks(database) >= CONNECTIONS - 1 or None)
+        assert client.get("/api/v1/clusters", headers=admin.headers).status_code == 200
+        answers = [waiting.result() for waiting in hellos]
+    assert {(answer.status_code, answer.json()["error"]["code"]) for answer in answers} == {(503, "held_up")}
+    assert {answer.headers["Retry-After"] for answer in answers} == {"1"}
+    assert client.post("/api/v1/agent/hello", content=said, headers=headers).status_code == 200
+    shared_app.state.database = database
+    engine.dispose()
+
+
+def test_whether_a_result_is_rejected_asks_no_flag_about_each_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    flag = {"code": "DURATION", "effect": "rejected", "measured": "", "limit": "", "target_id": None}
+    flags = [{**flag, "labels": {"operation": "none of them"}}] * 999 + [{**flag, "labels": {}}]
+    samples = [
+        SampleMessage(metric="rate", value=1.0, labels={"operation": str(number)}, target_id=None)
+        for number in range(30_000)
+    ]
+    asked: list[Flag] = []
+    monkeypatch.setattr(Flag, "concerns", lambda self, *_: asked.append(self) or True)
+    assert is_rejected(flags, samples)
+    assert not is_rejected(flags[:-1], samples)
+    assert len(asked) == 0
