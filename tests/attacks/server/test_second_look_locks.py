@@ -31,7 +31,7 @@ PATIENCE_SECONDS: Final = 3.0
 
 
 @pytest.fixture
-def scheduler(database: Database, database_url: str, clock: MovedClock) -> Iterator[Scheduler]:
+def scheduler(database_url: str, clock: MovedClock) -> Iterator[Scheduler]:
     engine = open_engine(database_url, statement_seconds=PATIENCE_SECONDS)
     yield Scheduler(Database(engine), Broker("redis://127.0.0.1:1/0"), lambda: None, clock)
     engine.dispose()
@@ -46,7 +46,7 @@ def site(database: Database, clock: MovedClock) -> Site:
 def held(database: Database, table: str, row_id: int) -> Iterator[None]:
     """Hold one row, as a long transaction of its node does."""
     with database.engine.connect() as holder:
-        holder.execute(text(f"SELECT FROM {table} WHERE id = :id FOR UPDATE"), {"id": row_id})  # noqa: S608 - a table
+        holder.execute(text(f"SELECT FROM {table} WHERE id = :id FOR UPDATE"), {"id": row_id})
         yield
         holder.rollback()
 
@@ -131,7 +131,7 @@ def waiting_for_locks(database: Database) -> int:
 
 
 def test_requests_that_wait_for_a_row_of_their_node_keep_no_page_waiting_and_end_within_a_second(
-    shared_app: FastAPI, client: TestClient, database: Database, database_url: str, clock: MovedClock, admin: Person
+    shared_app: FastAPI, client: TestClient, database: Database, database_url: str, admin: Person
 ) -> None:
     with database.transaction() as session:
         node_id = make_node(session, make_cluster(session)).id
@@ -159,7 +159,12 @@ def test_whether_a_result_is_rejected_asks_no_flag_about_each_number(monkeypatch
         for number in range(30_000)
     ]
     asked: list[Flag] = []
-    monkeypatch.setattr(Flag, "concerns", lambda self, *_: asked.append(self) or True)
+
+    def concerns(self: Flag, *_: object) -> bool:
+        asked.append(self)
+        return True
+
+    monkeypatch.setattr(Flag, "concerns", concerns)
     assert is_rejected(flags, samples)
     assert not is_rejected(flags[:-1], samples)
     assert len(asked) == 0

@@ -75,7 +75,7 @@ def test_a_key_of_another_type_delays_the_wake_ups_of_its_node_alone(
 def test_a_redis_that_takes_nothing_of_anybody_is_away_and_no_node_s_fault(
     broker: Broker, in_redis: BrokerView
 ) -> None:
-    used = in_redis.redis.config_get("maxmemory")["maxmemory"]
+    used = str(in_redis.redis.config_get("maxmemory")["maxmemory"])
     in_redis.redis.config_set("maxmemory", 1)
     try:
         with pytest.raises(BrokerAwayError):

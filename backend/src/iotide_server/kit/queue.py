@@ -63,9 +63,7 @@ class Broker:
         named_together: the kinds of work of which one message names many rows; else any worker may do each of them.
     """
 
-    def __init__(
-        self, redis_url: str, named_together: Collection[str] = (), *, admin_url: str | None = None
-    ) -> None:
+    def __init__(self, redis_url: str, named_together: Collection[str] = (), *, admin_url: str | None = None) -> None:
         """Open no connection yet.
 
         Args:

@@ -11,7 +11,7 @@ _Mark = int | tuple[str, object]
 def all_are_concerned(flags: Sequence[Flag], numbers: Sequence[tuple[Mapping[str, object], int | None]]) -> bool:
     """Return true where one of the flags or another concerns each number, as `Flag.concerns` says.
 
-    The numbers that bear a mark are a set of bits. A flag costs an AND for each of its marks, and no look at any number.
+    The numbers that bear a mark are a set of bits. A flag costs an AND for each of its marks.
 
     Args:
         flags: none of them, or any number.
