@@ -7874,7 +7874,10 @@ export interface components {
              * @enum {string}
              */
             validity: "valid" | "rejected";
-            /** Flags */
+            /**
+             * Flags
+             * @description In a list of runs the first of each code and effect, where there are very many
+             */
             flags: components["schemas"]["Flag"][];
             /** Overdue */
             overdue: boolean;
@@ -7978,7 +7981,10 @@ export interface components {
              * @enum {string}
              */
             validity: "valid" | "rejected";
-            /** Flags */
+            /**
+             * Flags
+             * @description In a list of runs the first of each code and effect, where there are very many
+             */
             flags: components["schemas"]["Flag"][];
             /** Overdue */
             overdue: boolean;

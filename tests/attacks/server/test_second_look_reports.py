@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -16,18 +17,20 @@ from iotide_server.campaigns.planned import memory_bytes
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.numbers import number
-from iotide_server.results.checks import check_size
+from iotide_server.results.checks import check_described, check_size
+from iotide_server.results.limits import ReportLimits
 from iotide_server.results.past import last_rates
 from iotide_server.trends.peer_repository import known_nodes
 from iotide_server.trends.service import recompute_points
 from iotide_wire.measured import SampleMessage
-from iotide_wire.messages import OrderState, Outcome
+from iotide_wire.messages import FinishRequest, OrderState, Outcome
 from iotide_wire.vocabulary import VocabularyError, require_vocabulary
 
 LONE: Final = "\ud800"
 TOKEN: Final = "ion_" + "a" * 43
 SAMPLE: Final = {"metric": "throughput", "value": 1.0, "labels": {"operation": "write"}, "target_id": None}
 FLAG: Final = {"code": "DURATION", "effect": "marked", "measured": "1 s", "limit": "2 s"}
+RECORDED: Final = sorted((Path(__file__).parents[2] / "data/wire").glob("v*/FinishRequest-*.json"))
 
 
 @pytest.fixture
@@ -221,3 +224,101 @@ def test_peers_and_plans_work_where_a_node_reports_nonsense_as_its_memory(at_wor
         known = known_nodes(session, at_work.cluster_id)
     assert {one.alike for one in known.values()} == {"compute"}
     assert [memory_bytes(at_work.node(number)) for number in (1, 2)] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"flags": ({**FLAG, "measured": "m" * 4000},) * 40}, "bytes of flags and not_judged; at most 131072"),
+        (
+            {"flags": (FLAG,), "not_judged": ({"check": "outlier", "because": "b" * 4000},) * 40},
+            "bytes of flags and not_judged; at most 131072",
+        ),
+        ({"flags": ({**FLAG, "labels": {f"l{i}": 1 for i in range(17)}},)}, "flags[0].labels: 17 labels of a number"),
+        ({"environment": {"x.y": "B" * 200_000}}, "bytes of environment and foreign; at most 131072"),
+    ],
+)
+def test_flags_and_facts_without_end_are_refused_with_words(at_work: Site, changed: dict[str, Any], words: str) -> None:
+    agent, offer = started(at_work)
+    assert words in refusal(at_work, agent, offer, changed)
+    assert at_work.run(offer.run_id).flags == []
+
+
+def test_arguments_without_end_are_refused_with_words(at_work: Site) -> None:
+    agent, offer = started(at_work)
+    reason = refusal(at_work, agent, offer, {"steps": (step(at_work, argv=["A" * 1_000_000] * 3),)})
+    assert "bytes of steps; at most 2097152" in reason
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=lambda file: "/".join(file.parts[-2:]))
+def test_results_of_agents_of_each_release_are_far_from_the_limits(file: Path) -> None:
+    result = FinishRequest.model_validate_json(file.read_bytes())
+    check_described(result, ReportLimits(flag_bytes=4_000, step_bytes=4_000, fact_bytes=4_000))
+    check_size(result.samples)
+
+
+def test_a_list_of_runs_names_one_of_very_many_flags_of_a_code_and_the_run_has_all(
+    at_work: Site, client: TestClient, admin: Person
+) -> None:
+    agent, offer = started(at_work)
+    assert agent.hand_in(offer, agent.result(offer, samples=(SAMPLE,))).accepted
+    few = [{**FLAG, "labels": {"operation": "write"}, "target_id": None}]
+    at_work.change("UPDATE run SET flags = CAST(:flags AS jsonb)", flags=json.dumps(few))
+    [listed] = client.get("/api/v1/runs", headers=admin.headers).json()["items"]
+    assert listed["flags"] == few
+    labels = {f"l{number}": "v" * 5 for number in range(390)}
+    many = [{**FLAG, "measured": "m" * 4000, "labels": labels, "target_id": None}] * 500
+    many += [{**FLAG, "effect": "rejected", "labels": {"operation": "read"}, "target_id": None}] * 500
+    at_work.change("UPDATE run SET flags = CAST(:flags AS jsonb)", flags=json.dumps(many))
+    answer = client.get("/api/v1/runs", headers=admin.headers)
+    assert len(answer.content) < 5_000
+    assert [(flag["effect"], len(flag["measured"]), flag["labels"]) for flag in answer.json()["items"][0]["flags"]] == [
+        ("marked", 150, {}),
+        ("rejected", 3, {"operation": "read"}),
+    ]
+    assert len(client.get(f"/api/v1/runs/{offer.run_id}", headers=admin.headers).json()["flags"]) == 1_000
+
+
+def test_a_declined_result_leaves_its_reason_and_nothing_else(at_work: Site) -> None:
+    agent, offer = started(at_work)
+    samples = tuple({**SAMPLE, "labels": {"operation": f"{number}"}} for number in range(500))
+    declined = agent.result(
+        offer,
+        Outcome.DECLINED,
+        reason="the node is busy",
+        reason_code="node_busy_locally",
+        samples=samples,
+        steps=(step(at_work, argv=["A" * 100_000]),),
+        flags=(FLAG,),
+        environment={"x.y": "B" * 100_000},
+    )
+    assert agent.hand_in(offer, declined).accepted
+    run = at_work.run(offer.run_id)
+    assert (run.state, run.flags, run.environment_sha256) == ("waiting", [], None)
+    with at_work.database.transaction() as session:
+        assert session.execute(
+            text(
+                "SELECT (SELECT count(*) FROM series), (SELECT count(*) FROM sample), (SELECT count(*) FROM reading),"
+                " (SELECT count(*) FROM environment)"
+            )
+        ).all() == [(0, 0, 0, 0)]
+        assert session.scalar(text("SELECT jsonb_array_length(steps) FROM node_order")) == 0
+    assert run.reason is not None
+    assert "the node is busy" in run.reason
+
+
+def test_results_count_to_the_bytes_of_a_node_and_day(at_work: Site) -> None:
+    agent, offer = started(at_work)
+    assert agent.hand_in(offer, agent.result(offer, samples=(SAMPLE,))).accepted
+    with at_work.database.transaction() as session:
+        sent = session.scalar(text("SELECT raw_bytes FROM node_beat WHERE node_id = :id"), {"id": at_work.node_ids[0]})
+    assert 300 < sent < 1_000
+    at_work.change("UPDATE node_beat SET raw_bytes = :most", most=20 * 1024**3)
+    agent, offer = started(at_work)
+    assert "bytes of results and raw output of the node today; at most 21474836480" in refusal(
+        at_work, agent, offer, {}
+    )
+    at_work.change("UPDATE node_beat SET raw_on = raw_on - 1")
+    agent, offer = started(at_work)
+    assert agent.hand_in(offer, agent.result(offer, samples=(SAMPLE,))).accepted
+    assert at_work.run(offer.run_id).state == "finished"

@@ -20,6 +20,7 @@ from iotide_server.results.limits import ReportLimits
 from iotide_server.settings import Settings
 from iotide_wire.measured import SampleMessage
 from iotide_wire.messages import ArtefactFact, OrderState, Outcome
+from iotide_wire.units import format_bytes
 
 ISOLATION: Final = (Path(__file__).parents[3] / "docs/isolation.md").read_text()
 
@@ -74,6 +75,7 @@ def test_a_node_sends_only_so_much_raw_output_a_day_whatever_its_orders_are(at_w
     agent, offer = started(at_work)
     put(at_work, agent, offer, "a", b"12345", limits)
     agent.finish(offer)
+    at_work.change("UPDATE node_beat SET raw_bytes = 5 WHERE raw_on IS NOT NULL")  # without the result
     put(at_work, agent, offer, "a", b"12345", limits)  # the same again counts once
     agent, offer = started(at_work)
     put(at_work, agent, offer, "a", b"123", limits)
@@ -159,5 +161,5 @@ def test_each_limit_is_a_setting_and_stands_in_the_table() -> None:
     assert {f"report_{field.name}" for field in fields(ReportLimits)} <= Settings.model_fields.keys()
     for name, default in rows.items():
         number = getattr(ReportLimits(), name.lower())
-        shown = {1024**3: "1 GiB", 20 * 1024**3: "20 GiB"}.get(number, f"{number:,}")
+        shown = format_bytes(number) if name.endswith(("BYTES", "BYTES_A_DAY")) else f"{number:,}"
         assert default == shown, name

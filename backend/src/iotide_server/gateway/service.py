@@ -29,6 +29,7 @@ from iotide_server.kit.errors import ConflictError, InvalidInputError
 from iotide_server.kit.meters import INGEST_BYTES, INGEST_SECONDS, LATE, RESULTS, SAMPLES
 from iotide_server.live import service as live
 from iotide_server.results import service as results
+from iotide_server.results.checks import check_described
 from iotide_server.results.limits import DEFAULTS, ReportLimits
 from iotide_server.runs import service as runs
 from iotide_server.runs import stuck
@@ -49,6 +50,7 @@ from iotide_wire.messages import (
     Order,
     OrderRole,
     OrderState,
+    Outcome,
 )
 from iotide_wire.plan import Exclusivity
 
@@ -146,9 +148,11 @@ def finish(  # noqa: PLR0913 - each is a part of what is handed in
             session.add(evidence)
         after_commit(session, RESULTS.labels(LATE).inc)
         return FinishReply(accepted=False, duplicate=False)
+    size_bytes = len(request.model_dump_json().encode())
     with INGEST_SECONDS.time():
-        ending = _store(session, locked, request, limits, now)
+        ending = _store(session, locked, request, now, size_bytes=size_bytes, limits=limits)
     runs.end_order(session, locked.run, locked.order, ending)
+    results.count_day(session, node_id, size_bytes)
     subject = {"run_id": locked.run.id, "attempt_id": locked.order.attempt_id, "order_id": order_id, "node_id": node_id}
     after_commit(session, lambda: _note(ending, len(request.samples), subject))
     return FinishReply(accepted=True, duplicate=False)
@@ -227,10 +231,19 @@ def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) 
     )
 
 
-def _store(
-    session: Session, locked: LockedOrder, request: FinishRequest, limits: ReportLimits, now: datetime
+def _store(  # noqa: PLR0913 - as finish
+    session: Session,
+    locked: LockedOrder,
+    request: FinishRequest,
+    now: datetime,
+    *,
+    size_bytes: int,
+    limits: ReportLimits,
 ) -> Ending:
-    """Keep what the result holds; a result that makes no sense fails its run instead of being sent for ever."""
+    """Keep what the result holds; a result that makes no sense fails its run instead of being sent for ever.
+
+    Of an order that was declined, only the ending counts, and what others used of the node.
+    """
     order = locked.order
     request = with_plausible_times(request, order.started_at, order.offered_at, now)
     order.result_sha256 = request.digest
@@ -238,13 +251,17 @@ def _store(
     session.flush()
     try:
         with session.begin_nested():
+            results.check_day(session, order.node_id, size_bytes, limits)
             check_within(request.curves, order.offered_at, now)
-            if order.role == OrderRole.OBSERVE:
+            if request.outcome is Outcome.DECLINED:
+                check_described(request, limits)
+            elif order.role == OrderRole.OBSERVE:
                 results.ingest_observed(session, order, request, now, limits)
             else:
                 results.ingest(session, order, request, now, limits)
-                order.foreign_load = None if request.foreign is None else request.foreign.model_dump(mode="json")
                 order.steps = [step.model_dump(mode="json") for step in request.steps]
+            if order.role == OrderRole.LOAD and request.foreign is not None:
+                order.foreign_load = request.foreign.model_dump(mode="json")
     except InvalidInputError as error:
         refusal = f"the result was refused: {error.message}" + (f"; {error.remedy}" if error.remedy else "")
         return Ending(OrderEnd.FAILED, now, error.code, refusal, request.ended_at)

@@ -21,7 +21,7 @@ from iotide_server.results.keys import Label
 from iotide_server.results.limits import DEFAULTS, LONGEST_LABEL_VALUE, ReportLimits
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.measured import Flag, SampleMessage, StepRecord
-from iotide_wire.messages import CurvePiece
+from iotide_wire.messages import CurvePiece, FinishRequest
 
 MAX_ARTEFACT_BYTES = 16 * 1024 * 1024
 _SHORTEST_STEP_SECONDS = 0.001  # times are kept in microseconds, so far shorter ones have no length at all
@@ -158,6 +158,23 @@ def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS
         series.add((sample.metric, sample.target_id, *sorted(sample.labels.items())))
         if len(series) > limits.series:
             raise ReportTooLargeError("series", field, len(series), limits.series, _FEWER_VALUES)
+
+
+def check_described(finish: FinishRequest, limits: ReportLimits = DEFAULTS) -> None:
+    """Refuse a result with more flags, steps or facts, in bytes, than a node may report.
+
+    Raises:
+        ReportTooLargeError: names the field, its bytes as JSON and the limit.
+    """
+    bounds = (
+        (("flags", "not_judged"), limits.flag_bytes),
+        (("steps",), limits.step_bytes),
+        (("environment", "foreign"), limits.fact_bytes),
+    )
+    for fields, most in bounds:
+        size = len(finish.model_dump_json(include=set(fields)).encode())
+        if size > most:
+            raise ReportTooLargeError(f"bytes of {' and '.join(fields)}", fields[0], size, most, _FEWER_VALUES)
 
 
 def _check_labels(labels: Mapping[str, Label], limits: ReportLimits, place: str) -> None:

@@ -20,7 +20,10 @@ class ReportLimits:
         counters: counters of which an order has curves.
         curve_pieces: stored rows of up to 600 values of an order, for each day since it was offered.
         raw_bytes: raw output of an order, also after its end.
-        raw_bytes_a_day: raw output of a node in a day (UTC).
+        raw_bytes_a_day: raw output and results of a node in a day (UTC).
+        flag_bytes: flags of a result and its checks without an answer, as JSON.
+        step_bytes: steps of a result, as JSON.
+        fact_bytes: facts of a result and what others used of the node, as JSON.
         log_lines: lines of one kind in a run's log that reports of an order may cause.
         hellos_a_minute: announcements of a node's agent to one process of the API; twice as many at once.
     """
@@ -33,6 +36,9 @@ class ReportLimits:
     curve_pieces: int = 50_000
     raw_bytes: int = 1024**3
     raw_bytes_a_day: int = 20 * 1024**3
+    flag_bytes: int = 128 * 1024
+    step_bytes: int = 2 * 1024**2
+    fact_bytes: int = 128 * 1024
     log_lines: int = 100
     hellos_a_minute: int = 6
 

@@ -23,7 +23,7 @@ from iotide_server.runs.models import Order, Run
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.measured import StepRole
-from iotide_wire.messages import OrderRole
+from iotide_wire.messages import OrderRole, Outcome
 from iotide_wire.plan import QuietPolicy
 
 _WORKLOAD: Final = (Workload.name.label("workload"), Workload.revision, Workload.metrics, Workload.series_revision)
@@ -90,6 +90,9 @@ _COUNT_RAW_BYTES: Final = text(
     WHERE node_id = :node_id
     RETURNING raw_bytes
     """
+)
+_RAW_BYTES_TODAY: Final = text(
+    "SELECT raw_bytes FROM node_beat WHERE node_id = :node_id AND raw_on = CAST(now() AT TIME ZONE 'UTC' AS date)"
 )
 
 
@@ -220,12 +223,13 @@ def others_in_attempt(session: Session, order: Order) -> Sequence[Order]:
 
 
 def earlier_result_in_attempt(session: Session, order: Order) -> bool:
-    """Whether another node that loads in the same attempt has delivered its result."""
+    """Return true where another node that loads in the same attempt has delivered a result and not declined."""
     statement = select(Order.id).where(
         Order.attempt_id == order.attempt_id,
         Order.id != order.id,
         Order.role == OrderRole.LOAD,
         Order.result_sha256.is_not(None),
+        Order.outcome.is_distinct_from(Outcome.DECLINED),
     )
     return session.scalar(statement.limit(1)) is not None
 
@@ -244,9 +248,14 @@ def artefact_bytes(session: Session, order_id: int, *, besides: str) -> int:
 
 
 def count_raw_bytes(session: Session, node_id: int, size_bytes: int) -> int:
-    """Add to the raw output that a node has sent today; return what that comes to."""
+    """Add to the bytes of raw output and results that a node has sent today; return the sum."""
     found = session.scalar(_COUNT_RAW_BYTES, {"node_id": node_id, "size_bytes": size_bytes})
     return int(found or 0)
+
+
+def raw_bytes_today(session: Session, node_id: int) -> int:
+    """Return the bytes of raw output and results that a node has sent today."""
+    return int(session.scalar(_RAW_BYTES_TODAY, {"node_id": node_id}) or 0)
 
 
 def put_artefact(session: Session, order: Order, name: str, sha256: str, content: bytes) -> None:

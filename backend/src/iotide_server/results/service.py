@@ -15,6 +15,7 @@ from iotide_server.results import readings, repository
 from iotide_server.results.checks import (
     check_artefact,
     check_curve,
+    check_described,
     check_flags,
     check_samples,
     check_size,
@@ -63,6 +64,7 @@ def ingest(
         InvalidInputError: samples or curves that the workload's announcement does not cover, or too many of them.
     """
     check_size(finish.samples, limits)
+    check_described(finish, limits)
     run = session.get_one(Run, order.run_id)
     cell = repository.measured_cell(session, run.cell_id)
     check_samples(finish.samples, cell.metrics, cell.target_ids)
@@ -96,10 +98,29 @@ def ingest_observed(
     Raises:
         InvalidInputError: curves that cannot be stored.
     """
+    check_described(finish, limits)
     store_curves(session, order.id, finish.curves, limits.of_order(order.offered_at, now))
     order.environment_sha256 = canonical_sha256(finish.environment)
     repository.ensure_environment(session, order.environment_sha256, finish.environment)
     session.flush()
+
+
+def check_day(session: Session, node_id: int, size_bytes: int, limits: ReportLimits = DEFAULTS) -> None:
+    """Refuse a result of a node that has sent as many bytes today as it may.
+
+    Raises:
+        ReportTooLargeError: with what the node would have sent, and the limit.
+    """
+    today_bytes = repository.raw_bytes_today(session, node_id) + size_bytes
+    if today_bytes > limits.raw_bytes_a_day:
+        words = "bytes of results and raw output of the node today"
+        remedy = "report less, or have an administrator of the server raise the limit (docs/isolation.md)"
+        raise ReportTooLargeError(words, "result", today_bytes, limits.raw_bytes_a_day, remedy)
+
+
+def count_day(session: Session, node_id: int, size_bytes: int) -> None:
+    """Count a stored result; last in its transaction, since heartbeats of the node write the same row."""
+    repository.count_raw_bytes(session, node_id, size_bytes)
 
 
 def _note_missing_artefacts(

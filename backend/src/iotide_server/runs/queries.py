@@ -20,6 +20,20 @@ from iotide_server.runs.schemas import RunFilter
 AnyRow = Row[Any]
 EventRow = Row[int, datetime, str, str]
 
+_FEW_FLAGS: Final = """
+    CASE WHEN octet_length(run.flags::text) <= 16384 THEN run.flags ELSE (
+        SELECT jsonb_agg(first.flag || jsonb_build_object(
+            'measured', left(first.flag ->> 'measured', 150), 'limit', left(first.flag ->> 'limit', 150),
+            'labels', CASE WHEN octet_length((first.flag -> 'labels')::text) <= 500 THEN first.flag -> 'labels'
+                           ELSE '{}' END) ORDER BY first.place)
+        FROM (
+            SELECT DISTINCT ON (flag -> 'code', flag -> 'effect') flag, place
+            FROM jsonb_array_elements(run.flags) WITH ORDINALITY AS each (flag, place)
+            ORDER BY flag -> 'code', flag -> 'effect', place
+        ) AS first
+    ) END AS flags
+"""
+"""Of very many flags, the first of each code and effect: a page has hundreds of runs."""
 _DESCRIBED_RUNS: Final = """
     SELECT run.id, run.campaign_id, run.cell_id, run.cluster_id, run.repeat, run.state, run.validity, run.flags,
            run.overdue, run.exclusive, run.not_before, run.created_at, run.ended_at, run.reason_code,
@@ -217,7 +231,8 @@ def runs_page(
         values["visible"] = list(visible)
     given = {name: value for name, value in values.items() if value is not None}
     conditions = " AND ".join(_CONDITIONS[name] for name in given)
-    statement = text(_DESCRIBED_RUNS + f"WHERE {conditions} ORDER BY run.id DESC LIMIT :limit")
+    described = _DESCRIBED_RUNS.replace("run.flags", _FEW_FLAGS).replace("run.not_judged", "NULL AS not_judged")
+    statement = text(described + f"WHERE {conditions} ORDER BY run.id DESC LIMIT :limit")
     rows = session.execute(statement, {**given, "with_names": are_shown(), "limit": paging.limit + 1}).all()
     return paging.cut(rows, key=lambda row: int(row.id))
 

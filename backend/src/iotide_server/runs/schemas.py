@@ -53,7 +53,9 @@ class Run(Output):
     options: dict[str, Any]
     state: RunState
     validity: Literal["valid", "rejected"]
-    flags: list[Flag]
+    flags: Annotated[
+        list[Flag], Field(description="In a list of runs the first of each code and effect, where there are very many")
+    ]
     overdue: bool
     created_at: datetime
     started_at: Annotated[datetime | None, Field(description="When its load started")]
