@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 from factories.announced import workload
+from factories.batch_site import INSTANCE, BatchSite
 from factories.clock import MovedClock
 from factories.people import Person
 from factories.site import Offered, SimulatedAgent, Site, agree
@@ -14,6 +15,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from iotide_server.campaigns.planned import memory_bytes
+from iotide_server.gateway import batch, beats
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.numbers import number
@@ -22,8 +24,11 @@ from iotide_server.results.limits import ReportLimits
 from iotide_server.results.past import last_rates
 from iotide_server.trends.peer_repository import known_nodes
 from iotide_server.trends.service import recompute_points
+from iotide_wire.batch import BatchReport, BatchSystem, JobState, SeenJob
+from iotide_wire.endpoint import Endpoint
 from iotide_wire.measured import SampleMessage
-from iotide_wire.messages import FinishRequest, OrderState, Outcome
+from iotide_wire.messages import BeatRequest, FinishRequest, OrderBeat, OrderState, OrderWord, Outcome, StuckLoad, Word
+from iotide_wire.names import described
 from iotide_wire.vocabulary import VocabularyError, require_vocabulary
 
 LONE: Final = "\ud800"
@@ -38,10 +43,10 @@ def at_work(database: Database, clock: MovedClock) -> Site:
     return Site(database, clock)
 
 
-def started(site: Site, number: int = 1) -> tuple[SimulatedAgent, Offered]:
-    site.add_runs([number])
+def started(site: Site) -> tuple[SimulatedAgent, Offered]:
+    site.add_runs([1])
     site.start()
-    agent = site.agent(number)
+    agent = site.agent(1)
     offer = agent.claim_offer()
     agent.say(offer, OrderState.RUNNING, 0.1, started_at=site.clock())
     return agent, offer
@@ -322,3 +327,79 @@ def test_results_count_to_the_bytes_of_a_node_and_day(at_work: Site) -> None:
     agent, offer = started(at_work)
     assert agent.hand_in(offer, agent.result(offer, samples=(SAMPLE,))).accepted
     assert at_work.run(offer.run_id).state == "finished"
+
+
+def test_only_the_receiver_of_a_run_says_where_it_receives(database: Database, clock: MovedClock) -> None:
+    site = Site(database, clock, node_count=3)
+    site.add_runs([1, 2], observers=[3], roles=["sender", "receiver"])
+    site.start()
+    agents = [site.agent(number) for number in (1, 2, 3)]
+    offers = [agent.claim_offer() for agent in agents]
+    sender, receiver, observer = zip(agents, offers, strict=True)
+
+    def ready(of: tuple[SimulatedAgent, Offered], address: str | None = None) -> OrderWord:
+        agent, offer = of
+        endpoint = None if address is None else Endpoint(address=address, ports=(9,), token="1" * 32)
+        said = {"order_id": offer.order_id, "fence": offer.fence, "state": "ready", "progress": None, "phase": ""}
+        return agent.beat(OrderBeat.model_validate({**said, "started_at": None, "endpoint": endpoint})).orders[0]
+
+    ready(receiver, "10.0.0.2")
+    ready(observer, "192.0.2.66")
+    ready(sender, "192.0.2.67")
+    agree(sender, receiver)
+    told = ready(sender)
+    assert (told.word, told.endpoint and told.endpoint.address) == (Word.GO, "10.0.0.2")
+    site.change(  # as release 0.2 stored it
+        "UPDATE node_order SET endpoint = jsonb_set((SELECT endpoint FROM node_order WHERE id = :receiver),"
+        " '{address}', '\"192.0.2.66\"') WHERE id = :observer",
+        receiver=receiver[1].order_id,
+        observer=observer[1].order_id,
+    )
+    endpoint = ready(sender).endpoint
+    assert endpoint is not None
+    assert endpoint.address == "10.0.0.2"
+
+
+def test_a_load_that_is_stuck_again_and_again_leaves_only_so_many_lines_in_the_log(at_work: Site) -> None:
+    agent, offer = started(at_work)
+    agent.finish(offer)
+    load = StuckLoad(
+        order_id=offer.order_id, process="dd", pid=1, state="D", waits_in="io", processes=1, since=at_work.clock()
+    )
+    for place in range(12):
+        request = BeatRequest(
+            agent_instance=agent.instance,
+            boot_id=agent.boot_id,
+            sent_at=at_work.clock(),
+            orders=(),
+            stuck=() if place % 2 else (load,),
+        )
+        with at_work.database.transaction() as session:
+            beats.beat(session, agent.node_id, request, at_work.clock(), ReportLimits(log_lines=3))
+        at_work.clock.move(16)
+    with at_work.database.transaction() as session:
+        assert session.scalar(text("SELECT count(*) FROM run_event WHERE kind = 'freed'")) == 3
+
+
+def test_a_batch_job_with_another_number_in_each_report_leaves_only_so_many_lines_in_the_log(at_work: Site) -> None:
+    slurm = BatchSite(at_work)
+    at_work.add_runs([1])
+    at_work.start()
+    job = slurm.wanted()
+    for place in range(6):
+        seen = SeenJob(
+            run_id=job.run_id, fence=job.fence, job_id=f"{place}", state=JobState.PENDING, end=None, words="w"
+        )
+        report = BatchReport(
+            agent_instance=INSTANCE, system=BatchSystem.SLURM, problem=None, jobs=(seen,), hosts=(), refused=()
+        )
+        with at_work.database.transaction() as session:
+            batch.report(session, slurm.gateway_id, report, at_work.clock(), ReportLimits(log_lines=3))
+        at_work.clock.move(5)
+    with at_work.database.transaction() as session:
+        assert session.scalar(text("SELECT count(*) FROM run_event WHERE kind = 'batch_job'")) == 3
+
+
+def test_a_stored_label_without_end_is_written_all_the_same() -> None:
+    for value in (10**500, float("inf"), -(10**400)):
+        assert described({"pause_seconds": value, "n": value}, {}) == "Pause beyond 1e30, N beyond 1e30"

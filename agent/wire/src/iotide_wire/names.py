@@ -10,6 +10,7 @@ from iotide_wire.units import exact_bytes, exact_rate, format_duration
 Titles = Mapping[str, str]
 """The title of each option, by its name in the schema."""
 
+_LARGEST: Final = 1e30
 _UNIT: Final = re.compile(r"_(bytes|seconds|bytes_per_second)$")
 
 
@@ -50,6 +51,8 @@ def described(values: Mapping[str, object], titles: Titles, names: Iterable[str]
 
 
 def _number(name: str, value: float) -> str:
+    if not abs(value) <= _LARGEST:  # NaN, too; a format for such numbers may fail
+        return "beyond 1e30"
     if name.endswith("_bytes"):
         return exact_bytes(value)
     if name.endswith("_bytes_per_second"):

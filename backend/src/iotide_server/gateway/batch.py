@@ -15,8 +15,10 @@ from iotide_server.gateway import batch_repository as repository
 from iotide_server.gateway.batch_jobs import WANTED, Decided, KnownJob, decide
 from iotide_server.gateway.batch_repository import MovedJob
 from iotide_server.gateway.errors import LauncherDiffersError, NotAGatewayError
+from iotide_server.gateway.repository import log_lines
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
+from iotide_server.results.limits import DEFAULTS, ReportLimits
 from iotide_server.runs import batch
 from iotide_server.runs import service as runs
 from iotide_server.runs.batch import NAMES, EndedJob
@@ -29,7 +31,9 @@ _Verdict = Callable[[Row[Any]], Ending | None]
 """How an order that has not ended ends; None: not yet, or by somebody else."""
 
 
-def report(session: Session, node_id: int, request: BatchReport, now: datetime) -> BatchReply:
+def report(
+    session: Session, node_id: int, request: BatchReport, now: datetime, limits: ReportLimits = DEFAULTS
+) -> BatchReply:
     """Take down a gateway's report; the same one twice, or an old one late, costs a job nothing that it needs.
 
     Of several gateways of a cluster one works, the first that is heard of: each lists the jobs of its own user alone,
@@ -46,7 +50,7 @@ def report(session: Session, node_id: int, request: BatchReport, now: datetime) 
     working = repository.gateway_before(session, cluster_id, node_id, now - SILENT_AFTER)
     problem = request.problem if working is None else f"{batch.STANDS_BY} until {working} is silent or retired"
     if problem is None:
-        submit, cancel = _take_jobs(session, cluster_id, request, now)
+        submit, cancel = _take_jobs(session, cluster_id, request, now, limits)
         _take_hosts(session, cluster_id, request, now)
     wanted = agents.beat(session, node_id, request.agent_instance, now, clock=request.clock)
     agents.tell_problem(session, node_id, problem)
@@ -65,7 +69,7 @@ def _cluster_of(session: Session, node_id: int, system: BatchSystem) -> int:
 
 
 def _take_jobs(
-    session: Session, cluster_id: int, request: BatchReport, now: datetime
+    session: Session, cluster_id: int, request: BatchReport, now: datetime, limits: ReportLimits
 ) -> tuple[list[WantedJob], list[str]]:
     seen: defaultdict[tuple[int, int], list[SeenJob]] = defaultdict(list)
     for job in request.jobs:
@@ -80,7 +84,7 @@ def _take_jobs(
     for row in rows:
         key = (row.run_id, row.fence)
         decided = decide(_known(row, loads[row.attempt_id]), seen[key], now)
-        _write(session, row, decided.moved, now)
+        _write(session, row, decided.moved, now, limits)
         cancel += decided.cancel
         over += [row.attempt_id] * decided.is_over
         if decided.is_wanted and key not in refusals:
@@ -115,7 +119,7 @@ def _known(row: Row[Any], loads: Sequence[Row[Any]]) -> KnownJob:
     )
 
 
-def _write(session: Session, row: Row[Any], moved: MovedJob | None, now: datetime) -> None:
+def _write(session: Session, row: Row[Any], moved: MovedJob | None, now: datetime, limits: ReportLimits) -> None:
     if moved is None:
         return
     repository.move(session, moved)
@@ -123,7 +127,9 @@ def _write(session: Session, row: Row[Any], moved: MovedJob | None, now: datetim
         name = NAMES[BatchSystem(row.system)]
         said = f" ({moved.words})" if moved.words else ""
         words = f"{name} job {moved.job_id}: {moved.ending or moved.state}{said}"
-        session.add(RunEvent(run_id=row.run_id, at=now, kind="batch_job", text=words))
+        line = RunEvent(run_id=row.run_id, at=now, kind="batch_job", text=words)
+        if log_lines(session, line) < limits.log_lines:
+            session.add(line)
     live.publish(session, "run", row.run_id, row.cluster_id)
 
 

@@ -92,13 +92,21 @@ _LOG_STATES: Final = text(
     """
 )
 _KEEP_ENDPOINT: Final = text(
-    "UPDATE node_order SET endpoint = CAST(:endpoint AS jsonb) WHERE id = :order_id AND endpoint IS NULL"
+    """
+    UPDATE node_order SET endpoint = CAST(:endpoint AS jsonb)
+    FROM run JOIN cell_node USING (cell_id)
+    WHERE node_order.id = :order_id AND node_order.endpoint IS NULL AND node_order.role = 'load'
+      AND run.id = node_order.run_id AND cell_node.node_id = node_order.node_id AND cell_node.step_role = 'receiver'
+    """
 )
 _ENDPOINTS: Final = text(
     """
     SELECT own.id AS order_id, other.endpoint
     FROM node_order AS own JOIN node_order AS other ON other.attempt_id = own.attempt_id AND other.id <> own.id
+    JOIN run ON run.id = other.run_id
+    JOIN cell_node ON cell_node.cell_id = run.cell_id AND cell_node.node_id = other.node_id
     WHERE own.id = ANY(:order_ids) AND own.role = 'load' AND other.endpoint IS NOT NULL
+      AND other.role = 'load' AND cell_node.step_role = 'receiver'
     """
 )
 
@@ -181,7 +189,10 @@ def log_lines(session: Session, like: RunEvent) -> int:
 
 
 def keep_endpoint(session: Session, order_id: int, endpoint: Endpoint) -> None:
-    """Keep where a locked order receives; what was kept first stays, since somebody may have been told of it."""
+    """Keep where a locked order receives, if its node is the receiver of its run; what was kept first stays.
+
+    The sender may know that one already.
+    """
     session.execute(_KEEP_ENDPOINT, {"order_id": order_id, "endpoint": endpoint.model_dump_json()})
 
 

@@ -140,7 +140,8 @@ def take_beat(node_id: NodeId, session: NodeTx, now: Now, request: Request, body
 @router.post("/batch", summary="Report what a batch system does", response_model=BatchReply, responses=errors(409))
 def take_batch_report(node_id: NodeId, session: NodeTx, now: Now, request: Request, body: BatchReport) -> Response:
     """Said by the gateway of a cluster again and again; the answer holds what it is to submit and to cancel."""
-    return _spoken(batch.report(session, node_id, body, now), spoken_version(request))
+    reply = batch.report(session, node_id, body, now, request.app.state.report_limits)
+    return _spoken(reply, spoken_version(request))
 
 
 @router.put(

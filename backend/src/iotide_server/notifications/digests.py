@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.work import want_work
@@ -23,6 +25,7 @@ DIGEST: Final = "digest"
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEK: Final = timedelta(days=7)
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def tell_digests(
         When to be called again, for the row of work; None: the channel is gone or wants no digest.
     """
     for digest in due_digests(session, channel_id, now):
-        message = compose(session, digest)
+        message = _composed(session, digest, compose)
         if message is not None:
             announce(session, message, channel_ids=[channel_id], key=digest.key, now=now)
     channel = repository.locked_channel(session, channel_id)
@@ -89,6 +92,25 @@ def tell_digests(
     if channel.digest_due_at <= now:
         channel.digest_due_at = _next_after(channel, now)
     return channel.digest_due_at
+
+
+def _composed(
+    session: Session, digest: DueDigest, compose: Callable[[Session, DueDigest], Message | None]
+) -> Message | None:
+    """Return the digest, or that it could not be written: what a node reported may fail that of its own cluster."""
+    try:
+        with session.begin_nested():
+            return compose(session, digest)
+    except (ArithmeticError, LookupError, TypeError, ValueError, SQLAlchemyError):
+        _log.exception("digest_not_written", channel_id=digest.channel_id, cluster_id=digest.cluster_id)
+    return Message(
+        kind="digest",
+        cluster_id=digest.cluster_id,
+        subject=f"the digest of cluster {digest.cluster_id} could not be written",
+        text="The log of the server's worker says why.",
+        path=f"/alerts?cluster={digest.cluster_id}",
+        data={"since": digest.since.isoformat(), "until": digest.until.isoformat()},
+    )
 
 
 def _next_after(channel: Channel, moment: datetime) -> datetime | None:

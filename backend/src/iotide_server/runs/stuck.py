@@ -31,6 +31,9 @@ SETTLED_AFTER: Final = timedelta(seconds=15)
 RECENT: Final = timedelta(days=1)
 """For so long after its end an agent may say that the load of an order which ended otherwise outlived it."""
 
+LOG_LINES: Final = 100
+"""Lines about one freed order in the log of its run, where no setting says another number."""
+
 _REPORTS: Final = 3
 """From this wire version on an agent reports what holds its node."""
 
@@ -64,7 +67,11 @@ _UNMARK: Final = text(
         WHERE node_id = :node_id AND stuck_since <= :before AND id <> ALL(CAST(:named AS bigint[])) RETURNING id, run_id
     ), logged AS (
         INSERT INTO run_event (run_id, order_id, at, kind, text, actor)
-        SELECT run_id, id, :now, 'freed', :words, :actor FROM gone
+        SELECT run_id, id, :now, 'freed', :words, CAST(:actor AS text) FROM gone
+        WHERE CAST(:actor AS text) IS NOT NULL OR (
+            SELECT count(*) FROM run_event
+            WHERE run_event.run_id = gone.run_id AND run_event.order_id = gone.id AND run_event.kind = 'freed'
+        ) < :log_lines
     )
     SELECT run_id FROM gone
     """
@@ -96,11 +103,20 @@ def keep(session: Session, run: Run, order: Order, words: str | None, now: datet
     _publish(session, [run.id])
 
 
-def hear(session: Session, node_id: int, instance: str, said: Sequence[Reported], now: datetime) -> None:
+def hear(  # noqa: PLR0913 - the last bounds what is written
+    session: Session,
+    node_id: int,
+    instance: str,
+    said: Sequence[Reported],
+    now: datetime,
+    *,
+    log_lines: int = LOG_LINES,
+) -> None:
     """Take an agent's word on what holds its node: what it names is stuck, what it no longer names is free.
 
     Args:
         instance: the agent process; only that of the node is believed.
+        log_lines: how often the log of a run says at most that its order was freed.
     """
     node = stuck.locked_node(session, node_id)
     if node.agent_instance != instance:
@@ -116,7 +132,8 @@ def hear(session: Session, node_id: int, instance: str, said: Sequence[Reported]
             _publish(session, [load.run_id] if load.run_id is not None else [])
     if len(said) < MOST_STUCK and all(load.order_id is not None for load in said):
         words = f"{node.name}: nothing is left of its load, so what it held is free"
-        release(session, node_id, words, now, named=list(orders), before=now - SETTLED_AFTER)
+        released = now - SETTLED_AFTER
+        release(session, node_id, words, now, named=list(orders), before=released, log_lines=log_lines)
     if loads or not is_holding(session, node_id):
         _write(session, node, loads, now)
 
@@ -137,6 +154,7 @@ def release(  # noqa: PLR0913 - two narrow what is released
     named: Collection[int] = (),
     before: datetime | None = None,
     actor: str | None = None,
+    log_lines: int = LOG_LINES,
 ) -> None:
     """Give back what the node's stuck loads hold.
 
@@ -144,10 +162,11 @@ def release(  # noqa: PLR0913 - two narrow what is released
         words: why, for the runs' logs.
         named: orders whose loads are still there.
         before: only of loads that were stuck then.
+        log_lines: the log of a run gets no line of an agent beyond this many.
         actor: the operator who frees them; their orders hold nothing again, whatever the agent says later.
     """
     values = {"node_id": node_id, "named": list(named), "before": before or now, "words": words, "now": now}
-    values |= {"actor": actor}
+    values |= {"actor": actor, "log_lines": log_lines}
     run_ids = list(session.scalars(_UNMARK, values))
     if run_ids:
         repository.release_leases(session, run_ids, now)

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from decimal import InvalidOperation
 
 import pytest
 from factories.clock import MovedClock
@@ -108,6 +109,28 @@ def test_a_digest_comes_once_a_week_for_each_cluster_that_has_something_to_tell(
     for _ in range(2):
         assert tell_digests(session, everywhere.id, first, digest_of) == second
     assert [(row.cluster_id, row.text) for row in session.query(Delivery)] == [(cluster_ids[0], "15 to 22")]
+
+
+def test_a_digest_that_cannot_be_written_says_so_and_holds_up_no_other(
+    session: Session, cluster_ids: list[int], clock: MovedClock
+) -> None:
+    everywhere = channel(session)
+    everywhere.digest = SUNDAY_NOON
+    plan_digest(session, everywhere, clock())
+
+    def compose(session: Session, digest: DueDigest) -> Message | None:
+        if digest.cluster_id == cluster_ids[0]:
+            session.execute(text("UPDATE cluster SET name = 'half written'"))
+            raise InvalidOperation
+        return Message("digest", digest.cluster_id, "the week", "", "/", {})
+
+    tell_digests(session, everywhere.id, clock.move(86_400 * 2), compose)
+    subjects = dict(session.query(Delivery.cluster_id, Delivery.subject).all())
+    assert subjects == {
+        cluster_ids[0]: f"the digest of cluster {cluster_ids[0]} could not be written",
+        cluster_ids[1]: "the week",
+    }
+    assert "half written" not in session.scalars(text("SELECT name FROM cluster")).all()
 
 
 def test_digests_of_weeks_in_which_nobody_worked_are_one(
