@@ -166,7 +166,8 @@ def _queue(caller: Caller, size_bytes: int) -> str:
     """Name the queue of a body: the largest have one, others one of several, by their caller."""
     if size_bytes > MEDIUM_BYTES:
         return caller.kind
-    return f"{caller.kind}-{crc32(caller.name.encode()) % MEDIUM_AT_ONCE}"
+    number = crc32(caller.name.encode()) % MEDIUM_AT_ONCE
+    return f"{caller.kind}-{number}"
 
 
 async def _require_client(request: Request) -> None:
