@@ -3086,11 +3086,14 @@ export interface components {
         };
         /**
          * AlertDetail
-         * @description An alert with all that was done about it, oldest first, and the others of its group.
+         * @description An alert with what was done about it, oldest first, and the others of its group.
          */
         AlertDetail: {
             alert: components["schemas"]["Alert"];
-            /** Actions */
+            /**
+             * Actions
+             * @description The last 200
+             */
             actions: components["schemas"]["AlertAction"][];
             /** Group */
             group: components["schemas"]["Alert"][];
@@ -3870,11 +3873,7 @@ export interface components {
         };
         /**
          * Campaign
-         * @description A plan and how far it has got.
-         *
-         *     `state` is `active` from the first run that starts to the last that ends, but `paused` while a stage waits for an
-         *     operator; then `failed` if any run failed, else
-         *     `cancelled` if any was cancelled, else `finished`.
+         * @description A plan and how far it has got, see `ListedCampaign`.
          */
         Campaign: {
             /** Id */
@@ -5980,6 +5979,173 @@ export interface components {
             token: string;
         };
         /**
+         * ListedCampaign
+         * @description A plan and how far it has got.
+         *
+         *     `state` is `active` from the first run that starts to the last that ends, but `paused` while a stage waits for an
+         *     operator; then `failed` if any run failed, else
+         *     `cancelled` if any was cancelled, else `finished`.
+         */
+        ListedCampaign: {
+            /** Id */
+            id: number;
+            /**
+             * Name
+             * @example nightly
+             */
+            name: string;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Cluster Name */
+            cluster_name: string;
+            /**
+             * Owner
+             * @description Who submitted it; null when that person is gone
+             */
+            owner: string | null;
+            /**
+             * Schedule Id
+             * @description The schedule that submitted it; null: a person did
+             */
+            schedule_id: number | null;
+            /** Schedule Name */
+            schedule_name: string | null;
+            /** @description Null in a list where it has more than 16 KiB */
+            plan: components["schemas"]["CampaignPlan"] | null;
+            state: components["schemas"]["CampaignState"];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            counts: components["schemas"]["RunCounts"];
+            /**
+             * Stages
+             * @description Empty where the matrix is run once
+             */
+            stages: components["schemas"]["Stage"][];
+            /**
+             * Additions
+             * @description Repeats beyond those of the plan, in their order
+             */
+            additions: components["schemas"]["Addition"][];
+            /**
+             * Progress
+             * @description Fraction of its runs' work that is done, 0 to 1
+             */
+            progress: number;
+            /**
+             * Seconds Remaining Estimated
+             * @description By the pace of its runs so far; null before the first has ended
+             */
+            seconds_remaining_estimated: number | null;
+        };
+        /**
+         * ListedSchedule
+         * @description A plan that is submitted by a calendar.
+         *
+         *     `cron` is complete, also where it was made of the rule `monthly`; `firings_made` leaves out what was skipped or
+         *     asked for by hand.
+         */
+        ListedSchedule: {
+            /** Id */
+            id: number;
+            /**
+             * Name
+             * @example nightly-scratch
+             */
+            name: string;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Cluster Name */
+            cluster_name: string;
+            /**
+             * Owner
+             * @description In whose name it submits; null when that person is gone
+             */
+            owner: string | null;
+            state: components["schemas"]["ScheduleState"];
+            /** @description Null in a list where it has more than 16 KiB */
+            plan: components["schemas"]["CampaignPlan"] | null;
+            /**
+             * Cron
+             * @example 30 2 * * *
+             */
+            cron: string;
+            /**
+             * Monthly
+             * @example first sunday at 02:30
+             */
+            monthly: string | null;
+            /**
+             * Words
+             * @description `cron` as a sentence
+             * @example At 02:30 every day
+             */
+            words: string;
+            /**
+             * Time Zone
+             * @example Europe/Zurich
+             */
+            time_zone: string;
+            /** Random Offset Seconds */
+            random_offset_seconds: number;
+            /** Ends At */
+            ends_at: string | null;
+            /** Max Firings */
+            max_firings: number | null;
+            missed: components["schemas"]["MissedFirings"];
+            /** Firings Made */
+            firings_made: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Next Firings
+             * @description The next five; empty unless it is active
+             */
+            next_firings: components["schemas"]["PlannedFiring"][];
+            last_firing: components["schemas"]["Firing"] | null;
+        };
+        /**
+         * ListedTemplate
+         * @description A plan that is kept under a name.
+         */
+        ListedTemplate: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Cluster Name */
+            cluster_name: string;
+            /**
+             * Name
+             * @example weekly-scratch
+             */
+            name: string;
+            /**
+             * Owner
+             * @description Who wrote it last; null when that person is gone
+             */
+            owner: string | null;
+            /** @description Null in a list where it has more than 16 KiB */
+            plan: components["schemas"]["CampaignPlan"] | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Changed At
+             * Format: date-time
+             */
+            changed_at: string;
+        };
+        /**
          * MailTls
          * @description How a mail server is spoken to: TLS after a greeting, from the first byte on, or none.
          * @enum {string}
@@ -6204,8 +6370,16 @@ export interface components {
         NamedChange: {
             series: components["schemas"]["Series"];
             change: components["schemas"]["SeriesChange"];
-            /** Events */
+            /**
+             * Events
+             * @description At most 20, the newest, in time order
+             */
             events: components["schemas"]["Event"][];
+            /**
+             * Events More
+             * @description How many there are besides these
+             */
+            events_more: number;
         };
         /**
          * NamedDrain
@@ -6817,13 +6991,6 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Campaign] */
-        Page_Campaign_: {
-            /** Items */
-            items: components["schemas"]["Campaign"][];
-            /** Next Cursor */
-            next_cursor: string | null;
-        };
         /** Page[Cell] */
         Page_Cell_: {
             /** Items */
@@ -6887,6 +7054,27 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[ListedCampaign] */
+        Page_ListedCampaign_: {
+            /** Items */
+            items: components["schemas"]["ListedCampaign"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[ListedSchedule] */
+        Page_ListedSchedule_: {
+            /** Items */
+            items: components["schemas"]["ListedSchedule"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[ListedTemplate] */
+        Page_ListedTemplate_: {
+            /** Items */
+            items: components["schemas"]["ListedTemplate"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[MeasuredCell] */
         Page_MeasuredCell_: {
             /** Items */
@@ -6943,13 +7131,6 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Schedule] */
-        Page_Schedule_: {
-            /** Items */
-            items: components["schemas"]["Schedule"][];
-            /** Next Cursor */
-            next_cursor: string | null;
-        };
         /** Page[Series] */
         Page_Series_: {
             /** Items */
@@ -6968,13 +7149,6 @@ export interface components {
         Page_Target_: {
             /** Items */
             items: components["schemas"]["Target"][];
-            /** Next Cursor */
-            next_cursor: string | null;
-        };
-        /** Page[Template] */
-        Page_Template_: {
-            /** Items */
-            items: components["schemas"]["Template"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -8254,10 +8428,7 @@ export interface components {
         };
         /**
          * Schedule
-         * @description A plan that is submitted by a calendar.
-         *
-         *     `cron` is complete, also where it was made of the rule `monthly`; `firings_made` leaves out what was skipped or
-         *     asked for by hand.
+         * @description A plan that is submitted by a calendar, see `ListedSchedule`.
          */
         Schedule: {
             /** Id */
@@ -9574,7 +9745,7 @@ export interface components {
         };
         /**
          * Template
-         * @description A plan that is kept under a name.
+         * @description A plan that is kept under a name, whatever its size.
          */
         Template: {
             /** Id */
@@ -24652,7 +24823,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Campaign_"];
+                    "application/json": components["schemas"]["Page_ListedCampaign_"];
                 };
             };
             /** @description Unauthorized */
@@ -28858,7 +29029,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Schedule_"];
+                    "application/json": components["schemas"]["Page_ListedSchedule_"];
                 };
             };
             /** @description Unauthorized */
@@ -31675,7 +31846,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Template_"];
+                    "application/json": components["schemas"]["Page_ListedTemplate_"];
                 };
             };
             /** @description Unauthorized */
@@ -38603,7 +38774,8 @@ export interface operations {
                      *               "run_id": 1,
                      *               "told_by": "text"
                      *             }
-                     *           ]
+                     *           ],
+                     *           "events_more": 1
                      *         }
                      *       ],
                      *       "next_cursor": "text"

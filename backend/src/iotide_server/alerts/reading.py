@@ -44,6 +44,9 @@ _STORED: Final[Mapping[AlertKind, str]] = {"change": "change", "stale": "missing
 _SHOWN: Final[Mapping[str, AlertKind]] = {stored: kind for kind, stored in _STORED.items()}
 
 
+MOST_ACTIONS: Final = 200
+
+
 @dataclass(frozen=True, slots=True)
 class _Names:
     """Names by id, and until when series are muted."""
@@ -74,10 +77,10 @@ def alert(session: Session, principal: Principal, alert_id: int, now: datetime) 
     if found is None:
         raise missing
     principal.require(Role.VIEWER, found[0].cluster_id, missing)
-    actions = select(ActionRow).where(ActionRow.alert_id == alert_id).order_by(ActionRow.id)
+    actions = select(ActionRow).where(ActionRow.alert_id == alert_id).order_by(ActionRow.id.desc()).limit(MOST_ACTIONS)
     return AlertDetail(
         alert=shown(session, [found], now)[0],
-        actions=[AlertAction.of(row) for row in session.scalars(actions)],
+        actions=[AlertAction.of(row) for row in reversed(session.scalars(actions).all())],
         group=[one for one in of_group(session, found[0].group_id, now) if one.id != alert_id],
     )
 

@@ -119,10 +119,10 @@ class AlertAction(Output):
 
 
 class AlertDetail(Output):
-    """An alert with all that was done about it, oldest first, and the others of its group."""
+    """An alert with what was done about it, oldest first, and the others of its group."""
 
     alert: Alert
-    actions: list[AlertAction]
+    actions: Annotated[list[AlertAction], Field(description="The last 200")]
     group: list[Alert]
 
 

@@ -9,6 +9,10 @@ from iotide_server.kit.web import STORABLE_REMEDY, is_storable
 from iotide_wire.plan import CampaignPlan
 
 MAX_DEPTH: Final = 16
+MOST_PLAN_BYTES: Final = 256 * 1024
+"""Of a stored plan as JSON; each campaign, schedule and template has one."""
+LISTED_PLAN_BYTES: Final = 16 * 1024
+"""Of a plan that lists show; a list has up to 500."""
 _LARGEST_INTEGER: Final = 2**63 - 1
 
 
@@ -16,8 +20,8 @@ def check_plain(plan: CampaignPlan) -> CampaignPlan:
     """The plan, whose options may be anything that JSON can say within reason.
 
     Raises:
-        InvalidInputError: options nested deeper than MAX_DEPTH, a number that is not finite or beyond 64 bits, or a
-            text that PostgreSQL cannot hold; with its field.
+        InvalidInputError: a plan of more than MOST_PLAN_BYTES, options nested deeper than MAX_DEPTH, a number that is
+            not finite or beyond 64 bits, or a text that PostgreSQL cannot hold; with its field.
     """
     _check("note", plan.note)
     for index, stage in enumerate(plan.stages):
@@ -29,6 +33,14 @@ def check_plain(plan: CampaignPlan) -> CampaignPlan:
         for part, given in (("options", choice.options), ("sweep", choice.sweep)):
             for path, value in _walk(f"workloads[{index}].{part}", given):
                 _check(path, value)
+    size_bytes = len(plan.model_dump_json())
+    if size_bytes > MOST_PLAN_BYTES:
+        raise InvalidInputError(
+            f"workloads: the plan has {size_bytes:,} bytes of JSON; at most {MOST_PLAN_BYTES:,} are stored",
+            field="workloads",
+            value=size_bytes,
+            remedy="give shorter texts and fewer values, name each node once, or submit several campaigns",
+        )
     return plan
 
 

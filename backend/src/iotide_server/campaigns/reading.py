@@ -10,7 +10,15 @@ from iotide_server.campaigns import repository
 from iotide_server.campaigns.errors import CampaignNotFoundError
 from iotide_server.campaigns.models import Campaign as CampaignRow
 from iotide_server.campaigns.repository import AnyRow
-from iotide_server.campaigns.schemas import Addition, Campaign, CampaignFilter, CampaignState, RunCounts, Stage
+from iotide_server.campaigns.schemas import (
+    Addition,
+    Campaign,
+    CampaignFilter,
+    CampaignState,
+    ListedCampaign,
+    RunCounts,
+    Stage,
+)
 from iotide_server.kit.pagination import Page, PageRequest
 
 
@@ -36,23 +44,23 @@ def campaign(session: Session, principal: Principal, campaign_id: int, now: date
         CampaignNotFoundError: there is none that the caller may see.
     """
     visible_campaign(session, principal, campaign_id)
-    return _shown(session, repository.described(session, campaign_id), now)
+    return Campaign(**dict(_shown(session, repository.described(session, campaign_id), now)))
 
 
 def list_campaigns(
     session: Session, principal: Principal, wanted: CampaignFilter, paging: PageRequest, now: datetime
-) -> Page[Campaign]:
+) -> Page[ListedCampaign]:
     """The campaigns that the caller may see, newest first."""
     rows = repository.page(session, principal.visible_clusters(), wanted, paging)
     return rows.page(lambda row: _shown(session, row, now))
 
 
-def _shown(session: Session, row: AnyRow, now: datetime) -> Campaign:
+def _shown(session: Session, row: AnyRow, now: datetime) -> ListedCampaign:
     state = CampaignState(row.state)
     is_open = state in {CampaignState.WAITING, CampaignState.ACTIVE, CampaignState.PAUSED}
     partly = repository.progress_of_active(session, row.id) if row.active else 0.0
     done = row.finished + row.failed + row.cancelled
-    return Campaign(
+    return ListedCampaign(
         id=row.id,
         name=row.name,
         cluster_id=row.cluster_id,

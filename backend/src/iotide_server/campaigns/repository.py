@@ -19,6 +19,7 @@ from iotide_server.campaigns.models import (
     CellNode,
     CellTarget,
 )
+from iotide_server.campaigns.plain import LISTED_PLAN_BYTES
 from iotide_server.campaigns.planned import PlannedBlock, PlannedCampaign
 from iotide_server.campaigns.schemas import CampaignFilter
 from iotide_server.kit.pagination import PageRequest, Slice
@@ -27,7 +28,8 @@ AnyRow = Row[Any]
 
 _DESCRIBED: Final = """
     SELECT campaign.id, campaign.name, campaign.cluster_id, cluster.name AS cluster_name, user_account.name AS owner,
-           campaign.plan, campaign.created_at, counted.*, schedule.id AS schedule_id, schedule.name AS schedule_name,
+           CASE WHEN octet_length(CAST(campaign.plan AS text)) <= :plan_bytes THEN campaign.plan END AS plan,
+           campaign.created_at, counted.*, schedule.id AS schedule_id, schedule.name AS schedule_name,
            ARRAY(SELECT jsonb_build_object('ordinal', ordinal, 'variant', variant, 'pause', pause, 'state', state,
                         'paused_at', paused_at, 'opened_at', opened_at, 'confirmed_by', confirmed_by,
                         'runs', of_stage.runs, 'ended', of_stage.ended)
@@ -66,6 +68,7 @@ _DESCRIBED: Final = """
         FROM run WHERE run.campaign_id = campaign.id
     ) AS counted ON true
 """
+_ANY_SIZE: Final = 2**31 - 1
 _CONDITIONS: Final = {
     "campaign_id": "campaign.id = :campaign_id",
     "cluster_id": "campaign.cluster_id = :cluster_id",
@@ -227,13 +230,13 @@ def set_priority(session: Session, campaign_id: int, priority: int) -> int:
 def described(session: Session, campaign_id: int) -> AnyRow:
     """A campaign that there is, with its counts and its state."""
     statement = text(_DESCRIBED + "WHERE campaign.id = :campaign_id")
-    return session.execute(statement, {"campaign_id": campaign_id}).one()
+    return session.execute(statement, {"campaign_id": campaign_id, "plan_bytes": _ANY_SIZE}).one()
 
 
 def page(
     session: Session, visible: frozenset[int] | None, wanted: CampaignFilter, paging: PageRequest
 ) -> Slice[AnyRow]:
-    """Campaigns of the visible clusters (None: all), newest first."""
+    """Campaigns of the visible clusters (None: all), newest first; a plan over LISTED_PLAN_BYTES is None."""
     values: dict[str, Any] = {**asdict(wanted), "before_id": paging.before_id}
     state = values.pop("state")
     if visible is not None:
@@ -244,7 +247,9 @@ def page(
         f"SELECT * FROM ({_DESCRIBED} WHERE {conditions}) AS described"  # noqa: S608 - made of the constants above
         " WHERE CAST(:state AS text) IS NULL OR state = :state ORDER BY id DESC LIMIT :limit"
     )
-    rows = session.execute(statement, {**given, "state": state, "limit": paging.limit + 1}).all()
+    rows = session.execute(
+        statement, {**given, "state": state, "limit": paging.limit + 1, "plan_bytes": LISTED_PLAN_BYTES}
+    ).all()
     return paging.cut(rows, key=lambda row: int(row.id))
 
 

@@ -10,7 +10,14 @@ from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.campaigns import reading, repeats, service, stages, timeline
 from iotide_server.campaigns.pause_schemas import Confirmation, Pause
 from iotide_server.campaigns.repeats import MoreRepeats
-from iotide_server.campaigns.schemas import Campaign, CampaignFilter, CampaignPatch, PlanInput, RepeatsInput
+from iotide_server.campaigns.schemas import (
+    Campaign,
+    CampaignFilter,
+    CampaignPatch,
+    ListedCampaign,
+    PlanInput,
+    RepeatsInput,
+)
 from iotide_server.campaigns.timeline_schemas import Timeline, TimelineSpan
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
@@ -31,7 +38,7 @@ IdempotencyKey = Annotated[
 @router.get("/campaigns", summary="List campaigns")
 def list_campaigns(
     principal: Viewer, session: Tx, now: Now, paging: Paging, wanted: Annotated[CampaignFilter, Depends()]
-) -> Page[Campaign]:
+) -> Page[ListedCampaign]:
     """The campaigns that you may see, newest first."""
     return reading.list_campaigns(session, principal, wanted, paging, now)
 

@@ -90,7 +90,7 @@ class Addition(Output):
     cells: int
 
 
-class Campaign(Output):
+class ListedCampaign(Output):
     """A plan and how far it has got.
 
     `state` is `active` from the first run that starts to the last that ends, but `paused` while a stage waits for an
@@ -105,7 +105,7 @@ class Campaign(Output):
     owner: Annotated[PersonShown, Field(description="Who submitted it; null when that person is gone")]
     schedule_id: Annotated[int | None, Field(description="The schedule that submitted it; null: a person did")]
     schedule_name: str | None
-    plan: CampaignPlan
+    plan: Annotated[CampaignPlan | None, Field(description="Null in a list where it has more than 16 KiB")]
     state: CampaignState
     created_at: datetime
     ended_at: datetime | None
@@ -116,3 +116,9 @@ class Campaign(Output):
     seconds_remaining_estimated: Annotated[
         float | None, Field(description="By the pace of its runs so far; null before the first has ended")
     ]
+
+
+class Campaign(ListedCampaign):
+    """A plan and how far it has got, see `ListedCampaign`."""
+
+    plan: CampaignPlan

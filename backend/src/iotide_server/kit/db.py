@@ -14,12 +14,25 @@ import structlog
 from psycopg import pq
 from psycopg.conninfo import make_conninfo
 from psycopg.errors import LockNotAvailable
-from sqlalchemy import BigInteger, ColumnElement, DateTime, MetaData, Text, cast, create_engine, event, func, text
+from sqlalchemy import (
+    BigInteger,
+    Case,
+    ColumnElement,
+    DateTime,
+    MetaData,
+    Text,
+    case,
+    cast,
+    create_engine,
+    event,
+    func,
+    text,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.engine import Engine
 from sqlalchemy.engine.interfaces import DBAPIConnection, ExceptionContext
 from sqlalchemy.exc import InvalidatePoolError, OperationalError, StatementError
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, sessionmaker
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, Session, mapped_column, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
 Json = dict[str, Any]
@@ -248,6 +261,11 @@ def refresh_statistics(session: Session, *tables: str) -> None:
         tables: names, of the source and of no input.
     """
     session.execute(text(f"ANALYZE {', '.join(tables)}"))
+
+
+def up_to(column: InstrumentedAttribute[Json], size_bytes: int) -> Case[Json | None]:
+    """Return JSON that has at most so many bytes as text; else NULL, so that a list stays small."""
+    return case((func.octet_length(cast(column, Text)) <= size_bytes, column))
 
 
 class Database:

@@ -5,10 +5,10 @@ from datetime import datetime
 
 from sqlalchemy import func, select, text
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, defer
 
 from iotide_server.clusters.models import Cluster
-from iotide_server.kit.db import any_of
+from iotide_server.kit.db import Json, any_of, up_to
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.schedules.models import Firing, Schedule
 
@@ -16,13 +16,21 @@ from iotide_server.schedules.models import Firing, Schedule
 def page(
     session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest
 ) -> Slice[Schedule]:
-    """The schedules of the visible clusters (None: all) that were not removed, newest first."""
-    statement = select(Schedule).where(Schedule.removed_at.is_(None))
+    """The schedules of the visible clusters (None: all) that were not removed, newest first, without their plans."""
+    statement = select(Schedule).options(defer(Schedule.plan)).where(Schedule.removed_at.is_(None))
     if visible is not None:
         statement = statement.where(Schedule.cluster_id == any_of(visible))
     if cluster_id is not None:
         statement = statement.where(Schedule.cluster_id == cluster_id)
     return newest_first(session, statement, Schedule.id, paging)
+
+
+def plans(session: Session, schedule_ids: Collection[int], most_bytes: int) -> Mapping[int, Json | None]:
+    """The plans of these schedules; None where one has more bytes."""
+    statement = select(Schedule.id, up_to(Schedule.plan, most_bytes).label("plan")).where(
+        Schedule.id == any_of(schedule_ids)
+    )
+    return {row.id: row.plan for row in session.execute(statement)}
 
 
 def locked(session: Session, schedule_id: int) -> Schedule | None:

@@ -10,7 +10,7 @@ from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.schedules import service
-from iotide_server.schedules.schemas import CalendarPreview, Firing, Schedule, ScheduleInput
+from iotide_server.schedules.schemas import CalendarPreview, Firing, ListedSchedule, Schedule, ScheduleInput
 from iotide_wire.schedule import Calendar
 
 router = APIRouter(tags=["schedules"], route_class=KnownCallerRoute)
@@ -22,7 +22,7 @@ def list_schedules(
     session: Tx,
     paging: Paging,
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only schedules of this cluster")] = None,
-) -> Page[Schedule]:
+) -> Page[ListedSchedule]:
     """The schedules that you may see, newest first; what was removed is left out."""
     return service.list_schedules(session, principal, cluster_id, paging).page(lambda shown: shown)
 

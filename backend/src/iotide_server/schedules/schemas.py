@@ -92,7 +92,7 @@ class Firing(Output):
         return cls(outcome=outcome, **own)
 
 
-class Schedule(Output):
+class ListedSchedule(Output):
     """A plan that is submitted by a calendar.
 
     `cron` is complete, also where it was made of the rule `monthly`; `firings_made` leaves out what was skipped or
@@ -105,7 +105,7 @@ class Schedule(Output):
     cluster_name: str
     owner: Annotated[PersonShown, Field(description="In whose name it submits; null when that person is gone")]
     state: ScheduleState
-    plan: CampaignPlan
+    plan: Annotated[CampaignPlan | None, Field(description="Null in a list where it has more than 16 KiB")]
     cron: Annotated[str, Field(examples=["30 2 * * *"])]
     monthly: Annotated[str | None, Field(examples=["first sunday at 02:30"])]
     words: Annotated[str, Field(description="`cron` as a sentence", examples=["At 02:30 every day"])]
@@ -118,3 +118,9 @@ class Schedule(Output):
     created_at: datetime
     next_firings: Annotated[list[PlannedFiring], Field(description="The next five; empty unless it is active")]
     last_firing: Firing | None
+
+
+class Schedule(ListedSchedule):
+    """A plan that is submitted by a calendar, see `ListedSchedule`."""
+
+    plan: CampaignPlan

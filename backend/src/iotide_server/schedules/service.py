@@ -1,6 +1,6 @@
 """Making, changing, pausing and removing schedules, and running them by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -12,6 +12,7 @@ from iotide_server.accounts import service as accounts
 from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns.plain import LISTED_PLAN_BYTES
 from iotide_server.campaigns.planning import resolve
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
@@ -31,7 +32,7 @@ from iotide_server.schedules.errors import (
 )
 from iotide_server.schedules.firing import calendar_of, plan_next, rest, submitted
 from iotide_server.schedules.models import Firing
-from iotide_server.schedules.schemas import CalendarPreview, PlannedFiring, Schedule
+from iotide_server.schedules.schemas import CalendarPreview, ListedSchedule, PlannedFiring, Schedule
 from iotide_server.schedules.schemas import Firing as ShownFiring
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import Calendar as GivenCalendar
@@ -56,10 +57,11 @@ def preview(given: GivenCalendar, now: datetime) -> CalendarPreview:
 
 def list_schedules(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
-) -> Slice[Schedule]:
+) -> Slice[ListedSchedule]:
     """The schedules that the caller may see, newest first, without those that were removed."""
     rows = repository.page(session, principal.visible_clusters(), cluster_id, paging)
-    return Slice(_shown(session, rows.rows), rows.next_cursor)
+    plans = repository.plans(session, [row.id for row in rows.rows], LISTED_PLAN_BYTES)
+    return Slice(_shown(session, rows.rows, plans), rows.next_cursor)
 
 
 def schedule(session: Session, principal: Principal, schedule_id: int) -> Schedule:
@@ -73,7 +75,8 @@ def schedule(session: Session, principal: Principal, schedule_id: int) -> Schedu
     if found is None:
         raise missing
     principal.require(Role.VIEWER, found.cluster_id, missing)
-    return _shown(session, [found])[0]
+    (shown,) = _shown(session, [found], {found.id: found.plan})
+    return Schedule(**dict(shown))
 
 
 def firings(session: Session, principal: Principal, schedule_id: int, paging: PageRequest) -> Slice[Firing]:
@@ -305,19 +308,19 @@ def _summary(row: models.Schedule) -> Json:
     return {"name": row.name, "cron": row.cron, "time_zone": row.time_zone, "campaign": row.plan["name"]}
 
 
-def _shown(session: Session, rows: Sequence[models.Schedule]) -> list[Schedule]:
+def _shown(session: Session, rows: Sequence[models.Schedule], plans: Mapping[int, Json | None]) -> list[ListedSchedule]:
     cluster_names = repository.names_of_clusters(session, {row.cluster_id for row in rows})
     owners = accounts.names_of(session, {row.owner_id for row in rows if row.owner_id is not None})
     last = repository.last_firings(session, [row.id for row in rows])
     return [
-        Schedule(
+        ListedSchedule(
             id=row.id,
             name=row.name,
             cluster_id=row.cluster_id,
             cluster_name=cluster_names[row.cluster_id],
             owner=owners.get(row.owner_id) if row.owner_id is not None else None,
             state=row.state,
-            plan=CampaignPlan.model_validate(row.plan),
+            plan=None if (plan := plans[row.id]) is None else CampaignPlan.model_validate(plan),
             cron=row.cron,
             monthly=row.monthly,
             words=_words(row),

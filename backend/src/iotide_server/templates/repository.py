@@ -1,21 +1,24 @@
 """SQL of templates."""
 
+from typing import Final
+
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, defer, load_only
 
 from iotide_server.accounts.models import User
 from iotide_server.clusters.models import Cluster
-from iotide_server.kit.db import any_of
+from iotide_server.kit.db import Json, any_of, up_to
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.templates.models import Template
 
-Named = tuple[Template, str, str | None]
-"""A template with the names of its cluster and its owner."""
+Named = tuple[Template, Json | None, str, str | None]
+"""A template without its plan, its plan, and the names of its cluster and its owner."""
+_ANY_SIZE: Final = 2**31 - 1
 
 
 def page(session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest) -> Slice[int]:
     """Ids of the templates of the visible clusters (None: all), newest first."""
-    statement = select(Template)
+    statement = select(Template).options(load_only(Template.id))
     if visible is not None:
         statement = statement.where(Template.cluster_id == any_of(visible))
     if cluster_id is not None:
@@ -29,16 +32,17 @@ def count_in(session: Session, cluster_id: int) -> int:
     return session.scalar(select(func.count()).where(Template.cluster_id == cluster_id)) or 0
 
 
-def named(session: Session, template_ids: list[int]) -> list[Named]:
-    """These templates with the names that are shown, newest first."""
+def named(session: Session, template_ids: list[int], plan_bytes: int = _ANY_SIZE) -> list[Named]:
+    """These templates with the names that are shown, newest first; a plan of more bytes is None."""
     statement = (
-        select(Template, Cluster.name, User.name)
+        select(Template, up_to(Template.plan, plan_bytes), Cluster.name, User.name)
+        .options(defer(Template.plan))
         .join(Cluster, Cluster.id == Template.cluster_id)
         .outerjoin(User, User.id == Template.owner_id)
         .where(Template.id == any_of(template_ids))
         .order_by(Template.id.desc())
     )
-    return [(row, cluster_name, owner) for row, cluster_name, owner in session.execute(statement)]
+    return [(row, plan, cluster_name, owner) for row, plan, cluster_name, owner in session.execute(statement)]
 
 
 def locked(session: Session, template_id: int) -> Template | None:

@@ -9,7 +9,7 @@ from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.templates import service
-from iotide_server.templates.schemas import Template, TemplateInput, TemplatePatch
+from iotide_server.templates.schemas import ListedTemplate, Template, TemplateInput, TemplatePatch
 
 router = APIRouter(tags=["templates"], route_class=KnownCallerRoute)
 
@@ -20,7 +20,7 @@ def list_templates(
     session: Tx,
     paging: Paging,
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only templates of this cluster")] = None,
-) -> Page[Template]:
+) -> Page[ListedTemplate]:
     """The templates that you may see, newest first."""
     return service.list_templates(session, principal, cluster_id, paging).page(lambda shown: shown)
 

@@ -37,7 +37,7 @@ class TemplatePatch(Input):
     plan: KeptPlan | None = None
 
 
-class Template(Output):
+class ListedTemplate(Output):
     """A plan that is kept under a name."""
 
     id: int
@@ -45,6 +45,12 @@ class Template(Output):
     cluster_name: str
     name: TemplateName
     owner: Annotated[PersonShown, Field(description="Who wrote it last; null when that person is gone")]
-    plan: CampaignPlan
+    plan: Annotated[CampaignPlan | None, Field(description="Null in a list where it has more than 16 KiB")]
     created_at: datetime
     changed_at: datetime
+
+
+class Template(ListedTemplate):
+    """A plan that is kept under a name, whatever its size."""
+
+    plan: CampaignPlan

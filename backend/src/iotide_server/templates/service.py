@@ -9,6 +9,7 @@ from iotide_server.accounts import audit
 from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns.plain import LISTED_PLAN_BYTES
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Json
@@ -17,16 +18,17 @@ from iotide_server.kit.quotas import QuotaReachedError, quotas_of
 from iotide_server.live import service as live
 from iotide_server.templates import models, repository
 from iotide_server.templates.errors import TemplateMovesError, TemplateNameTakenError, TemplateNotFoundError
-from iotide_server.templates.schemas import Template, TemplateInput, TemplatePatch
+from iotide_server.templates.schemas import ListedTemplate, Template, TemplateInput, TemplatePatch
 from iotide_wire.plan import CampaignPlan
 
 
 def list_templates(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
-) -> Slice[Template]:
+) -> Slice[ListedTemplate]:
     """The templates that the caller may see, newest first."""
     found = repository.page(session, principal.visible_clusters(), cluster_id, paging)
-    return Slice([_shown(row) for row in repository.named(session, list(found.rows))], found.next_cursor)
+    rows = repository.named(session, list(found.rows), LISTED_PLAN_BYTES)
+    return Slice([ListedTemplate(**_shown(row)) for row in rows], found.next_cursor)
 
 
 def template(session: Session, principal: Principal, template_id: int) -> Template:
@@ -40,7 +42,7 @@ def template(session: Session, principal: Principal, template_id: int) -> Templa
     if not found:
         raise missing
     principal.require(Role.VIEWER, found[0][0].cluster_id, missing)
-    return _shown(found[0])
+    return Template(**_shown(found[0]))
 
 
 def create(session: Session, principal: Principal, given: TemplateInput, now: datetime) -> int:
@@ -127,15 +129,15 @@ def _summary(row: models.Template) -> Json:
     return {"name": row.name, "campaign": row.plan["name"]}
 
 
-def _shown(found: repository.Named) -> Template:
-    row, cluster_name, owner = found
-    return Template(
-        id=row.id,
-        cluster_id=row.cluster_id,
-        cluster_name=cluster_name,
-        name=row.name,
-        owner=owner,
-        plan=CampaignPlan.model_validate(row.plan),
-        created_at=row.created_at,
-        changed_at=row.changed_at,
-    )
+def _shown(found: repository.Named) -> Json:
+    row, plan, cluster_name, owner = found
+    return {
+        "id": row.id,
+        "cluster_id": row.cluster_id,
+        "cluster_name": cluster_name,
+        "name": row.name,
+        "owner": owner,
+        "plan": None if plan is None else CampaignPlan.model_validate(plan),
+        "created_at": row.created_at,
+        "changed_at": row.changed_at,
+    }

@@ -1,7 +1,7 @@
 """SQL of events and of what they did to series."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -26,25 +26,38 @@ _SCOPED: Final = text(
     WHERE cluster_id = :cluster_id AND kind = 'manual' AND at >= :first_at
       AND (node_ids = '{}' OR node_ids && CAST(:node_ids AS bigint[]))
       AND (target_ids = '{}' OR target_ids && CAST(:target_ids AS bigint[]))
+    ORDER BY at DESC, id DESC LIMIT :most
     """
 )
 # A change is placed within three points; where a series begins or ends within them, all that lies there counts.
 _NEAR_CHANGES: Final = text(
     """
-    SELECT change_point.id AS change_id, event.id AS event_id
+    SELECT change_point.id AS change_id, near.id AS event_id, near.total
     FROM change_point
-    JOIN event_effect ON event_effect.series_id = change_point.series_id
-    JOIN event ON event.id = event_effect.event_id
+    CROSS JOIN LATERAL (
+        SELECT coalesce((SELECT at FROM point WHERE series_id = change_point.series_id AND at < change_point.previous_at
+                         ORDER BY at DESC OFFSET 2 LIMIT 1), '-infinity') AS first_at,
+               coalesce((SELECT at FROM point WHERE series_id = change_point.series_id AND at > change_point.at
+                         ORDER BY at OFFSET 2 LIMIT 1), 'infinity') AS last_at
+        OFFSET 0
+    ) AS span
+    CROSS JOIN LATERAL (
+        SELECT event.id, event.at, count(*) OVER () AS total
+        FROM event_effect JOIN event ON event.id = event_effect.event_id
+        WHERE event_effect.series_id = change_point.series_id
+          AND event.at > span.first_at AND event.since < span.last_at
+        ORDER BY event.at DESC, event.id DESC LIMIT :most
+    ) AS near
     WHERE change_point.id = ANY(:change_ids)
-      AND event.at > coalesce(
-          (SELECT at FROM point WHERE series_id = change_point.series_id AND at < change_point.previous_at
-           ORDER BY at DESC OFFSET 2 LIMIT 1), '-infinity')
-      AND event.since < coalesce(
-          (SELECT at FROM point WHERE series_id = change_point.series_id AND at > change_point.at
-           ORDER BY at OFFSET 2 LIMIT 1), 'infinity')
-    ORDER BY change_point.id, event.at, event.id
+    ORDER BY change_point.id, near.at, near.id
     """
 )
+
+
+MOST_JUDGED: Final = 200
+"""Events of a series whose effect is judged and shown, the newest ones."""
+MOST_NEAR: Final = 20
+"""Events near a change that are shown with it, the newest ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,32 +116,43 @@ def link(session: Session, event_ids: Collection[int], series_ids: Collection[in
 
 
 def link_told(session: Session, series: Series, first_at: datetime) -> None:
-    """Have what people said of the series' nodes and targets since its first point judged."""
+    """Have what people said of the series' nodes and targets since its first point judged: the newest MOST_JUDGED."""
     values = {
         "cluster_id": series.cluster_id,
         "first_at": first_at,
         "node_ids": series.node_ids,
         "target_ids": series.target_ids,
+        "most": MOST_JUDGED,
     }
     link(session, session.scalars(_SCOPED, values).all(), [series.id])
 
 
 def effects(session: Session, series_id: int) -> Sequence[Row[Event, EventEffect]]:
-    """The events of a series with what they did to it, in time order."""
+    """The newest MOST_JUDGED events of a series with what they did to it, in time order."""
     statement = select(Event, EventEffect).join(EventEffect, EventEffect.event_id == Event.id)
-    return session.execute(statement.where(EventEffect.series_id == series_id).order_by(Event.at, Event.id)).all()
+    newest = statement.where(EventEffect.series_id == series_id).order_by(Event.at.desc(), Event.id.desc())
+    return list(reversed(session.execute(newest.limit(MOST_JUDGED)).all()))
 
 
-def events_near(session: Session, change_ids: Collection[int]) -> dict[int, list[Event]]:
-    """By change, the events that its series met within three points of it, in time order."""
-    rows = session.execute(_NEAR_CHANGES, {"change_ids": list(change_ids)}).all()
+@dataclass(slots=True)
+class NearEvents:
+    """Events near a change, in time order, and how many there are besides these."""
+
+    shown: list[Event] = field(default_factory=list)
+    more: int = 0
+
+
+def events_near(session: Session, change_ids: Collection[int]) -> dict[int, NearEvents]:
+    """By change, the events that its series met within three points of it."""
+    rows = session.execute(_NEAR_CHANGES, {"change_ids": list(change_ids), "most": MOST_NEAR}).all()
     events = {
         event.id: event
         for event in session.scalars(select(Event).where(Event.id == any_of({row.event_id for row in rows})))
     }
-    near: dict[int, list[Event]] = {change_id: [] for change_id in change_ids}
+    near = {change_id: NearEvents() for change_id in change_ids}
     for row in rows:
-        near[row.change_id].append(events[row.event_id])
+        near[row.change_id].shown.append(events[row.event_id])
+        near[row.change_id].more = max(0, row.total - MOST_NEAR)
     return near
 
 

@@ -246,7 +246,8 @@ class NamedChange(Output):
 
     series: Series
     change: SeriesChange
-    events: list[Event]
+    events: Annotated[list[Event], Field(description="At most 20, the newest, in time order")]
+    events_more: Annotated[int, Field(description="How many there are besides these")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,7 +231,12 @@ def list_changes(
 
     def named(row: ChangePoint) -> NamedChange:
         own = series[row.series_id]
-        near = [Event.model_validate(event) for event in events[row.id]]
-        return NamedChange(series=own, change=SeriesChange.of(row, own.better), events=near)
+        near = events[row.id]
+        return NamedChange(
+            series=own,
+            change=SeriesChange.of(row, own.better),
+            events=[Event.model_validate(event) for event in near.shown],
+            events_more=near.more,
+        )
 
     return found.page(named)

@@ -3,18 +3,18 @@
 import { t } from "@lingui/core/macro";
 import { Group, MultiSelect, Select } from "@mantine/core";
 import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
-import type { Campaign } from "@/api/types";
+import type { ListedCampaign } from "@/api/types";
 import { campaignQuery, campaignsQuery, cellsQuery } from "@/features/campaigns/queries";
 
 const MOST_CAMPAIGNS = 6;
 const NOTHING_FOUND = t`No campaign of that name or number among the newest.`;
 
-function optionOf({ id, name, cluster_name }: Campaign) {
+function optionOf({ id, name, cluster_name }: ListedCampaign) {
   return { value: String(id), label: `${id} · ${name} · ${cluster_name}` };
 }
 
 /** The newest campaigns, and those that are chosen, however old. */
-function useKnown(chosen: readonly number[]): Campaign[] {
+function useKnown(chosen: readonly number[]): ListedCampaign[] {
   const { data: newest = [] } = useInfiniteQuery(campaignsQuery({}));
   const own = useQueries({ queries: chosen.map((id) => campaignQuery(id)) });
   const older = own.flatMap(({ data }) => (data && !newest.some(({ id }) => id === data.id) ? [data] : []));

@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Group, Progress, Text } from "@mantine/core";
-import type { Campaign } from "@/api/types";
+import type { ListedCampaign } from "@/api/types";
 import { formatEstimate } from "@/lib/units";
 
 const PARTS = [
@@ -13,7 +13,7 @@ const PARTS = [
   { state: "active", color: "tide" },
 ] as const;
 
-export function CampaignBar({ campaign, size = "lg" }: { campaign: Campaign; size?: string }) {
+export function CampaignBar({ campaign, size = "lg" }: { campaign: ListedCampaign; size?: string }) {
   const { counts } = campaign;
   const total = Math.max(1, totalRuns(campaign));
   return (
@@ -32,7 +32,7 @@ export function CampaignBar({ campaign, size = "lg" }: { campaign: Campaign; siz
 }
 
 /** The bar with its numbers and, while it runs, what is left. */
-export function CampaignProgress({ campaign }: { campaign: Campaign }) {
+export function CampaignProgress({ campaign }: { campaign: ListedCampaign }) {
   const { counts, progress, seconds_remaining_estimated: secondsLeft } = campaign;
   const isRunning = isOpen(campaign) && campaign.state !== "paused";
   return (
@@ -56,24 +56,24 @@ export function CampaignProgress({ campaign }: { campaign: Campaign }) {
 }
 
 /** What the time that is left rests on. */
-function describePace({ counts: { finished, failed, cancelled } }: Campaign): string {
+function describePace({ counts: { finished, failed, cancelled } }: ListedCampaign): string {
   const ended = finished + failed + cancelled;
   return t`at the pace of the ${ended === 1 ? "run" : `${ended} runs`} so far, pauses included`;
 }
 
 /** Whether some of its runs have not ended. */
-export function isOpen({ state }: Campaign): boolean {
+export function isOpen({ state }: ListedCampaign): boolean {
   return state === "active" || state === "waiting" || state === "paused";
 }
 
 /** `3 finished, 1 failed` */
-export function describeCounts(counts: Campaign["counts"]): string {
+export function describeCounts(counts: ListedCampaign["counts"]): string {
   return [...PARTS.map(({ state }) => state), "waiting" as const]
     .filter((state) => counts[state] > 0)
     .map((state) => `${counts[state]} ${state}`)
     .join(", ");
 }
 
-function totalRuns({ counts }: Campaign): number {
+function totalRuns({ counts }: ListedCampaign): number {
   return counts.waiting + counts.active + counts.finished + counts.failed + counts.cancelled;
 }

@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Box, Stack, Text } from "@mantine/core";
-import type { Campaign } from "@/api/types";
+import type { ListedCampaign } from "@/api/types";
 import { TextLink } from "@/components/links";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -11,7 +11,7 @@ import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
 import { CampaignBar } from "./CampaignProgress";
 
-export function CampaignTable({ campaigns, label }: { campaigns: readonly Campaign[]; label: string }) {
+export function CampaignTable({ campaigns, label }: { campaigns: readonly ListedCampaign[]; label: string }) {
   return (
     <Stack gap="xs">
       <SampleNote clusterIds={campaigns.map(({ cluster_id }) => cluster_id)} />
@@ -27,7 +27,7 @@ export function CampaignTable({ campaigns, label }: { campaigns: readonly Campai
   );
 }
 
-function CampaignRow({ campaign }: { campaign: Campaign }) {
+function CampaignRow({ campaign }: { campaign: ListedCampaign }) {
   const { counts } = campaign;
   const ended = counts.finished + counts.failed + counts.cancelled;
   return (
@@ -64,7 +64,7 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
 }
 
 /** What a paused campaign wants of its operator, in a line. */
-function WaitsFor({ campaign }: { campaign: Campaign }) {
+function WaitsFor({ campaign }: { campaign: ListedCampaign }) {
   if (campaign.state !== "paused") return null;
   const stage = campaign.stages.find(({ state }) => state === "paused");
   return (

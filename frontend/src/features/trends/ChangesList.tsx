@@ -137,7 +137,11 @@ function shiftOf({ shift_ratio: shift }: NamedChange["change"]): Interval | null
   return shift === null ? null : { ratio: 1 + shift, low: null, high: null };
 }
 
-function ChangeRow({ found: { series, change, events }, clusterName, reach }: ChangeRowProps) {
+function ChangeRow({
+  found: { series, change, events, events_more: more },
+  clusterName,
+  reach,
+}: ChangeRowProps) {
   const shift = shiftOf(change);
   return (
     <tr>
@@ -176,7 +180,7 @@ function ChangeRow({ found: { series, change, events }, clusterName, reach }: Ch
         <Datum value={change.p_value}>{formatP(change.p_value)}</Datum>
       </td>
       <td className="iotide-wrap">
-        <Events events={events} />
+        <Events events={events} more={more} />
       </td>
     </tr>
   );
@@ -186,16 +190,21 @@ function Unconfirmed() {
   return <Badge color="orange" ml="xs" tt="none" variant="light">{t`not confirmed yet`}</Badge>;
 }
 
-function Events({ events }: Pick<NamedChange, "events">) {
+function Events({ events, more }: { events: NamedChange["events"]; more: number }) {
   if (events.length === 0) return <Text c="dimmed">{t`none known`}</Text>;
-  return events.map(({ id, at, text, told_by }) => (
-    <div key={id}>
-      {text}
-      <Text c="dimmed" size="xs">
-        <Trans>
-          <When at={at} />, told by {told_by ?? t`runs`}
-        </Trans>
-      </Text>
-    </div>
-  ));
+  return (
+    <>
+      {events.map(({ id, at, text, told_by }) => (
+        <div key={id}>
+          {text}
+          <Text c="dimmed" size="xs">
+            <Trans>
+              <When at={at} />, told by {told_by ?? t`runs`}
+            </Trans>
+          </Text>
+        </div>
+      ))}
+      {more > 0 && <Text c="dimmed" size="xs">{t`and ${more} earlier ones`}</Text>}
+    </>
+  );
 }

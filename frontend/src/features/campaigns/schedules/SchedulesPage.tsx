@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import type { Schedule } from "@/api/types";
+import type { ListedSchedule } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink, TextLink } from "@/components/links";
@@ -60,7 +60,7 @@ function NoSchedule() {
   );
 }
 
-function ScheduleRow({ schedule }: { schedule: Schedule }) {
+function ScheduleRow({ schedule }: { schedule: ListedSchedule }) {
   const isLoggedIn = useIsLoggedIn();
   return (
     <tr>
@@ -83,7 +83,7 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
         {schedule.words}
         <Text c="dimmed" size="xs">
           {schedule.time_zone}
-          {schedule.plan.window &&
+          {schedule.plan?.window &&
             t`, runs from ${schedule.plan.window.from} to ${schedule.plan.window.until}`}
         </Text>
       </td>
@@ -103,7 +103,7 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
   );
 }
 
-function Next({ schedule }: { schedule: Schedule }) {
+function Next({ schedule }: { schedule: ListedSchedule }) {
   const [next] = schedule.next_firings;
   if (!next) return "none";
   // By the clocks of its calendar, which stand beside it, and not by the reader's.
@@ -114,7 +114,7 @@ function Next({ schedule }: { schedule: Schedule }) {
   );
 }
 
-function Last({ firing }: { firing: Schedule["last_firing"] }) {
+function Last({ firing }: { firing: ListedSchedule["last_firing"] }) {
   if (!firing) return "none";
   return (
     <Stack gap={0}>
@@ -135,7 +135,7 @@ function Last({ firing }: { firing: Schedule["last_firing"] }) {
   );
 }
 
-function Actions({ schedule }: { schedule: Schedule }) {
+function Actions({ schedule }: { schedule: ListedSchedule }) {
   const step = useMutation(stepSchedule);
   if (!useMay("operator", schedule.cluster_id)) return null;
   const doStep = (wanted: Step) => () => step.mutate({ scheduleId: schedule.id, step: wanted });
@@ -171,7 +171,7 @@ function Actions({ schedule }: { schedule: Schedule }) {
   );
 }
 
-function RemoveButton({ schedule }: { schedule: Schedule }) {
+function RemoveButton({ schedule }: { schedule: ListedSchedule }) {
   const remove = useMutation(removeSchedule);
   return (
     <ConfirmButton

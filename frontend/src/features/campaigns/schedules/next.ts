@@ -1,14 +1,14 @@
 /** What schedules submit next; pure. */
 
-import type { Schedule } from "@/api/types";
+import type { ListedSchedule } from "@/api/types";
 
 export interface NextFiring {
   readonly at: string;
-  readonly schedule: Schedule;
+  readonly schedule: ListedSchedule;
 }
 
 /** The next firing of each active schedule, the soonest first. */
-export function nextFirings(schedules: readonly Schedule[]): NextFiring[] {
+export function nextFirings(schedules: readonly ListedSchedule[]): NextFiring[] {
   return schedules
     .filter(({ state }) => state === "active")
     .flatMap((schedule) => {

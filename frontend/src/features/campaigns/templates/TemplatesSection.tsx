@@ -5,7 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import type { Template } from "@/api/types";
+import type { ListedTemplate } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
@@ -80,7 +80,7 @@ function UseLink({
   template: { id, name, cluster_id, plan },
   isUsed,
 }: {
-  template: Template;
+  template: ListedTemplate;
   isUsed: boolean;
 }) {
   return (
@@ -88,7 +88,7 @@ function UseLink({
       aria-current={isUsed ? "true" : undefined}
       search={{ cluster: cluster_id, template: id }}
       size="xs"
-      title={plan.workloads.map(({ workload }) => workload).join(", ")}
+      title={plan?.workloads.map(({ workload }) => workload).join(", ")}
       to="/campaigns/new"
       variant={isUsed ? "filled" : "default"}
     >
@@ -97,7 +97,7 @@ function UseLink({
   );
 }
 
-function ManagedRow({ template }: { template: Template }) {
+function ManagedRow({ template }: { template: ListedTemplate }) {
   const remove = useMutation(removeTemplate);
   return (
     <tr>
@@ -128,7 +128,7 @@ function ManagedRow({ template }: { template: Template }) {
   );
 }
 
-function RenameForm({ template }: { template: Template }) {
+function RenameForm({ template }: { template: ListedTemplate }) {
   const rename = useMutation(changeTemplate);
   const [name, setName] = useState(template.name);
   function submit(event: FormEvent): void {
