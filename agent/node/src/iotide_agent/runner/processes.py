@@ -150,18 +150,23 @@ def of_sessions(leaders: Mapping[int, int]) -> list[Stat]:
 
 
 def started_with(program: str, argument: str) -> list[int]:
-    """Processes in whose command line the argument follows the program."""
+    """Processes of root or of this user in whose command line the argument follows the program.
+
+    Anybody can start a process with such a command line.
+    """
     words = f"\0{program}\0{argument}\0".encode()
-    return [pid for pid in all_pids() if words in _command_line(pid)]
+    return [pid for pid in all_pids() if words in _command_line(pid) and _is_trusted(pid)]
 
 
 def holders(file: Path) -> list[int]:
     """Processes other than this one that have `file` open: an inherited lock file marks all of a load.
 
-    Compared by name, since asking for the files behind the descriptors could wait for ever on a dead mount.
+    Compared by name, since asking for the files behind the descriptors could wait for ever on a dead mount. Anybody
+    can have a file of that name in a mount namespace. So a process of another user counts only where it holds a lock on
+    this very file, as a load does that inherited it.
     """
-    name = str(file.resolve())
-    return [pid for pid in all_pids() if pid != os.getpid() and _has_open(pid, name)]
+    name, lock = str(file.resolve()), _lock_name(file)
+    return [pid for pid in all_pids() if pid != os.getpid() and _holds(pid, name, lock)]
 
 
 def open_names(pid: int) -> list[bytes]:
@@ -247,12 +252,55 @@ def _prctl(option: int, value: int) -> None:
         raise OSError(ctypes.get_errno(), f"prctl option {option} was refused")
 
 
-def _has_open(pid: int, name: str) -> bool:
-    directory = _PROC / str(_with_files(pid)) / "fd"
+def _holds(pid: int, name: str, lock: bytes | None) -> bool:
+    """Check that a process has a file of this name open, and a lock that /proc shows so where it is a stranger's."""
+    own = _PROC / str(_with_files(pid))
     try:
-        return any(os.readlink(directory / entry) == name for entry in os.listdir(directory))  # noqa: PTH115, PTH208
+        numbers = [entry for entry in os.listdir(own / "fd") if os.readlink(own / "fd" / entry) == name]  # noqa: PTH115, PTH208
     except OSError:
         return False  # gone, or another user's, which cannot hold a file of mode 0600
+    return bool(numbers) and (_is_trusted(pid) or any(_has_lock(own / "fdinfo" / number, lock) for number in numbers))
+
+
+def _has_lock(described: Path, lock: bytes | None) -> bool:
+    try:
+        lines = described.read_bytes().splitlines()
+    except OSError:
+        return False
+    return lock is not None and any(line.startswith(b"lock:") and lock in line.split() for line in lines)
+
+
+def _lock_name(file: Path) -> bytes | None:
+    """Return device and inode as /proc writes them of a lock; None where the file cannot be opened.
+
+    The device is that of the file system, which may be another one than `stat` tells, as on Btrfs.
+    """
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        inode = os.fstat(descriptor).st_ino
+        described = (_PROC / "self/fdinfo" / str(descriptor)).read_text(encoding="ascii").split()
+    finally:
+        os.close(descriptor)
+    mount = described[described.index("mnt_id:") + 1]
+    mounts = (_PROC / "self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    device = next((fields[2] for line in mounts if (fields := line.split())[0] == mount), None)
+    if device is None:
+        return None
+    major, minor = map(int, device.split(":"))
+    return f"{major:02x}:{minor:02x}:{inode}".encode()
+
+
+def _is_trusted(pid: int) -> bool:
+    """Check that root or this user started a process, by its real user id, which a process cannot choose."""
+    try:
+        status = (_PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    real = next((line.split()[1] for line in status.splitlines() if line.startswith("Uid:")), "")
+    return real in {"0", str(os.getuid())}
 
 
 def _names_used(pid: int) -> Iterator[bytes]:
