@@ -1,5 +1,6 @@
 """Large plans, flags and many events of one operator: lists stay small for everybody who reads them."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, Final
 
@@ -7,12 +8,15 @@ import pytest
 from factories.announced import NOW
 from factories.clock import MovedClock
 from factories.histories import history, levels
-from factories.measured import Measured
+from factories.measured import Measured, finish, sample
 from factories.people import Person
 from factories.plans import plan
 from factories.ready_cluster import ReadyCluster
 from fastapi.testclient import TestClient
+from httpx2 import Response
+from sqlalchemy import text
 
+from iotide_server.accounts.models import Role
 from iotide_server.campaigns.plain import LISTED_PLAN_BYTES, MOST_PLAN_BYTES
 from iotide_server.kit.db import Database
 from iotide_server.trends import event_repository
@@ -111,3 +115,28 @@ def test_a_series_is_judged_by_its_newest_events_alone(
         assert session.query(EventEffect).count() == 3
     answer = client.get(f"{API}/series/{series.id}/analysis", headers=admin.headers).json()
     assert [effect["event"]["text"] for effect in answer["events"]] == ["event 2", "event 3", "event 4"]
+
+
+def test_flags_of_a_reading_are_bounded_as_those_of_a_result(
+    client: TestClient, database: Database, make_person: Callable[..., Person]
+) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        measured.deliver(measured.cell(), finish(NOW, sample(100.0)))
+        cluster_id = measured.cluster.id
+    with database.transaction() as session:
+        run = session.execute(text("SELECT run_id, order_id, workload_revision FROM reading")).one()
+    grace = make_person("grace", Role.OPERATOR, cluster_id)
+    large = {"code": "STEADY", "effect": "marked", "measured": "x" * 950, "limit": "y" * 950}
+
+    def read_again(count: int) -> Response:
+        flags = [{**large, "measured": f"{number} {'x' * 950}"} for number in range(count)]
+        samples = [{"metric": "write_rate", "value": 1.0, "labels": {"operation": "write"}, "target_id": None}]
+        orders = [{"order_id": run.order_id, "samples": samples, "flags": flags}]
+        body = {"workload_revision": run.workload_revision, "parser_version": "0.3.1", "orders": orders}
+        return client.post(f"{API}/runs/{run.run_id}/readings", json=body, headers=grace.headers)
+
+    answer = read_again(100)
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["error"]["field"] == "orders[0].flags"
+    assert read_again(10).status_code < 300

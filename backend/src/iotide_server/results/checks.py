@@ -91,14 +91,17 @@ def _check_target(target_id: int | None, target_ids: frozenset[int], field: str)
 def check_flags(
     flags: Sequence[Flag], target_ids: frozenset[int], limits: ReportLimits = DEFAULTS, field: str = "flags"
 ) -> None:
-    """Refuse a flag with labels that no number may have, or of a target that the run does not load.
+    """Refuse a flag with labels that no number may have, or of a target that the run does not load; and too many bytes.
 
     Raises:
-        ReportTooLargeError, TargetNotMeasuredError: with the place of the first such flag.
+        ReportTooLargeError, TargetNotMeasuredError: with the place of the first such flag, or of all.
     """
     for index, flag in enumerate(flags):
         _check_target(flag.target_id, target_ids, f"{field}[{index}].target_id")
         _check_labels(flag.labels, limits, f"{field}[{index}].labels")
+    size = sum(len(flag.model_dump_json().encode()) for flag in flags)
+    if size > limits.flag_bytes:
+        raise ReportTooLargeError("bytes of flags", field, size, limits.flag_bytes, _FEWER_VALUES)
 
 
 def check_steps(steps: Sequence[StepRecord], target_ids: frozenset[int]) -> None:
