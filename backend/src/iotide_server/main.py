@@ -21,6 +21,7 @@ from iotide_server.accounts.audit_routes import router as audit
 from iotide_server.accounts.oidc import Provider
 from iotide_server.accounts.oidc_routes import CALLBACK
 from iotide_server.accounts.oidc_routes import router as oidc
+from iotide_server.accounts.page_holders import PageHolders
 from iotide_server.accounts.routes import router as accounts
 from iotide_server.accounts.session_routes import router as sessions
 from iotide_server.advice.routes import router as advice
@@ -41,12 +42,14 @@ from iotide_server.kit.clock import Clock, system_clock
 from iotide_server.kit.db import BEAT_CONNECTIONS, CALLER_CONNECTIONS, CONNECTIONS, Database, open_engine
 from iotide_server.kit.guard import Guard
 from iotide_server.kit.metering import Metering
+from iotide_server.kit.one_each import OneEach
 from iotide_server.kit.openapi import DescribedApi
 from iotide_server.kit.proxies import behind_proxies
 from iotide_server.kit.quotas import IN_SESSION
 from iotide_server.kit.turns import Turns
 from iotide_server.kit.web import install_error_handlers
 from iotide_server.live.feed import Feed
+from iotide_server.live.health import KeptHealth
 from iotide_server.live.health import router as health
 from iotide_server.live.routes import router as live
 from iotide_server.notifications.deliveries import Office
@@ -98,6 +101,10 @@ BODY_LIMITS: Final = {
     RAW_PATHS: BodyLimit(size_bytes=16 * 1024**2),
 }
 """What each message can need, by its path; every other body has the usual limit."""
+
+
+CHANNEL_TESTS: Final = 4
+"""Messages to receivers that may take half a minute, which a process sends at once while somebody waits."""
 
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
@@ -164,6 +171,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.vault = settings.vault
     app.state.reach = settings.reach
     app.state.office = Office(settings.vault, Courier(app.state.reach), settings.public_url, clock)
+    _bound_pages(app)
     measure(app)
     install_error_handlers(app)
     for router in SLICES:
@@ -176,6 +184,14 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.add_middleware(behind_proxies, trusted=settings.trusted_proxies)
     app.add_middleware(Metering, api=API)
     return app
+
+
+def _bound_pages(app: FastAPI) -> None:
+    """Keep what one person, or anybody, may ask at once from taking what all others need."""
+    app.state.page_holders = PageHolders()
+    app.state.one_each = OneEach(app.state.page_holders.holder_of)
+    app.state.catch_ups = CapacityLimiter(1)
+    app.state.channel_tests = CapacityLimiter(CHANNEL_TESTS)
 
 
 def _provider(settings: Settings) -> Provider | None:
@@ -193,7 +209,8 @@ def openapi_document() -> dict[str, Any]:
 
 
 def measure(app: FastAPI) -> None:
-    """Make what the route of the metrics, and the port of their own, show, of what the application holds."""
+    """Make what the health, the route of the metrics and the port of their own show of what the application holds."""
+    app.state.health = KeptHealth()
     database, redis, clock = app.state.database, app.state.redis, app.state.clock
     process = ProcessMetrics("api", database.engine)
     if database.beats is not database:

@@ -1,14 +1,15 @@
-/** Waiting for the server: a person has one heavy request at a time, and a second one is asked again. */
+/** Waiting for the server: what it refuses because other requests of the same person are under way is asked again. */
 
 import { ApiError } from "./errors";
 
 const MOST_WAITS = 30;
+const WAITING_CODES: ReadonlySet<string> = new Set(["one_at_a_time", "too_many_at_once"]);
 const FIRST_MILLISECONDS = 1_000;
 const MOST_MILLISECONDS = 30_000;
 
-/** Whether another heavy request of the same person is what stands in the way; that ends by itself. */
+/** Whether other requests of the same person are what stands in the way; that ends by itself. */
 export function retryWhileBusy(failures: number, error: Error): boolean {
-  return failures < MOST_WAITS && error instanceof ApiError && error.code === "one_at_a_time";
+  return failures < MOST_WAITS && error instanceof ApiError && WAITING_CODES.has(error.code);
 }
 
 /** As long as the server says, else longer and longer. */

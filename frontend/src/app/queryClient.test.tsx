@@ -54,9 +54,9 @@ it("asks again when the server is away, and takes a refusal for an answer", asyn
   expect(load).toHaveBeenCalledOnce();
 });
 
-it("waits while another heavy request of the same person is under way", async () => {
+it.each(["one_at_a_time", "too_many_at_once"])("waits while other requests of the same person are: %s", async (code) => {
   const { client } = clientWithSession();
-  const busy = new ApiError(429, "one_at_a_time", "another one is under way", null, null, 0.001);
+  const busy = new ApiError(429, code, "others are under way", null, null, 0.001);
   const load = vi.fn().mockRejectedValueOnce(busy).mockRejectedValueOnce(busy).mockResolvedValue("compared");
   const { retry = 0, retryDelay = 0 } = client.getDefaultOptions().queries ?? {};
   const loaded = client.fetchQuery({ queryKey: ["comparison"], queryFn: load, retry, retryDelay });

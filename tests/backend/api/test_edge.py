@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 from factories.announced import NOW
+from factories.clock import MovedClock
 from factories.people import Person
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -221,7 +222,7 @@ def test_a_schema_that_is_behind_is_not_ready_and_one_of_the_next_release_is(
     ("due", "worker"), [("+ interval '20 s'", "ok"), ("- interval '50 s'", "ok"), ("- interval '70 s'", "down")]
 )
 def test_a_worker_is_well_while_its_pulse_is_not_late(
-    client: TestClient, database: Database, database_url: str, due: str, worker: str
+    client: TestClient, database: Database, database_url: str, clock: MovedClock, due: str, worker: str
 ) -> None:
     with database.transaction() as session:
         want_pulse(session, NOW)
@@ -230,6 +231,7 @@ def test_a_worker_is_well_while_its_pulse_is_not_late(
         held.execute("SELECT pg_advisory_lock(%s)", (SCHEDULER_LOCK,))
         assert client.get("/api/v1/health").json()["worker"] == worker
         held.execute("SELECT pg_advisory_unlock(%s)", (SCHEDULER_LOCK,))  # what ends does so a moment later
+    clock.move(1)  # an answer is kept for a second
     assert client.get("/api/v1/health").json()["worker"] == "unknown", "nobody asks for work then"
 
 

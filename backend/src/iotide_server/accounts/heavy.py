@@ -31,8 +31,8 @@ def _take_turn(request: Request, caller: Caller) -> None:
 
 
 def _holder(caller: Principal) -> str:
-    """Name the person, or the address of one who reads unknown."""
-    return f"user {caller.user_id}" if caller.user_id is not None else f"address {caller.address}"
+    """Name the person; all who read unknown are one, however many addresses they have."""
+    return f"user {caller.user_id}" if caller.user_id is not None else "unknown readers"
 
 
 ONE_HEAVY_REQUEST = Depends(_take_turn, scope="function")

@@ -71,6 +71,12 @@ class Knock(NamedTuple):
 
 
 def _caller(request: Request, session: Tx, now: Now, bearer: Bearer, cookie: _Cookie) -> Principal:
+    caller = _identified(request, session, now, bearer, cookie)
+    request.app.state.page_holders.learn(request, caller)
+    return caller
+
+
+def _identified(request: Request, session: Tx, now: Now, bearer: Bearer, cookie: _Cookie) -> Principal:
     if bearer is not None:
         return authentication.by_api_token(session, bearer.credentials, caller_address(request), now)
     if cookie is not None:

@@ -42,6 +42,19 @@ class AttemptKind(StrEnum):
     PROVIDER = "provider"
 
 
+def network_of(address: str | None) -> str:
+    """Return the network that all addresses of one customer are in; empty where there is none, as on a unix socket."""
+    try:
+        parsed = ip_address(address or "")
+    except ValueError:
+        return address or ""
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(IPv6Network((parsed, _IPV6_CUSTOMER_BITS), strict=False))
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """Somebody at an address offers a proof, with passwords for a name."""
@@ -52,16 +65,8 @@ class Attempt:
 
     @property
     def network(self) -> str:
-        """What is counted for the address; empty where there is none, as on a unix socket."""
-        try:
-            address = ip_address(self.address or "")
-        except ValueError:
-            return self.address or ""
-        if not isinstance(address, IPv6Address):
-            return str(address)
-        if address.ipv4_mapped is not None:
-            return str(address.ipv4_mapped)
-        return str(IPv6Network((address, _IPV6_CUSTOMER_BITS), strict=False))
+        """What is counted for the address."""
+        return network_of(self.address)
 
     @property
     def name_sha256(self) -> str | None:

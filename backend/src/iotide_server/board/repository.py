@@ -79,7 +79,7 @@ _SERIES: Final = text(
                schedule.removed_at IS NOT NULL AS is_removed, cluster.origin = 'made_up' AS is_made_up,
                NOT is_suspect AND CASE WHEN is_stale THEN NOT is_late ELSE
                    coalesce(course IN ('too_short', 'steady'), true) AND noise IS NULL END AS is_quiet,
-               row_number() OVER (ORDER BY known.id DESC) AS place
+               row_number() OVER (PARTITION BY known.cluster_id ORDER BY known.id DESC) AS place
         FROM known
         JOIN cluster ON cluster.id = known.cluster_id
         LEFT JOIN LATERAL (
@@ -89,8 +89,6 @@ _SERIES: Final = text(
         WHERE last_at >= :since
            OR is_late
            OR is_stale AND (schedule.id IS NULL OR schedule.state = 'paused' AND schedule.removed_at IS NULL)
-        ORDER BY known.id DESC
-        LIMIT :most + 1
     ), quiet AS (
         SELECT max(id) AS id, count(*) AS alike, max(last_at) AS last_at
         FROM measured WHERE is_quiet AND place <= :most
@@ -115,7 +113,7 @@ class Wanted:
     Attributes:
         since: with a point since then; what is stale is wanted whatever its newest point, unless its end was meant.
         late, on_time: by their schedules.
-        most: number of series, the newest ones.
+        most: number of series of each cluster, the newest ones.
     """
 
     since: datetime
@@ -136,7 +134,7 @@ def measured_series(session: Session, visible: frozenset[int] | None, wanted: Wa
 
     Quiet ones of a place that went alike, and stale ones that stopped on one day, are one row, that of the newest of
     them: so many are `alike`, and the newest point of all of them came at `last_at`. `is_cut`, the same in all rows:
-    there are more series.
+    a cluster has more series.
     """
     values = {
         "visible": _listed(visible),

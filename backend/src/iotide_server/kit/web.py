@@ -25,6 +25,7 @@ from starlette.responses import JSONResponse
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import CONNECTIONS, Database, StorageFailure, storage_failure
 from iotide_server.kit.errors import IotideError, TooManyRequestsError
+from iotide_server.kit.one_each import OneEachTurn
 from iotide_server.kit.request_context import current_request_id
 from iotide_wire.base import NAME_PATTERN
 
@@ -120,6 +121,12 @@ async def transaction(request: Request) -> AsyncIterator[Session]:
     await _end(opened, None)
 
 
+async def page_transaction(request: Request, _: OneEachTurn) -> AsyncIterator[Session]:
+    """As `transaction`, once no other page of the same person is computed."""
+    async with asynccontextmanager(transaction)(request) as session:
+        yield session
+
+
 async def node_transaction(request: Request) -> AsyncIterator[Session]:
     """As `transaction`, but a statement that waits a second for what another transaction holds fails."""
     async with asynccontextmanager(transaction)(request) as session:
@@ -140,7 +147,7 @@ async def _end(opened: AbstractContextManager[Session], error: BaseException | N
 
 
 # Without a bound, requests that wait for a connection fill the thread pool that the connections' holders need.
-Tx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=CONNECTIONS - 1)]
+Tx = Annotated[Session, Depends(page_transaction, scope="function", max_concurrency=CONNECTIONS - 1)]
 """The transaction of what people ask: pages that compute long leave one connection to the nodes."""
 
 NodeTx = Annotated[Session, Depends(node_transaction, scope="function", max_concurrency=CONNECTIONS - 1)]

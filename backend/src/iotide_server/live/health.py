@@ -1,14 +1,16 @@
 """Whether the parts of the service answer, for supervisors, load balancers and the person who wonders."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Request
+from anyio import CapacityLimiter, Lock, to_thread
+from fastapi import APIRouter, FastAPI, Request
 from pydantic import Field
 from redis import Redis, RedisError
 from sqlalchemy.exc import SQLAlchemyError
 
 from iotide_server.accounts.rules import Anyone
+from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database, StorageFailure, storage_failure
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pulse import WORKER_LATE_AFTER, pulse_lateness
@@ -19,6 +21,7 @@ from iotide_server.kit.web import Output, Tx, errors, storage_failed_lately
 router = APIRouter(tags=["health"])
 
 PartState = Literal["ok", "down", "full", "unknown"]
+_FRESH_FOR: Final = timedelta(seconds=1)
 _DISK_FULL: Final = "No space left on device"
 
 
@@ -58,14 +61,45 @@ class Ready(Output):
     status: Literal["ready"]
 
 
+class KeptHealth:
+    """Looks at the parts once a second at most, whoever asks and however often: anybody may."""
+
+    def __init__(self) -> None:
+        self._turn = Lock()
+        self._thread = CapacityLimiter(1)
+        self._looks = 0
+        self._kept: Health | None = None
+        self._fresh_until: datetime | None = None
+
+    async def of(self, app: FastAPI) -> Health:
+        """Return how the parts are, or were less than a second ago."""
+        clock: Clock = app.state.clock
+        looks = self._looks
+        async with self._turn:
+            now = clock()
+            is_fresh = self._fresh_until is not None and now < self._fresh_until <= now + _FRESH_FOR
+            # Who waited for a look takes what it found, however long it took.
+            if self._kept is None or not (is_fresh or looks != self._looks):
+                self._kept = await to_thread.run_sync(_look, app, limiter=self._thread)
+                self._looks += 1
+                self._fresh_until = clock() + _FRESH_FOR
+            return self._kept
+
+
 @router.get("/health", summary="Show the service's health")
-def get_health(_: Anyone, request: Request) -> Health:
-    """Always answers with status 200; what is down stands in the body."""
-    database, scheduler, worker = _look_at_database(request.app.state.database)
-    failed = storage_failed_lately(request.app.state)
+async def get_health(_: Anyone, request: Request) -> Health:
+    """Always answers with status 200; what is down stands in the body. An answer is kept for a second."""
+    kept: KeptHealth = request.app.state.health
+    return await kept.of(request.app)
+
+
+def _look(app: FastAPI) -> Health:
+    # The connections of heartbeats: pages that compute long hold up none of these.
+    database, scheduler, worker = _look_at_database(app.state.database.beats)
+    failed = storage_failed_lately(app.state)
     if database == "ok" and failed is not None:
         database = "full" if failed is StorageFailure.FULL else "down"
-    redis = _look_at_redis(request.app.state.redis)
+    redis = _look_at_redis(app.state.redis)
     is_well = {database, scheduler, worker, redis} == {"ok"}
     return Health(
         status="ok" if is_well else "degraded",
@@ -73,7 +107,7 @@ def get_health(_: Anyone, request: Request) -> Health:
         redis=redis,
         scheduler=scheduler,
         worker=worker,
-        version=request.app.version,
+        version=app.version,
     )
 
 

@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator, Callable
 from functools import lru_cache
 from typing import Annotated, Final
 
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import format_sse_event
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from iotide_server.accounts.principal import Principal
 from iotide_server.accounts.rules import Reader
+from iotide_server.accounts.throttle import network_of
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.meters import EVENT_STREAMS
@@ -66,8 +67,8 @@ def wanted_topics(
 
 
 def _holder(principal: Principal) -> int | str | None:
-    """Whose streams are counted together: a person's, or all that come from one address without a person."""
-    return principal.address if principal.user_id is None else principal.user_id
+    """Whose streams are counted together: a person's, or all that come from one network without a person."""
+    return network_of(principal.address) if principal.user_id is None else principal.user_id
 
 
 async def _expect_place(principal: Reader, request: Request) -> None:
@@ -121,7 +122,9 @@ async def _written(
     if not feed.has_place(holder):  # of many that were let in at once, the last ones
         return
     with EVENT_STREAMS.track_inprogress(), feed.subscribe(holder) as subscription:
-        latest, missed = await run_in_threadpool(_catch_up, request.app.state.database, last_event_id)
+        # One by one, in no thread that the holders of connections need.
+        state = request.app.state
+        latest, missed = await to_thread.run_sync(_catch_up, state.database, last_event_id, limiter=state.catch_ups)
         # A stream that begins here can be resumed before its first news.
         begun_at = None if last_event_id else str(latest)
         yield format_sse_event(comment="open", id=begun_at, retry=_RETRY_MILLISECONDS)

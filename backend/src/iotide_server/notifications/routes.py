@@ -1,8 +1,12 @@
 """Routes of channels and of what was sent through them."""
 
+from collections.abc import Callable
 from typing import Annotated
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Admin, Operator
@@ -69,14 +73,31 @@ def list_deliveries(principal: Operator, session: Tx, paging: Paging, channel_id
     return channels.list_deliveries(session, principal, channel_id, paging).page(lambda shown: shown)
 
 
-@router.post("/channels/{channel_id}/test", summary="Test a channel", responses=errors(404))
-def test_channel(principal: Admin, session: Tx, request: Request, channel_id: Id) -> TestOutcome:
+class _SentThen(Response):
+    """An answer that first waits for a receiver, once the request has given its transaction and its places back."""
+
+    def __init__(self, send: Callable[[], TestOutcome], limiter: CapacityLimiter) -> None:
+        super().__init__()
+        self._send, self._limiter = send, limiter
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the message, then the answer."""
+        outcome = await to_thread.run_sync(self._send, limiter=self._limiter)
+        await Response(outcome.model_dump_json(), media_type="application/json")(scope, receive, send)
+
+
+@router.post("/channels/{channel_id}/test", summary="Test a channel", response_model=TestOutcome, responses=errors(404))
+def test_channel(principal: Admin, session: Tx, request: Request, channel_id: Id) -> Response:
     """Sends a message at once, quiet hours or not, and answers with what came of it; takes up to half a minute."""
     office: Office = request.app.state.office
     delivery_id, parcel = office.begin_test(session, principal, channel_id)
-    session.commit()  # no transaction waits for a receiver
-    outcome = office.send(parcel)
-    with request.app.state.database.transaction() as ending:
-        office.end(ending, delivery_id, outcome)
-    words = outcome.told(with_answer=channels.may_read_answers(principal))
-    return TestOutcome(delivered=outcome.result == Result.DELIVERED, words=words)
+    state = request.app.state
+
+    def send() -> TestOutcome:
+        outcome = office.send(parcel)
+        with state.database.transaction() as ending:
+            office.end(ending, delivery_id, outcome)
+        words = outcome.told(with_answer=channels.may_read_answers(principal))
+        return TestOutcome(delivered=outcome.result == Result.DELIVERED, words=words)
+
+    return _SentThen(send, state.channel_tests)

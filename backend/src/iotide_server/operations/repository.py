@@ -33,7 +33,9 @@ _OVERDUE: Final = text(
 )
 _NODES: Final = text(
     """
-    SELECT cluster.name AS cluster, coalesce(node.agent_version, '') AS version,
+    SELECT cluster.name AS cluster, CASE WHEN node.agent_version IS NULL THEN ''
+                WHEN node.agent_version ~ '^[0-9]{1,3}([.][0-9]{1,4}){0,2}[a-z0-9.+-]{0,16}$' THEN node.agent_version
+                ELSE 'other' END AS version,
            CASE WHEN seen_at IS NULL THEN 'never_seen' WHEN seen_at < :heard_after THEN 'silent'
                 WHEN node.stuck IS NOT NULL THEN 'stuck' ELSE 'online' END
                AS state,

@@ -1,7 +1,7 @@
 """What can go wrong with results."""
 
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from iotide_server.kit.errors import ConflictError, InvalidInputError, IotideError, NotFoundError
 
@@ -218,6 +218,28 @@ class NoSurfaceError(InvalidInputError):
             field=side,
             value=source,
             remedy="take one of /surface-sources: iozone in auto mode, or a campaign that sweeps both sizes",
+        )
+
+
+MOST_PIECES: Final = 8_000
+"""Stored rows of up to 600 values of which one answer is made: 55 counters over a day."""
+
+MOST_POINTS: Final = 1_000_000
+"""Values in one answer."""
+
+
+class CurvesTooLargeError(InvalidInputError):
+    """One answer would be made of too many values, or have too many."""
+
+    code = "curves_too_large"
+
+    def __init__(self, curves: int, pieces: int, max_points: int) -> None:
+        super().__init__(
+            f"{curves} curves in {pieces} pieces of up to 600 values, at {max_points} points each, are too many for one"
+            f" answer; at most {MOST_PIECES} pieces and {MOST_POINTS} points in all",
+            field="counter",
+            value=None,
+            remedy="name fewer counters or fewer points",
         )
 
 

@@ -8,6 +8,10 @@ LONGEST_LABEL_VALUE: Final = 200
 """Characters of a label's value; it stands in legends, tables and addresses."""
 
 
+_MOST_DAYS: Final = 7
+"""No node keeps its order under way so that its curves grow for ever."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReportLimits:
     """Bounds on what the agent of a node reports; `docs/isolation.md` has the table.
@@ -18,7 +22,7 @@ class ReportLimits:
         labels: labels of a number.
         label_values: distinct values of one label in a result.
         counters: counters of which an order has curves.
-        curve_pieces: stored rows of up to 600 values of an order, for each day since it was offered.
+        curve_pieces: stored rows of up to 600 values of an order, for each day since it was offered, a week at most.
         raw_bytes: raw output of an order, also after its end.
         raw_bytes_a_day: raw output and results of a node in a day (UTC).
         flag_bytes: flags of a result and its checks without an answer, as JSON.
@@ -43,8 +47,8 @@ class ReportLimits:
     hellos_a_minute: int = 6
 
     def of_order(self, offered_at: datetime, now: datetime) -> Self:
-        """Return the limits by now of an order that was offered then: a run of many days has more curves."""
-        return replace(self, curve_pieces=self.curve_pieces * (1 + max(0, (now - offered_at).days)))
+        """Return the limits by now of an order that was offered then: a run of some days has more curves."""
+        return replace(self, curve_pieces=self.curve_pieces * min(_MOST_DAYS, 1 + max(0, (now - offered_at).days)))
 
 
 DEFAULTS: Final = ReportLimits()

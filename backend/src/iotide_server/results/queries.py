@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Result, Row, Select, select, text
+from sqlalchemy import Result, Row, Select, func, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
@@ -20,6 +20,8 @@ from iotide_server.workloads.models import Workload
 from iotide_wire.messages import OrderRole
 
 AnyRow = Row[Any]
+
+_ROWS_AT_ONCE: Final = 100
 
 # Columns: a row of the mapper is four times as large, and a campaign has thousands.
 _POINT = (
@@ -210,9 +212,23 @@ def run_curves(session: Session, run_id: int, counters: Sequence[str] | None) ->
     )
     if counters is not None:
         statement = statement.where(CurveChunk.counter == any_text_of(counters))
-    for row in session.execute(statement):
+    # A part of the rows is in memory at a time: a run has up to millions of values.
+    for row in session.execute(statement, execution_options={"yield_per": _ROWS_AT_ONCE}):
         ranges = (row.lows and tuple(row.lows), row.highs and tuple(row.highs))
         yield row.order_id, row.counter, Stretch(row.started_at, row.step_seconds, tuple(row.values), *ranges)
+
+
+def curve_sizes(session: Session, run_id: int, counters: Sequence[str] | None) -> Sequence[int]:
+    """How many stored pieces each of the curves has that `run_curves` reads."""
+    statement = (
+        select(func.count())
+        .select_from(CurveChunk)
+        .join(Order, Order.id == CurveChunk.order_id)
+        .where(Order.run_id == run_id)
+    )
+    if counters is not None:
+        statement = statement.where(CurveChunk.counter == any_text_of(counters))
+    return session.scalars(statement.group_by(CurveChunk.order_id, CurveChunk.counter)).all()
 
 
 def run_artefacts(session: Session, run_id: int) -> Sequence[Artefact]:

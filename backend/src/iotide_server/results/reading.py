@@ -14,7 +14,13 @@ from iotide_server.kit.pagination import Page, PageRequest, Slice
 from iotide_server.results import conduct_queries, queries, readings, unjudged
 from iotide_server.results.conduct import Conduct, conduct
 from iotide_server.results.curves import thin
-from iotide_server.results.errors import ArtefactNotFoundError, SeriesNotFoundError
+from iotide_server.results.errors import (
+    MOST_PIECES,
+    MOST_POINTS,
+    ArtefactNotFoundError,
+    CurvesTooLargeError,
+    SeriesNotFoundError,
+)
 from iotide_server.results.models import Artefact
 from iotide_server.results.queries import AnyRow
 from iotide_server.results.resolution import is_below_clock
@@ -105,8 +111,12 @@ def run_curves(
 
     Raises:
         RunNotFoundError: there is none that the caller may see.
+        CurvesTooLargeError: they are too many values for one answer.
     """
     _visible_run(session, principal, run_id)
+    pieces = queries.curve_sizes(session, run_id, counters)
+    if sum(pieces) > MOST_PIECES or len(pieces) * max_points > MOST_POINTS:
+        raise CurvesTooLargeError(len(pieces), sum(pieces), max_points)
     return thinned_curves(session, run_id, max_points, counters)
 
 

@@ -2,9 +2,10 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Final
 
@@ -15,8 +16,8 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import Json, any_text_of
-from iotide_server.results.curves import Stretch
+from iotide_server.kit.db import Json
+from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch
 from iotide_server.results.errors import RevisionUnknownError
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Series
 from iotide_server.runs.models import Order, Run
@@ -80,6 +81,20 @@ _GROW_CHUNKS: Final = text(
     UPDATE curve_chunk SET values = curve_chunk.values || (CAST(:values AS real[]))[grown.first:grown.last]
     FROM unnest(CAST(:ids AS bigint[]), CAST(:firsts AS int[]), CAST(:lasts AS int[])) AS grown (id, first, last)
     WHERE curve_chunk.id = grown.id
+    """
+)
+_LOCK_BLOB: Final = text("SELECT sha256 FROM blob WHERE sha256 = :sha256 FOR UPDATE SKIP LOCKED")
+_DROP_BLOB: Final = text(
+    "DELETE FROM blob WHERE sha256 = :sha256 AND NOT EXISTS (SELECT FROM artefact WHERE artefact.sha256 = blob.sha256)"
+)
+_TOUCHED_CHUNKS: Final = text(
+    """
+    SELECT id, curve_chunk.counter, started_at, step_seconds, cardinality(values) AS size
+    FROM unnest(CAST(:counters AS text[]), CAST(:earliest AS timestamptz[]), CAST(:firsts AS timestamptz[]),
+                CAST(:lasts AS timestamptz[])) AS span (counter, earliest, first, last)
+    JOIN curve_chunk ON curve_chunk.order_id = :order_id AND curve_chunk.counter = span.counter
+        AND started_at BETWEEN earliest AND last
+        AND started_at + (cardinality(values) + 1) * step_seconds * interval '1 s' >= first
     """
 )
 _COUNT_RAW_BYTES: Final = text(
@@ -271,26 +286,45 @@ def put_artefact(session: Session, order: Order, name: str, sha256: str, content
     )
 
 
+def drop_blob(session: Session, sha256: str) -> None:
+    """Delete a content that nothing names any more, unless somebody else is just bringing it."""
+    if session.scalar(_LOCK_BLOB, {"sha256": sha256}) is not None:
+        session.execute(_DROP_BLOB, {"sha256": sha256})
+
+
 def lock_order(session: Session, order_id: int) -> None:
     """Wait for whoever else stores curves of the order."""
     session.execute(select(Order.id).where(Order.id == order_id).with_for_update(key_share=True))
 
 
 def chunks_between(
-    session: Session, order_id: int, counters: Iterable[str], first: datetime, last: datetime
+    session: Session, order_id: int, arrived: Mapping[str, Sequence[Stretch]]
 ) -> dict[str, dict[datetime, StoredChunk]]:
-    """The rows that start between two moments, by counter and start."""
-    columns = (CurveChunk.id, CurveChunk.counter, CurveChunk.started_at, CurveChunk.step_seconds)
-    statement = select(*columns, func.cardinality(CurveChunk.values).label("size")).where(
-        CurveChunk.order_id == order_id,
-        CurveChunk.counter == any_text_of(counters),
-        CurveChunk.started_at.between(first, last),
-    )
+    """Return the rows that touch the span of what arrived of their counter, or end a step before, by counter and start.
+
+    Args:
+        arrived: by counter.
+    """
+    firsts = [min(stretch.started_at for stretch in own) for own in arrived.values()]
+    longest = [max(stretch.step_seconds for stretch in own) * (MAX_CHUNK_VALUES + 1) for own in arrived.values()]
+    values = {
+        "order_id": order_id,
+        "counters": list(arrived),
+        "earliest": [first - timedelta(seconds=row) for first, row in zip(firsts, longest, strict=True)],
+        "firsts": firsts,
+        "lasts": [max(stretch.ended_at for stretch in own) for own in arrived.values()],
+    }
     found: dict[str, dict[datetime, StoredChunk]] = defaultdict(dict)
-    for row in session.execute(statement):
-        stretch = Stretch(row.started_at, row.step_seconds, (0.0,) * row.size)
+    for row in session.execute(_TOUCHED_CHUNKS, values):
+        stretch = Stretch(row.started_at, row.step_seconds, _zeros(row.size))
         found[row.counter][row.started_at] = StoredChunk(row.id, stretch)
     return found
+
+
+@lru_cache(maxsize=MAX_CHUNK_VALUES)
+def _zeros(count: int) -> tuple[float, ...]:
+    """Return the same tuple for all rows of a size: there may be very many."""
+    return (0.0,) * count
 
 
 def chunk_counts(session: Session, order_id: int) -> dict[str, int]:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import Page, Paging
-from iotide_server.kit.web import Id, Now, Tx, errors
+from iotide_server.kit.web import ONE_AT_A_TIME, Id, Now, Tx, errors
 from iotide_server.results import reading, rereading
 from iotide_server.results.schemas import (
     Artefact,
@@ -54,7 +54,12 @@ def get_run(principal: Viewer, session: Tx, now: Now, run_id: Id) -> RunDetail:
     return reading.run_detail(session, principal, run_id, now)
 
 
-@router.get("/runs/{run_id}/curves", summary="Show the curves of a run", responses=errors(404))
+@router.get(
+    "/runs/{run_id}/curves",
+    summary="Show the curves of a run",
+    responses=errors(404),
+    dependencies=[ONE_AT_A_TIME],
+)
 def list_run_curves(
     principal: Viewer,
     session: Tx,
@@ -64,7 +69,10 @@ def list_run_curves(
         list[CounterName] | None, Query(max_length=100, description="These counters alone", examples=[["load1"]])
     ] = None,
 ) -> Page[Curve]:
-    """Per-second values of each counter, as means of equal spans where there are more than `max_points`."""
+    """Per-second values of each counter, as means of equal spans where there are more than `max_points`.
+
+    One answer is made of 8,000 stored pieces of up to 600 values and has a million points at most; 422 says so.
+    """
     return Page(items=reading.run_curves(session, principal, run_id, max_points, counter), next_cursor=None)
 
 

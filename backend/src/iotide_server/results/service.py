@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy.orm import Session
@@ -22,7 +22,7 @@ from iotide_server.results.checks import (
     check_steps,
 )
 from iotide_server.results.concerned import all_are_concerned
-from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, weave
+from iotide_server.results.curves import Stretch, weave
 from iotide_server.results.errors import (
     ArtefactKeptError,
     RawOutputFullError,
@@ -249,6 +249,8 @@ def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
     if size_bytes > limits.raw_bytes:
         raise RawOutputFullError(name, "the order", size_bytes, limits.raw_bytes)
     repository.put_artefact(session, order, name, sha256, content)
+    if name in stored:
+        repository.drop_blob(session, stored[name])
     # Last, so that the node's row, which its beats write too, is held for a moment only.
     today_bytes = repository.count_raw_bytes(session, order.node_id, len(content))
     if today_bytes > limits.raw_bytes_a_day:
@@ -269,7 +271,7 @@ def store_curves(
     if not arrived:
         return
     repository.lock_order(session, order_id)
-    stored = repository.chunks_between(session, order_id, arrived, *_reach(arrived.values()))
+    stored = repository.chunks_between(session, order_id, arrived)
     grown: dict[int, tuple[float, ...]] = {}
     added: list[tuple[str, Stretch]] = []
     for counter, stretches in arrived.items():
@@ -295,11 +297,3 @@ def _check_room(session: Session, order_id: int, added: Sequence[str], limits: R
     if pieces > limits.curve_pieces:
         remedy = "sample less often, or fewer counters"
         raise ReportTooLargeError("pieces of curves", "curves", pieces, limits.curve_pieces, remedy)
-
-
-def _reach(arrived: Iterable[Sequence[Stretch]]) -> tuple[datetime, datetime]:
-    """Between which moments a stored row that touches the arrived stretches can start."""
-    stretches = [stretch for counter in arrived for stretch in counter]
-    longest_row = timedelta(seconds=(MAX_CHUNK_VALUES + 1) * max(stretch.step_seconds for stretch in stretches))
-    first = min(stretch.started_at for stretch in stretches)
-    return first - longest_row, max(stretch.ended_at for stretch in stretches)

@@ -1,0 +1,50 @@
+"""Names who asks for a page by the headers alone, before the database is asked who that is."""
+
+from hashlib import sha256
+from typing import Final
+
+from fastapi import Request
+
+from iotide_server.accounts.browser_cookies import caller_address, read_cookie
+from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
+from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.throttle import network_of
+
+_MOST_KNOWN: Final = 50_000
+"""Sessions and tokens, some 150 bytes each."""
+_PAGES: Final = frozenset({"GET", "HEAD"})
+
+
+class PageHolders:
+    """Remembers whose tokens and sessions are whose. What it says opens nothing: who calls is asked each time.
+
+    Requests with a secret that was not seen before count together by the network that they come from, and so do those
+    without a secret.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, str] = {}
+
+    def holder_of(self, request: Request) -> str | None:
+        """Name who sends a request; None for one that is no page, or a heavy one, which has its own turn."""
+        if request.method not in _PAGES or ONE_HEAVY_REQUEST in getattr(request.scope.get("route"), "dependencies", ()):
+            return None
+        digest = _digest(request)
+        network = network_of(caller_address(request))
+        if digest is None:
+            return f"unknown reader of {network}"
+        return self._known.get(digest) or f"newcomer of {network}"
+
+    def learn(self, request: Request, caller: Principal) -> None:
+        """Note whose token or session came with the request."""
+        digest = _digest(request)
+        if digest is None or caller.user_id is None:
+            return
+        if digest not in self._known and len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[digest] = f"user {caller.user_id}"
+
+
+def _digest(request: Request) -> bytes | None:
+    secret = request.headers.get("authorization") or read_cookie(request)
+    return None if secret is None else sha256(secret.encode()).digest()

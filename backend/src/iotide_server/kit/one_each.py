@@ -1,0 +1,97 @@
+"""One page of each person at a time in a process, so that nobody takes the places of all others."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Annotated, Final
+
+from anyio import Semaphore
+from fastapi import Depends, Request
+from starlette.exceptions import HTTPException
+
+from iotide_server.kit.errors import TooManyRequestsError
+
+MOST_WAITING: Final = 20
+"""Of one person in one process; a browser has six connections."""
+_TRY_AGAIN_SECONDS: Final = 1
+
+
+class TooManyAtOnceError(TooManyRequestsError):
+    """A person asks for more pages at once than may wait for one another."""
+
+    code = "too_many_at_once"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"{MOST_WAITING} of your requests wait already",
+            _TRY_AGAIN_SECONDS,
+            remedy="ask for fewer things at once, then try again",
+        )
+
+
+@dataclass(slots=True)
+class _Queue:
+    turn: Semaphore = field(default_factory=lambda: Semaphore(1))
+    count: int = 0
+
+
+class OneEach:
+    """Has the requests of one holder wait for one another, before they take a connection to the database.
+
+    Args:
+        holder_of: names who sends a request; None for one that waits for no other.
+    """
+
+    def __init__(self, holder_of: Callable[[Request], str | None]) -> None:
+        self._holder_of = holder_of
+        self._queues: dict[str, _Queue] = {}
+
+    @asynccontextmanager
+    async def turn(self, request: Request) -> AsyncIterator[None]:
+        """Wait until no other request of the same holder is served.
+
+        Raises:
+            TooManyAtOnceError: too many of them wait.
+            HTTPException: the client went away while it waited.
+        """
+        holder = self._holder_of(request)
+        if holder is None:
+            yield
+            return
+        queue = self._queues.setdefault(holder, _Queue())
+        if queue.count > MOST_WAITING:
+            raise TooManyAtOnceError
+        queue.count += 1
+        try:
+            has_to_wait = queue.turn.value == 0
+            async with queue.turn:
+                if has_to_wait and await _is_gone(request):
+                    raise HTTPException(400, "the client is gone")
+                yield
+        finally:
+            queue.count -= 1
+            if queue.count == 0:
+                del self._queues[holder]
+
+    def count(self, holder: str) -> int:
+        """Return how many requests of the holder are served or wait."""
+        queue = self._queues.get(holder)
+        return 0 if queue is None else queue.count
+
+
+async def _is_gone(request: Request) -> bool:
+    # The first message of a client that is there is that its request, which has no body, is complete.
+    return await request.is_disconnected() or await request.is_disconnected()
+
+
+async def _one_each(request: Request) -> AsyncIterator[None]:
+    one_each: OneEach | None = getattr(request.app.state, "one_each", None)
+    if one_each is None:
+        yield
+        return
+    async with one_each.turn(request):
+        yield
+
+
+OneEachTurn = Annotated[None, Depends(_one_each, scope="function")]
+"""The turn of who sends this request."""
