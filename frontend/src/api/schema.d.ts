@@ -218,7 +218,7 @@ export interface paths {
         };
         /**
          * Show the service's health
-         * @description Always answers with status 200; what is down stands in the body.
+         * @description Always answers with status 200; what is down stands in the body. An answer is kept for a second.
          */
         get: operations["get_health"];
         put?: never;
@@ -1987,6 +1987,8 @@ export interface paths {
         /**
          * Show the curves of a run
          * @description Per-second values of each counter, as means of equal spans where there are more than `max_points`.
+         *
+         *     One answer is made of 8,000 stored pieces of up to 600 values and has a million points at most; 422 says so.
          */
         get: operations["list_run_curves"];
         put?: never;
