@@ -130,6 +130,27 @@ def test_a_version_that_is_none_is_no_label_of_a_metric(database: Database, cloc
     assert found == {"0.3.0", "1.2.3.dev4+g0123abc", "other"}
 
 
+def test_a_node_makes_only_so_many_new_series_a_day(database: Database, clock: MovedClock) -> None:
+    site = Site(database, clock)
+    limits = ReportLimits(raw_bytes_a_day=4 * 20 * 1024)  # a series, and what is around it in the result
+
+    def hand_in(first: int, count: int) -> str | None:
+        agent, offer = started(site)
+        sample = {"metric": "throughput", "value": 1.0, "target_id": None}
+        samples = tuple({**sample, "labels": {"operation": f"w{first + number}"}} for number in range(count))
+        with database.transaction() as session:
+            result = agent.result(offer, samples=samples)
+            gateway.finish(session, agent.node_id, offer.order_id, result, clock(), limits=limits)
+        return site.run(offer.run_id).reason_code
+
+    assert hand_in(0, 3) is None
+    assert hand_in(0, 3) is None, "known ones count as little as what names them"
+    assert hand_in(3, 3) == "report_too_large"
+    assert hand_in(3, 1) is None
+    with database.transaction() as session:
+        assert session.scalar(text("SELECT count(*) FROM series")) == 4
+
+
 def test_an_order_has_curves_for_a_week_however_long_its_node_keeps_it_under_way(clock: MovedClock) -> None:
     limits = ReportLimits(curve_pieces=10)
     allowed = [limits.of_order(clock() - timedelta(days=days), clock()).curve_pieces for days in (0, 3, 6, 7, 1000)]

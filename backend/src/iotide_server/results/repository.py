@@ -201,6 +201,11 @@ def ensure_series(session: Session, digests: Collection[str], row_of: Callable[[
     return known
 
 
+def newest_series(session: Session) -> int:
+    """Return the id of the newest series, or 0."""
+    return session.scalar(select(func.max(Series.id))) or 0
+
+
 def _series_ids(session: Session, digests: Collection[str]) -> dict[str, int]:
     is_wanted = Series.key_sha256 == func.any(cast(list(digests), ARRAY(Text)))
     return dict(session.execute(select(Series.key_sha256, Series.id).where(is_wanted)).all())

@@ -46,6 +46,9 @@ from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, OrderS
 MOST_ARTEFACTS = 1000
 """Of one order, as many as its result may name."""
 
+SERIES_BYTES: Final = 16 * 1024
+"""A new series counts to its node's day as this much of a result: it is kept for ever, and judged again and again."""
+
 SENDER: Final = "sender"
 """Label of what was measured between two nodes: the name of the one that sent."""
 
@@ -55,10 +58,13 @@ POINTS = "points"
 
 def ingest(
     session: Session, order: Order, finish: FinishRequest, now: datetime, limits: ReportLimits = DEFAULTS
-) -> None:
+) -> int:
     """Store the result of an order that loads: samples, flags, environment and curves; its artefacts came before.
 
     Asks for the points of the cell to be computed when the run finished. Doing it again changes nothing.
+
+    Returns:
+        The bytes that its new series count to the node's day.
 
     Raises:
         InvalidInputError: samples or curves that the workload's announcement does not cover, or too many of them.
@@ -72,7 +78,9 @@ def ingest(
     check_steps(finish.steps, cell.target_ids)
     if finish.artefacts:
         _note_missing_artefacts(session, order, finish.artefacts, limits, now)
-    repository.replace_samples(session, order, sample_rows(session, cell, order, finish.samples))
+    newest_id = repository.newest_series(session)
+    rows = sample_rows(session, cell, order, finish.samples)
+    repository.replace_samples(session, order, rows)
     readings.put_first(session, order, cell.revision, [flag.model_dump(mode="json") for flag in finish.flags], now)
     store_curves(session, order.id, finish.curves, limits.of_order(order.offered_at, now))
     environment = backing_facts(session, cell.target_ids, finish.environment)
@@ -88,6 +96,7 @@ def ingest(
         _judge_race(session, run, order, finish)
     if finish.outcome is Outcome.FINISHED:
         want_work(session, POINTS, cell.id, now)
+    return SERIES_BYTES * sum(series_id > newest_id for series_id in {row["series_id"] for row in rows})
 
 
 def ingest_observed(
@@ -139,9 +148,7 @@ def _note_missing_artefacts(
     session.add_all(RunEvent(run_id=order.run_id, order_id=order.id, at=now, kind=kind, text=line) for line in words)
 
 
-def sample_rows(
-    session: Session, cell: MeasuredCell, order: Order, samples: Sequence[SampleMessage]
-) -> list[dict[str, object]]:
+def sample_rows(session: Session, cell: MeasuredCell, order: Order, samples: Sequence[SampleMessage]) -> list[Json]:
     """Rows of `sample`, of series that are made where they are new.
 
     Where one node sends to another its name is a label, since a series' nodes have no order, and there and back differ.
