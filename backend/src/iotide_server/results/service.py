@@ -96,7 +96,7 @@ def ingest(
         _judge_race(session, run, order, finish)
     if finish.outcome is Outcome.FINISHED:
         want_work(session, POINTS, cell.id, now)
-    return SERIES_BYTES * sum(series_id > newest_id for series_id in {row["series_id"] for row in rows})
+    return SERIES_BYTES * len({row["series_id"] for row in rows if row["series_id"] > newest_id})
 
 
 def ingest_observed(
