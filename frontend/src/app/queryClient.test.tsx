@@ -54,14 +54,21 @@ it("asks again when the server is away, and takes a refusal for an answer", asyn
   expect(load).toHaveBeenCalledOnce();
 });
 
-it.each(["one_at_a_time", "too_many_at_once"])("waits while other requests of the same person are: %s", async (code) => {
-  const { client } = clientWithSession();
-  const busy = new ApiError(429, code, "others are under way", null, null, 0.001);
-  const load = vi.fn().mockRejectedValueOnce(busy).mockRejectedValueOnce(busy).mockResolvedValue("compared");
-  const { retry = 0, retryDelay = 0 } = client.getDefaultOptions().queries ?? {};
-  const loaded = client.fetchQuery({ queryKey: ["comparison"], queryFn: load, retry, retryDelay });
-  await expect(loaded).resolves.toBe("compared");
-});
+it.each(["one_at_a_time", "too_many_at_once"])(
+  "waits while other requests of the same person are: %s",
+  async (code) => {
+    const { client } = clientWithSession();
+    const busy = new ApiError(429, code, "others are under way", null, null, 0.001);
+    const load = vi
+      .fn()
+      .mockRejectedValueOnce(busy)
+      .mockRejectedValueOnce(busy)
+      .mockResolvedValue("compared");
+    const { retry = 0, retryDelay = 0 } = client.getDefaultOptions().queries ?? {};
+    const loaded = client.fetchQuery({ queryKey: ["comparison"], queryFn: load, retry, retryDelay });
+    await expect(loaded).resolves.toBe("compared");
+  },
+);
 
 it("does not repeat what took the server too long", async () => {
   const { client } = clientWithSession();
