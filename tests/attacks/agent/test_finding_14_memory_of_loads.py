@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from iotide_agent.runner.memory import Memory, read_memory
 from iotide_agent.workloads.base import Options
-from iotide_agent.workloads.bounds import MEMORY_RATIO, why_too_large
+from iotide_agent.workloads.bounds import MEMORY_RATIO, PROCESS_BYTES, why_too_large
 from iotide_agent.workloads.dd import DdOptions
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.ior import IorOptions
@@ -114,7 +114,7 @@ def test_what_options_ask_for_is_known_and_named(options: Options, needed_bytes:
 
 def test_several_targets_take_so_many_times_as_much_but_a_stream_has_one_receiver() -> None:
     assert DdOptions(block_size_bytes=GIB).memory_needed_for(3) == (
-        3 * GIB,
+        3 * (GIB + PROCESS_BYTES),
         "block_size_bytes 1 GiB x writers 1 x 3 targets",
     )
     assert StreamOptions().memory_needed_for(3) == StreamOptions().memory_needed()

@@ -8,10 +8,15 @@ from iotide_wire.units import format_bytes, format_percent
 
 TASK_BYTES: Final = 16 * 1024**2
 """What each task of an MPI program takes besides its buffers, at least."""
-
+PROCESS_BYTES: Final = 4 * 1024**2
+"""What each process of another tool takes besides its buffers, at least."""
 
 MEMORY_RATIO: Final = 0.8
 """A load may take so much; the rest is for the system, the agent and what else runs on the node."""
+
+
+_WORTH_NAMING: Final = 10
+"""A refusal names the processes where they take a tenth at least."""
 
 
 class MemoryNeed(NamedTuple):
@@ -37,6 +42,17 @@ def product(options: object, *names: str) -> MemoryNeed:
 
 def _shown(name: str, value: Any) -> str:  # noqa: ANN401 - an option of any type
     return f"{name} {format_bytes(value) if name.endswith('_bytes') else value}"
+
+
+class AtWork(NamedTuple):
+    """The processes that load one target at once.
+
+    Attributes:
+        process_bytes: what each takes besides its buffers, at least.
+    """
+
+    processes: int = 1
+    process_bytes: int = PROCESS_BYTES
 
 
 class MemoryRefusal(NamedTuple):
@@ -76,8 +92,18 @@ class BoundedOptions:
         return MemoryNeed(0, "")
 
     def memory_needed_for(self, target_count: int) -> MemoryNeed:
-        """Return the same for a run that loads several targets at once."""
-        return self.memory_needed().times(target_count, "targets")
+        """Return the same for a run that loads several targets at once, with the processes that do so."""
+        own, at_work = self.memory_needed(), self.at_work()
+        of_processes = at_work.processes * at_work.process_bytes
+        because = own.because
+        if of_processes * _WORTH_NAMING > own.needed_bytes:
+            said = f"{at_work.processes} processes of {format_bytes(at_work.process_bytes)}"
+            because = f"{because} and {said}" if because else said
+        return MemoryNeed(own.needed_bytes + of_processes, because).times(target_count, "targets")
+
+    def at_work(self) -> AtWork:
+        """Return the processes that load one target at once; without those that `memory_needed` counts."""
+        return AtWork()
 
 
 class BoundedSettings:

@@ -25,6 +25,7 @@ from iotide_agent.workloads.base import (
     StepOutcome,
     Workload,
 )
+from iotide_agent.workloads.bounds import AtWork
 from iotide_agent.workloads.writers import RACE_METRICS, Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
@@ -45,6 +46,10 @@ _PHASES: Final = (
     ("delete", "removing", Before.SYNC),
 )
 _DONE: Final = re.compile(r"^done (?P<files>\d{1,15}) (?P<seconds>\d{1,15}\.\d{6})$", re.MULTILINE)
+
+
+_PYTHON_BYTES: Final = 12 * 1024**2
+"""What an interpreter with the load takes, at least."""
 
 
 class CreateOptions(Options):
@@ -78,6 +83,10 @@ class CreateOptions(Options):
             "file, as shell scripts do it; most of its time is the start of processes."
         ),
     )
+
+    def at_work(self) -> AtWork:
+        """Return its processes of Python, each of which may start one of touch."""
+        return AtWork(self.processes, _PYTHON_BYTES)
 
 
 _DIRECTORIES: Final = Option.of("directories") * (

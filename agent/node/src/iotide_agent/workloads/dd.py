@@ -24,7 +24,7 @@ from iotide_agent.workloads.base import (
     StepOutcome,
     Workload,
 )
-from iotide_agent.workloads.bounds import MemoryNeed, product
+from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
 from iotide_agent.workloads.sizes import AutoSize, size_bytes
 from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, together
 from iotide_wire.catalogue import MetricSpec
@@ -107,6 +107,10 @@ class DdOptions(Options):
     def memory_needed(self) -> MemoryNeed:
         """Return a block for each writer."""
         return product(self, "block_size_bytes", "writers")
+
+    def at_work(self) -> AtWork:
+        """Return a process for each writer, and its source of random data."""
+        return AtWork(self.writers * (2 if self.data == "random" else 1))
 
     @model_validator(mode="after")
     def _write_comes_once(self) -> Self:

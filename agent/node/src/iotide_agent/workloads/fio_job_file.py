@@ -119,9 +119,20 @@ class Job:
     @property
     def block_bytes(self) -> int:
         """The largest block, of which each operation in flight holds one."""
+        return max(self._block_sizes)
+
+    @property
+    def _block_sizes(self) -> list[int]:
         sizes = [int(size) for size in self.keys.get("bs", "4096").split(",")]
         split = re.findall(r"(\d+)([kKmM]?)/", self.keys.get("bssplit", ""))
-        return max(sizes + [int(number) * _POWERS[power.lower()] for number, power in split])
+        return sizes + [int(number) * _POWERS[power.lower()] for number, power in split]
+
+    @property
+    def mapped_blocks(self) -> int:
+        """How many blocks of its files fio remembers, so that random order meets each once; 0 where it does not."""
+        if not self.keys.get("rw", "read").startswith("rand") or "norandommap" in self.keys:
+            return 0
+        return -(-self.size_bytes // min(self._block_sizes))
 
     @property
     def depth(self) -> int:
@@ -176,11 +187,18 @@ def largest_buffers(jobs: tuple[Job, ...]) -> tuple[int, str]:
     largest = max(group, key=_buffers_bytes)
     others = f" and {len(group) - 1} more at the same time" if len(group) > 1 else ""
     keys = f"a block of {format_bytes(largest.block_bytes)} x iodepth {largest.depth} x numjobs {largest.clones}"
+    if largest.mapped_blocks:
+        keys += f", with a map of {largest.mapped_blocks} blocks each"
     return sum(map(_buffers_bytes, group)), f"job_file, section [{largest.name}], {keys}{others}"
 
 
 def _buffers_bytes(job: Job) -> int:
-    return job.block_bytes * job.depth * job.clones
+    return (job.block_bytes * job.depth + map_bytes(job.mapped_blocks)) * job.clones
+
+
+def map_bytes(blocks: int) -> int:
+    """Return the memory of fio's map of random blocks: a bit for each."""
+    return -(-blocks // 8)
 
 
 def files_bytes(jobs: tuple[Job, ...]) -> int:

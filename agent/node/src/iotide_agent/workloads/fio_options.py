@@ -5,8 +5,8 @@ from typing import Final, Literal, Self
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from iotide_agent.workloads.base import Options
-from iotide_agent.workloads.bounds import MemoryNeed, product
-from iotide_agent.workloads.fio_job_file import Job, Operation, largest_buffers, read_job_file
+from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
+from iotide_agent.workloads.fio_job_file import Job, Operation, largest_buffers, map_bytes, read_job_file
 
 _SYNCHRONOUS: Final = ("psync", "sync", "mmap")
 _ANY_SPACE_BYTES: Final = 2**63
@@ -132,10 +132,19 @@ class FioOptions(Options):
         return self
 
     def memory_needed(self) -> MemoryNeed:
-        """Return a block for each operation in flight, of a job file for the largest group of its jobs."""
+        """Return a block for each operation in flight and maps of random blocks; of a job file, of its largest group."""
         if self.job_file:
             return MemoryNeed(*largest_buffers(self.jobs()))
-        return product(self, "block_size_bytes", "io_depth", "num_jobs")
+        own = product(self, "block_size_bytes", "io_depth", "num_jobs")
+        if not self.rw.startswith("rand"):
+            return own
+        blocks = -(-self.file_size_bytes // self.block_size_bytes)
+        because = f"{own.because} with a map of file_size_bytes / block_size_bytes = {blocks} blocks each"
+        return MemoryNeed(own.needed_bytes + map_bytes(blocks) * self.num_jobs, because)
+
+    def at_work(self) -> AtWork:
+        """Return a thread or process for each job."""
+        return AtWork(sum(job.clones for job in self.jobs()) if self.job_file else self.num_jobs)
 
     def jobs(self) -> tuple[Job, ...]:
         """The jobs of the job file; none where there is no job file.

@@ -18,7 +18,7 @@ from iotide_agent.workloads.base import (
     Step,
     StepOutcome,
 )
-from iotide_agent.workloads.bounds import TASK_BYTES, MemoryNeed, product
+from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
 from iotide_agent.workloads.ior_report import MEBIBYTE, Operation, Report, Result, read_report
 from iotide_agent.workloads.mpi import MpiWorkload
 from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, side_by_side, together
@@ -128,6 +128,10 @@ class IorOptions(Options):
     def total_bytes(self) -> int:
         """Of all files."""
         return self.block_bytes * self.segments * self.tasks
+
+    def at_work(self) -> AtWork:
+        """Return none besides its tasks, which `memory_needed` counts."""
+        return AtWork(0)
 
     def memory_needed(self) -> MemoryNeed:
         """Return a transfer for each task, the task itself, and in random order the list of its offsets."""

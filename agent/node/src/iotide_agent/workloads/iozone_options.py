@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from iotide_agent.workloads.base import Options, Place
-from iotide_agent.workloads.bounds import MemoryNeed, product
+from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
 from iotide_agent.workloads.iozone_report import KIBIBYTE
 from iotide_agent.workloads.sizes import count_between, size_bytes
 from iotide_wire.expressions import AUTO, Holds, Number, Operation, Option, evaluate
@@ -113,6 +113,10 @@ class IozoneOptions(Options):
     def memory_needed(self) -> MemoryNeed:
         """Return a record for each process."""
         return product(self, "max_record_size_bytes", *(["processes"] if self.mode == "throughput" else []))
+
+    def at_work(self) -> AtWork:
+        """Return its processes."""
+        return AtWork(self.processes if self.mode == "throughput" else 1)
 
     @model_validator(mode="after")
     def _sizes_are_in_order(self) -> Self:

@@ -19,7 +19,7 @@ from iotide_agent.workloads.base import (
     Step,
     StepOutcome,
 )
-from iotide_agent.workloads.bounds import TASK_BYTES, MemoryNeed, product
+from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
 from iotide_agent.workloads.mpi import MpiWorkload
 from iotide_agent.workloads.writers import RACE_METRICS, Part, race, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
@@ -127,6 +127,10 @@ class MdtestOptions(Options):
         ),
         json_schema_extra={"x-unit": "seconds"},
     )
+
+    def at_work(self) -> AtWork:
+        """Return none besides its tasks, which `memory_needed` counts."""
+        return AtWork(0)
 
     def memory_needed(self) -> MemoryNeed:
         """Return the data of one file for each task, and the task itself."""
