@@ -132,7 +132,7 @@ class FioOptions(Options):
         return self
 
     def memory_needed(self) -> MemoryNeed:
-        """Return a block for each operation in flight and maps of random blocks; of a job file, of its largest group."""
+        """Return a block for each operation in flight and maps of blocks, of a job file for its largest group."""
         if self.job_file:
             return MemoryNeed(*largest_buffers(self.jobs()))
         own = product(self, "block_size_bytes", "io_depth", "num_jobs")
