@@ -13,6 +13,8 @@ from iotide_server.explorer.schemas import ExplorerFilter, RunSort, SortKey
 
 AnyRow = Row[Any]
 MOST_COUNTED: Final = 100_000
+MOST_NAMED: Final = 10_000
+"""Ids of cells, campaigns, nodes or targets that this process reads for a text; PostgreSQL keeps more to itself."""
 
 _MOMENT: Final = "coalesce(run.started_at, run.created_at)"
 _KEYS: Final = {
@@ -139,19 +141,32 @@ def resolve(session: Session, asked: ExplorerFilter, visible: frozenset[int] | N
     if "flag" in values:
         conditions.append(_FLAGGED.get(values["flag"], _CONDITIONS["flag"]))
     if asked.text is not None:
-        named = _named(session, asked.text)
+        named, found = _named(session, asked.text)
         if not named:
             return None
-        values |= named
-        conditions.append(f"({' OR '.join(_NAMED[name][1] for name in named)})")
+        values |= found
+        conditions.append(f"({' OR '.join(named)})")
     return Wanted(conditions, values)
 
 
-def _named(session: Session, words: str) -> dict[str, list[int]]:
-    """Ids of all that has the words in its name, by what it is."""
-    pattern = {"text": _containing(words)}
-    found = {name: list(session.scalars(text(statement), pattern)) for name, (statement, _) in _NAMED.items()}
-    return {name: ids for name, ids in found.items() if ids}
+def _named(session: Session, words: str) -> tuple[list[str], dict[str, Any]]:
+    """Return conditions, one of which a run with the words in a name meets, and their values.
+
+    These are ids of what has such a name, or, where there are more than MOST_NAMED, what finds them.
+    """
+    conditions: list[str] = []
+    values: dict[str, Any] = {}
+    pattern = _containing(words)
+    for name, (statement, condition) in _NAMED.items():
+        some = text(f"{statement} LIMIT :most")
+        ids = list(session.scalars(some, {"text": pattern, "most": MOST_NAMED + 1}))
+        if len(ids) > MOST_NAMED:
+            conditions.append(condition.replace(f":{name}", f"ARRAY({statement})"))
+            values["text"] = pattern
+        elif ids:
+            conditions.append(condition)
+            values[name] = ids
+    return conditions, values
 
 
 def _containing(words: str) -> str:
