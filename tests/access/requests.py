@@ -271,11 +271,11 @@ _FINDINGS = {
     "GET /explorer/count": _OWN,
     "GET /explorer/sparklines": Request(Whose.NOBODYS, query="series_id={series_id}", shows=False),
     "GET /explorer/views": _OWN,
-    "POST /explorer/views": Request(Whose.NOBODYS, lambda _: {"name": "another", "query": ""}),
+    "POST /explorer/views": Request(Whose.NOBODYS, lambda _: {"name": "another", "query": ""}, by_operating=True),
     "PUT /explorer/views/{view_id}": Request(
-        Whose.A_PERSONS, lambda _: {"name": "renamed", "query": ""}, owner="operator"
+        Whose.A_PERSONS, lambda _: {"name": "renamed", "query": ""}, owner="operator", by_operating=True
     ),
-    "DELETE /explorer/views/{view_id}": Request(Whose.A_PERSONS, owner="operator"),
+    "DELETE /explorer/views/{view_id}": Request(Whose.A_PERSONS, owner="operator", by_operating=True),
 }
 _TELLING = {
     "GET /channels": _LISTED,

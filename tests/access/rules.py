@@ -38,6 +38,7 @@ class Request:
         names: for a parameter of the path the key of its id, where that is another one.
         wants: the role in the cluster, where the rule alone does not say it.
         by_person: whether no token does it.
+        by_operating: whether a token does it only where it is an operator's.
         owner: who made it, where it is a person's.
         or_admins: administrators of all clusters may do it to what others made.
         to_pending: what a host that waits to be let in is answered, where it is asked and not let in.
@@ -54,6 +55,7 @@ class Request:
     headers: Callable[[Ids], Mapping[str, str]] | None = None
     wants: Role | None = None
     by_person: bool = False
+    by_operating: bool = False
     owner: str | None = None
     or_admins: bool = False
     to_pending: str | None = None
@@ -99,7 +101,8 @@ def _for_persons(rule: Rule, method: str, request: Request, caller: Caller) -> s
     refusal = _by_owner(request, wanted, caller)
     if refusal is None and request.by_person and caller.proof is Proof.TOKEN:
         return NOT_ALLOWED
-    return refusal
+    reads_alone = caller.proof is Proof.TOKEN and not caller.may_somewhere(Role.OPERATOR)
+    return NOT_ALLOWED if refusal is None and request.by_operating and reads_alone else refusal
 
 
 def _by_owner(request: Request, wanted: Role, caller: Caller) -> str | None:

@@ -55,3 +55,15 @@ class NobodysViewError(NotAllowedError):
 
     def __init__(self) -> None:
         super().__init__("views are kept for users", remedy="sign in, or use the token of a user")
+
+
+class ReadingTokenError(NotAllowedError):
+    """The token may only read."""
+
+    code = "reading_token"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the token may only read, and a view would be changed",
+            remedy="use a token of the scope operate of somebody who is an operator, or change views in a browser",
+        )

@@ -8,11 +8,13 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts import audit
 from iotide_server.accounts.audit import Action
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.explorer import repository
 from iotide_server.explorer.errors import (
     MOST_VIEWS,
     NobodysViewError,
+    ReadingTokenError,
     TooManyViewsError,
     ViewNameTakenError,
     ViewNotFoundError,
@@ -34,6 +36,7 @@ def keep_view(session: Session, principal: Principal, wanted: SavedViewInput, no
         ViewNameTakenError, TooManyViewsError: what is there already forbids it.
     """
     user_id = _user_id(principal)
+    _require_operating(principal)
     if len(repository.views_of(session, user_id)) >= MOST_VIEWS:
         raise TooManyViewsError
     view = SavedView(user_id=user_id, name=wanted.name, query=wanted.query, created_at=now)
@@ -50,6 +53,7 @@ def change_view(session: Session, principal: Principal, view_id: int, wanted: Sa
         ViewNameTakenError: another one has that name.
     """
     view = _own(session, principal, view_id)
+    _require_operating(principal)
     before = _said(view)
     view.name, view.query = wanted.name, wanted.query
     _store(session, view, wanted.name)
@@ -65,6 +69,7 @@ def remove_view(session: Session, principal: Principal, view_id: int) -> None:
         ViewNotFoundError: the caller has none of that id.
     """
     view = _own(session, principal, view_id)
+    _require_operating(principal)
     audit.record(session, principal, _action("view_removed", view, _said(view), None))
     session.delete(view)
 
@@ -73,6 +78,16 @@ def _user_id(principal: Principal) -> int:
     if principal.user_id is None:
         raise NobodysViewError
     return principal.user_id
+
+
+def _require_operating(principal: Principal) -> None:
+    """Refuse a token that may only read; a viewer in a browser keeps views.
+
+    Raises:
+        ReadingTokenError: it is one.
+    """
+    if principal.kind is PrincipalKind.TOKEN and not principal.may_somewhere(Role.OPERATOR):
+        raise ReadingTokenError
 
 
 def _own(session: Session, principal: Principal, view_id: int) -> SavedView:
