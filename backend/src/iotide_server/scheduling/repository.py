@@ -3,17 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.db import limit_locks
 from iotide_server.kit.wake import DRAIN_LOCK
 from iotide_server.live import service as live
 from iotide_server.runs.resources import Resource, ResourceKind
 from iotide_server.scheduling.matching import Waiting
 
 FIRST_REPEAT_AFTER = timedelta(seconds=1)
+_LOCK_SECONDS: Final = 0.1
+"""A run whose node or target another transaction holds for longer starts in a later pass."""
 
 _LOCK_STARTABLE = text(
     # Asked again although the pass asked before: in between a drain may have come, or a load may have got stuck.
@@ -82,8 +86,10 @@ def start(session: Session, runs: Sequence[Waiting], fences: Mapping[int, int], 
 
     Raises:
         IntegrityError: the database counted a resource as taken, or a run as active.
+        OperationalError: another transaction holds one of them.
     """
     session.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": DRAIN_LOCK})
+    limit_locks(session, _LOCK_SECONDS)
     locked = session.scalars(_LOCK_STARTABLE, {"run_ids": [run.run_id for run in runs]}).all()
     if not locked:
         return []

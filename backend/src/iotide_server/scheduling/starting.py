@@ -5,14 +5,13 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Final
 
 import structlog
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from iotide_server.campaigns import stages, windows
 from iotide_server.clusters import drains
-from iotide_server.kit.db import Database, after_commit, limit_locks
+from iotide_server.kit.db import Database, after_commit
 from iotide_server.kit.meters import RUNS_STARTED
 from iotide_server.scheduling import repository
 from iotide_server.scheduling.handover import hand_over
@@ -22,8 +21,6 @@ from iotide_server.scheduling.repository import Offer
 
 LARGEST_BATCH = 200
 """Runs started in one transaction; so many share its costs, and no lock is held for long."""
-_LOCK_SECONDS: Final = 0.1
-"""A run whose node or target another transaction holds for longer starts in a later pass."""
 
 _log = structlog.get_logger(__name__)
 
@@ -75,7 +72,6 @@ def _start(database: Database, runs: Sequence[Waiting], now: datetime) -> list[O
     fences = {run.run_id: 1 + secrets.randbelow(2**63 - 1) for run in runs}
     try:
         with database.transaction() as session:
-            limit_locks(session, _LOCK_SECONDS)
             offers = repository.start(session, runs, fences, now)
             if not offers:
                 return []
