@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from factories.announced import workload
+from factories.announced import mount, workload
 from factories.batch_site import INSTANCE, BatchSite
 from factories.clock import MovedClock
 from factories.people import Person
@@ -26,6 +26,7 @@ from iotide_server.trends.peer_repository import known_nodes
 from iotide_server.trends.service import recompute_points
 from iotide_wire.batch import BatchReport, BatchSystem, JobState, SeenJob
 from iotide_wire.endpoint import Endpoint
+from iotide_wire.facts import MountFacts
 from iotide_wire.measured import SampleMessage
 from iotide_wire.messages import BeatRequest, FinishRequest, OrderBeat, OrderState, OrderWord, Outcome, StuckLoad, Word
 from iotide_wire.names import described
@@ -240,13 +241,24 @@ def test_peers_and_plans_work_where_a_node_reports_nonsense_as_its_memory(at_wor
             "bytes of flags and not_judged; at most 131072",
         ),
         ({"flags": ({**FLAG, "labels": {f"l{i}": 1 for i in range(17)}},)}, "flags[0].labels: 17 labels of a number"),
-        ({"environment": {"x.y": "B" * 200_000}}, "bytes of environment and foreign; at most 131072"),
+        (
+            {"environment": {f"x.y{place}": "B" * 4_000 for place in range(40)}},
+            "bytes of environment and foreign; at most 131072",
+        ),
     ],
 )
 def test_flags_and_facts_without_end_are_refused_with_words(at_work: Site, changed: dict[str, Any], words: str) -> None:
     agent, offer = started(at_work)
     assert words in refusal(at_work, agent, offer, changed)
     assert at_work.run(offer.run_id).flags == []
+
+
+def test_texts_of_facts_are_cut(at_work: Site) -> None:
+    agent, offer = started(at_work)
+    cut = agent.result(offer, environment={"x.y": "B" * 200_000, "x.z": "B" * 4_000, "x.n": 1}).environment
+    assert cut == {"x.y": "B" * 3_996 + " ...", "x.z": "B" * 4_000, "x.n": 1}
+    [mounted] = [mount().model_copy(update={"facts": {"fs.name": "B" * 200_000}})]
+    assert MountFacts.model_validate(mounted.model_dump()).facts == {"fs.name": "B" * 3_996 + " ..."}
 
 
 def test_arguments_without_end_are_refused_with_words(at_work: Site) -> None:

@@ -1,13 +1,32 @@
 """What an agent reports about its node and mounts: flat attributes from an allow-list, never the environment."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from iotide_wire.base import Message, Text
 
+LONGEST_FACT: Final = 4000
+"""Characters of a text among facts; a longer one is cut, since a node without its facts could do nothing."""
+_CUT: Final = " ..."
+
 FactValue = str | int | float | bool | None
-Facts = Annotated[dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,80}$")], FactValue], Field(max_length=400)]
+
+
+def _cut(facts: dict[str, FactValue]) -> dict[str, FactValue]:
+    return {
+        name: value[: LONGEST_FACT - len(_CUT)] + _CUT
+        if isinstance(value, str) and len(value) > LONGEST_FACT
+        else value
+        for name, value in facts.items()
+    }
+
+
+Facts = Annotated[
+    dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,80}$")], FactValue],
+    Field(max_length=400),
+    AfterValidator(_cut),
+]
 """Flat attributes; names are dotted, numbers in base units: `memory.total_bytes`, `mount.options`, `kernel.release`."""
 
 
