@@ -144,20 +144,19 @@ def join_lines(session: Session, run_ids: Sequence[int]) -> None:
 def _join_lines(session: Session, run_ids: Sequence[int]) -> None:
     session.execute(
         text(
-            "WITH joining AS MATERIALIZED ("
-            " SELECT run.id, run.cell_id, run.sort_key, run.not_before, coalesce(campaign.owner_id, 0) AS owner_id"
-            " FROM run JOIN campaign ON campaign.id = run.campaign_id"
+            "INSERT INTO line_place (node_id, run_id, sort_key, not_before, owner_id, target_ids, shared_target_ids)"
+            " SELECT cell_node.node_id, run.id, run.sort_key, run.not_before, coalesce(campaign.owner_id, 0),"
+            "  loaded.target_ids, loaded.shared"
+            " FROM run JOIN campaign ON campaign.id = run.campaign_id JOIN cell_node USING (cell_id)"
+            # For each run, so that it is as quick where PostgreSQL knows nothing of how many runs there are.
+            " CROSS JOIN LATERAL ("
+            "  SELECT coalesce(array_agg(target.id ORDER BY target.id), '{}') AS target_ids, coalesce("
+            "   array_agg(target.id ORDER BY target.id) FILTER (WHERE target.scope = 'shared'), '{}') AS shared"
+            "  FROM cell_target JOIN target ON target.id = cell_target.target_id"
+            "  WHERE cell_target.cell_id = run.cell_id"
+            " ) AS loaded"
             " LEFT JOIN campaign_window ON campaign_window.campaign_id = run.campaign_id"
             " WHERE run.id = ANY(:run_ids) AND campaign_window.is_open IS NOT FALSE"
-            "), loaded AS ("
-            " SELECT cell_id, array_agg(target.id ORDER BY target.id) AS target_ids,"
-            "  coalesce(array_agg(target.id ORDER BY target.id) FILTER (WHERE target.scope = 'shared'), '{}') AS shared"
-            " FROM cell_target JOIN target ON target.id = target_id"
-            " WHERE cell_id IN (SELECT cell_id FROM joining) GROUP BY cell_id"
-            ") INSERT INTO line_place"
-            " (node_id, run_id, sort_key, not_before, owner_id, target_ids, shared_target_ids)"
-            " SELECT node_id, joining.id, sort_key, not_before, owner_id, target_ids, shared"
-            " FROM joining JOIN cell_node USING (cell_id) JOIN loaded USING (cell_id)"
         ),
         {"run_ids": list(run_ids)},
     )

@@ -27,7 +27,7 @@ def process_ids(engine: Engine, count: int) -> list[int]:
 
 def end(engine: Engine, pids: list[int]) -> None:
     with engine.begin() as connection:
-        connection.execute(text("SELECT pg_terminate_backend(pid, 10000) FROM unnest(:pids) AS pid"), {"pids": pids})
+        connection.execute(text("SELECT pg_terminate_backend(CAST(pid AS integer), 10000) FROM unnest(:pids) AS pid"), {"pids": pids})
 
 
 def test_a_connection_that_was_just_used_is_used_again(own_engine: Engine) -> None:
@@ -70,3 +70,8 @@ def test_postgresql_keeps_no_more_statements_planned_than_were_allowed(own_engin
                 connection.exec_driver_sql(f"SELECT {number}")
         kept = connection.scalar(text("SELECT count(*) FROM pg_prepared_statements"))
         assert kept in {40, 41}  # the last to go is let go with the next statement
+
+
+def test_whole_numbers_in_a_list_are_bigint_however_small(own_engine: Engine) -> None:
+    with own_engine.connect() as connection:
+        assert connection.scalar(text("SELECT CAST(pg_typeof(:ids) AS text)"), {"ids": [1, 2]}) == "bigint[]"
