@@ -27,7 +27,9 @@ def process_ids(engine: Engine, count: int) -> list[int]:
 
 def end(engine: Engine, pids: list[int]) -> None:
     with engine.begin() as connection:
-        connection.execute(text("SELECT pg_terminate_backend(CAST(pid AS integer), 10000) FROM unnest(:pids) AS pid"), {"pids": pids})
+        connection.execute(
+            text("SELECT pg_terminate_backend(CAST(pid AS integer), 10000) FROM unnest(:pids) AS pid"), {"pids": pids}
+        )
 
 
 def test_a_connection_that_was_just_used_is_used_again(own_engine: Engine) -> None:
