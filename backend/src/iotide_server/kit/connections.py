@@ -74,7 +74,7 @@ class BoundedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
         """Begin to wait for a request."""
-        self.conn = self._exchange = _Exchange(h11.SERVER)
+        self._begin_exchange()
         super().connection_made(transport)
         # Whatever waits to be read counts, however little it is. With a limit of 0 asyncio's TLS waits for ever.
         transport.set_write_buffer_limits(high=1, low=0)
@@ -106,15 +106,25 @@ class BoundedProtocol(H11Protocol):
         self._follow(0)
 
     def _pass_over(self, data: bytes) -> None:
-        """Drop a part of a refused body unread, and end the connection after the last one: to parse it is dear."""
+        """Drop a part of a refused body unread, since parsing is dear; after the last part the next request may come.
+
+        Without a length nothing but parsing says where the next request begins, so that connection ends.
+        """
         missing = self._exchange.missing_bytes
         if missing is None:
-            is_last = data.endswith(_LAST_CHUNK)
-        else:
+            if data.endswith(_LAST_CHUNK):
+                self._end_connection()
+        elif len(data) < missing:
             self._exchange.missing_bytes = missing - len(data)
-            is_last = missing <= len(data)
-        if is_last:
-            self._end_connection()
+        else:
+            self._begin_exchange()
+            self._was_answered = self._sends_body = False
+            self._follow(0)
+            if len(data) > missing:
+                self.data_received(data[missing:])
+
+    def _begin_exchange(self) -> None:
+        self.conn = self._exchange = _Exchange(h11.SERVER)
 
     def pause_writing(self) -> None:
         """The client does not keep up with reading."""
