@@ -147,9 +147,10 @@ def test_an_order_has_only_so_many_pieces_and_counters(at_work: Site) -> None:
     del agent
 
 
-def test_a_run_of_many_days_may_have_more_pieces(at_work: Site) -> None:
+def test_a_run_of_many_days_may_have_more_pieces_but_not_without_end(at_work: Site) -> None:
     now = at_work.clock()
-    assert ReportLimits().of_order(now, now + timedelta(days=30, hours=5)).curve_pieces == 31 * 50_000
+    assert ReportLimits().of_order(now, now + timedelta(days=3, hours=5)).curve_pieces == 4 * 50_000
+    assert ReportLimits().of_order(now, now + timedelta(days=30, hours=5)).curve_pieces == 7 * 50_000
     assert ReportLimits().of_order(now + timedelta(hours=1), now).curve_pieces == 50_000
 
 

@@ -33,7 +33,7 @@ LARGEST_VALUE: Final = 1e30
 _LARGEST_LABEL: Final = 1e18
 """An exabyte, or the age of the universe in seconds; a label names a size, a count or a duration."""
 _LARGEST_INTEGER: Final = 2**63 - 1
-_LONGEST_STEP_RUN_SECONDS: Final = 1e9
+_LONGEST_STEP_RUN_SECONDS: Final = 1_000_000_000
 _FEWER_VALUES = "report fewer, or have an administrator of the server raise the limit (docs/isolation.md)"
 
 
@@ -121,7 +121,7 @@ def check_steps(steps: Sequence[StepRecord], target_ids: frozenset[int]) -> None
 def _check_between(value: float, largest: float, field: str) -> None:
     if not 0 <= value <= largest:  # NaN, too
         raise InvalidInputError(
-            f"{field}: {_shown(value)} is not between 0 and {largest:g}",
+            f"{field}: {_shown(value)} is not between 0 and {largest}",
             field=field,
             value=_shown(value),
             remedy="send what the kernel counted",
@@ -190,7 +190,7 @@ def _check_labels(labels: Mapping[str, Label], limits: ReportLimits, place: str)
             raise ReportTooLargeError("characters of a label", f"{place}.{name}", length, LONGEST_LABEL_VALUE, remedy)
         if isinstance(value, int | float) and not abs(value) <= _LARGEST_LABEL:  # NaN, too
             raise InvalidInputError(
-                f"{place}.{name}: {_shown(value)} is beyond {_LARGEST_LABEL:g}",
+                f"{place}.{name}: {_shown(value)} is beyond {_LARGEST_LABEL}",
                 field=f"{place}.{name}",
                 value=_shown(value),
                 remedy="name it by a smaller number, or by a text",
