@@ -12,14 +12,17 @@ from iotide_server.accounts.throttle import network_of
 
 _MOST_KNOWN: Final = 50_000
 """Sessions and tokens, some 150 bytes each."""
+_NEWCOMERS_AT_ONCE: Final = 64
+"""Of one network, in one process. One of them is known from its first answer on."""
 _PAGES: Final = frozenset({"GET", "HEAD"})
 
 
 class PageHolders:
     """Remembers whose tokens and sessions are whose. What it says opens nothing: who calls is asked each time.
 
-    Requests with a secret that was not seen before count together by the network that they come from, and so do those
-    without a secret.
+    Requests with a secret that was not seen before count together by their network and a part of the secret's digest:
+    after a restart of the server all people behind one address are new, and whoever invents secrets has so many turns.
+    Requests without a secret count together by the network that they come from.
     """
 
     def __init__(self) -> None:
@@ -33,7 +36,7 @@ class PageHolders:
         network = network_of(caller_address(request))
         if digest is None:
             return f"unknown reader of {network}"
-        return self._known.get(digest) or f"newcomer of {network}"
+        return self._known.get(digest) or f"newcomer {digest[0] % _NEWCOMERS_AT_ONCE} of {network}"
 
     def learn(self, request: Request, caller: Principal) -> None:
         """Note whose token or session came with the request."""
