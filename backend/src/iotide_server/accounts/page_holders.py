@@ -13,7 +13,7 @@ from iotide_server.accounts.throttle import network_of
 _MOST_KNOWN: Final = 50_000
 """Sessions and tokens, some 150 bytes each."""
 _NEWCOMERS_AT_ONCE: Final = 64
-"""Of one network, in one process. One of them is known from its first answer on."""
+"""Bounds the turns of one network in one process. A newcomer is known from its first answer on."""
 _PAGES: Final = frozenset({"GET", "HEAD"})
 
 
@@ -21,7 +21,7 @@ class PageHolders:
     """Remembers whose tokens and sessions are whose. What it says opens nothing: who calls is asked each time.
 
     Requests with a secret that was not seen before count together by their network and a part of the secret's digest:
-    after a restart of the server all people behind one address are new, and whoever invents secrets has so many turns.
+    after a restart of the server all people behind one address are new, and invented secrets share these turns.
     Requests without a secret count together by the network that they come from.
     """
 

@@ -33,7 +33,7 @@ from iotide_server.trends.noise import NoiseChange
 from iotide_server.trends.words import gap_words, noise_words, stale_words
 
 MOST_SERIES: Final = 20_000
-"""Of each cluster: the series of one take no other off the board."""
+"""Counts for each cluster, so that the series of one take no other off the board."""
 MOST_ATTENTION: Final = 100
 _SHOWN: Final = (
     *("kind", "cluster_id", "words", "remedy", "since"),

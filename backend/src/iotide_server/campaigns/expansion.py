@@ -26,7 +26,7 @@ from iotide_wire.plan import CampaignPlan, NodesAtOnce, Roles, WorkloadChoice
 
 MAX_RUNS = 100_000
 MAX_ROWS = 2_000_000
-"""Of each run a place for each of its nodes with each of its targets, and one for each observer."""
+"""Counts, of each run, a place for each of its nodes with each of its targets, and one for each observer."""
 
 NodeT = TypeVar("NodeT")
 TargetT = TypeVar("TargetT")

@@ -95,7 +95,7 @@ def submit(
 
 
 def require_room(session: Session, cluster_id: int, owner_id: int | None, runs: int) -> None:
-    """Check that so many more runs of this person's campaigns may wait in the cluster.
+    """Check that this number of further runs of the person's campaigns may wait in the cluster.
 
     Raises:
         QuotaReachedError: naming the quota of the person or of the cluster.

@@ -279,7 +279,7 @@ def refresh_statistics(session: Session, *tables: str) -> None:
 
 
 def up_to(column: InstrumentedAttribute[Json], size_bytes: int) -> Case[Json | None]:
-    """Return JSON that has at most so many bytes as text; else NULL, so that a list stays small."""
+    """Return JSON of at most this size as text; else NULL, so that a list stays small."""
     return case((func.octet_length(cast(column, Text)) <= size_bytes, column))
 
 

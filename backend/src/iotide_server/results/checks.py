@@ -131,7 +131,7 @@ def _check_between(value: float, largest: float, field: str) -> None:
 def _shown(value: float) -> str:
     try:
         return str(value)
-    except ValueError:  # Python writes no whole number of so many digits
+    except ValueError:  # Python writes no whole number of thousands of digits
         return "a number of thousands of digits"
 
 

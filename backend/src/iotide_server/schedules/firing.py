@@ -58,7 +58,7 @@ def fire_due(database: Database, now: datetime, statement_seconds: float = FIRIN
             if is_late and schedule.missed == MissedFirings.SKIP:
                 pass
             elif repository.last_campaign_waits(session, schedule.id):
-                firing.missed = 0  # by which it is told from one that nobody was there to fire
+                firing.missed = 0  # what distinguishes it from one that nobody was there to fire
             else:
                 _submit(session, schedule, firing, now)
                 schedule.firings_made += 1

@@ -9,7 +9,7 @@ from iotide_wire.units import format_bytes, format_percent
 TASK_BYTES: Final = 16 * 1024**2
 """What each task of an MPI program takes besides its buffers, at least."""
 PROCESS_BYTES: Final = 4 * 1024**2
-"""What each process of another tool takes besides its buffers, at least."""
+"""Counts for each process of another tool besides its buffers, at least."""
 
 MEMORY_RATIO: Final = 0.8
 """A load may take so much; the rest is for the system, the agent and what else runs on the node."""

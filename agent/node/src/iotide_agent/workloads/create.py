@@ -49,7 +49,7 @@ _DONE: Final = re.compile(r"^done (?P<files>\d{1,15}) (?P<seconds>\d{1,15}\.\d{6
 
 
 _PYTHON_BYTES: Final = 12 * 1024**2
-"""What an interpreter with the load takes, at least."""
+"""Counts for an interpreter with the load, at least."""
 
 
 class CreateOptions(Options):

@@ -129,7 +129,7 @@ class Job:
 
     @property
     def mapped_blocks(self) -> int:
-        """How many blocks of its files fio remembers, so that random order meets each once; 0 where it does not."""
+        """Return how many blocks fio remembers, so that random order meets each once; 0 where it does not."""
         if not self.keys.get("rw", "read").startswith("rand") or "norandommap" in self.keys:
             return 0
         return -(-self.size_bytes // min(self._block_sizes))
