@@ -186,7 +186,7 @@ def _wait_all_ended(site: StormSite, seconds: float, tell: Callable[[str], None]
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         with suppress(*_AWAY):
-            open_runs = site.open_runs()
+            open_runs = site.open_runs() or site.unended()
             if not open_runs:
                 return
             tell(f"{len(open_runs)} runs have not ended")

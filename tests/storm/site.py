@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import httpx
 from local_stack import Agent, Launch, LocalStack, RefusedError, wait_for
 
-from storm.checker import AskedRun
+from storm.checker import ENDED, AskedRun
 
 TIME_LIMIT_SECONDS: Final = 20.0
 CLUSTER: Final = "storm"
@@ -167,6 +167,13 @@ class StormSite:
         """The runs that have not ended."""
         return persistently(lambda: self._runs("active")) + persistently(lambda: self._runs("waiting"))
 
+    def unended(self) -> list[int]:
+        """Ask each run by itself which have not ended; between two lists, a run may pass from one to the other."""
+        return [run_id for run_id in self.asked if self._run(run_id)["state"] not in ENDED]
+
+    def _run(self, run_id: int) -> dict[str, Any]:
+        return persistently(lambda: self.stack.get(f"/runs/{run_id}"))
+
     def _runs(self, state: str) -> list[dict[str, Any]]:
         page = self.stack.get("/runs", cluster_id=self.cluster_id, state=state, limit=500)
         found: list[dict[str, Any]] = page["items"]
@@ -177,7 +184,7 @@ class StormSite:
         return [self._result(run_id, nodes) for run_id, nodes in sorted(self.asked.items())]
 
     def _result(self, run_id: int, nodes: frozenset[str]) -> AskedRun:
-        run = persistently(lambda: self.stack.get(f"/runs/{run_id}"))
+        run = self._run(run_id)
         samples = persistently(lambda: self.stack.get("/samples", run_id=run_id, limit=500))["items"]
         last = {order["id"] for order in run["attempts"][-1]["orders"]} if run["attempts"] else set()
         with_numbers = {sample["order_id"] for sample in samples} & last
@@ -188,7 +195,7 @@ class StormSite:
     def log_of(self, run_id: int) -> list[str]:
         """What the server knows of how a run went, line by line."""
         events = persistently(lambda: self.stack.get(f"/runs/{run_id}/events", limit=500))["items"]
-        run = persistently(lambda: self.stack.get(f"/runs/{run_id}"))
+        run = self._run(run_id)
         told = ("node_name", "state", "outcome", "claimed_at", "started_at", "ended_at", "silent_since")
         orders = [
             f"run {run_id}, attempt {attempt['ordinal']}, go {attempt['go_at']}: {[order[name] for name in told]}"

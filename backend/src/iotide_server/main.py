@@ -130,15 +130,15 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         serve_metrics(app.state.metrics, settings.metrics_address, API_OFFSET)
         listening = asyncio.create_task(feed.run())
-        yield
-        listening.cancel()
-        with suppress(asyncio.CancelledError):
-            await listening
-        for connection in (redis, access.redis_admin):
-            connection.close()
-        for engine in (database.engine, database.beats.engine):
-            engine.dispose()
-        turns.close()
+        try:
+            yield
+        finally:
+            listening.cancel()
+            with suppress(asyncio.CancelledError):
+                await listening
+            engines = (database.engine, database.beats.engine)
+            for close in (redis.close, access.redis_admin.close, *(engine.dispose for engine in engines), turns.close):
+                close()
 
     app = DescribedApi(
         title="iotide",
