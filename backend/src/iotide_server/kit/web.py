@@ -179,6 +179,7 @@ class _Detail(TypedDict, total=False):
     field: str | None
     value: object
     remedy: str | None
+    retry_after_seconds: int
 
 
 def error_response(status: int, code: str, message: str, **detail: Unpack[_Detail]) -> JSONResponse:
@@ -191,7 +192,9 @@ def error_response(status: int, code: str, message: str, **detail: Unpack[_Detai
         "remedy": detail.get("remedy"),
         "request_id": current_request_id(),
     }
-    headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else None
+    headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
+    if "retry_after_seconds" in detail:
+        headers["Retry-After"] = str(detail["retry_after_seconds"])
     return JSONResponse({"error": body}, status, headers)
 
 
@@ -312,37 +315,37 @@ async def _unavailable(request: Request, error: SQLAlchemyError) -> JSONResponse
     if failure is not None:
         request.app.state.storage_failed = failure, request.app.state.clock()
         code, message, remedy = _STORAGE_WORDS[failure]
-        response = error_response(503, code, message, remedy=remedy)
-        response.headers["Retry-After"] = "10"
-        return response
-    response = error_response(503, "database_unavailable", "the database does not answer", remedy="try again shortly")
-    response.headers["Retry-After"] = "1"
-    return response
+        return error_response(503, code, message, remedy=remedy, retry_after_seconds=10)
+    return error_response(
+        503,
+        "database_unavailable",
+        "the database does not answer",
+        remedy="try again shortly",
+        retry_after_seconds=1,
+    )
 
 
 def _took_too_long(request: Request) -> JSONResponse:
     _log.warning("statement_took_too_long", method=request.method, path=request.url.path)
-    response = error_response(
+    return error_response(
         503,
         "took_too_long",
         "the database took longer than one request may take, and nothing was changed",
         remedy="ask for less at once, for instance a shorter span, fewer cells or one cluster; if a small request is"
         " refused too, the database is overloaded: look at iotide-server doctor",
+        retry_after_seconds=_OVERLOAD_SECONDS,
     )
-    response.headers["Retry-After"] = str(_OVERLOAD_SECONDS)
-    return response
 
 
 def _held_up(request: Request) -> JSONResponse:
     _log.warning("request_held_up", method=request.method, path=request.url.path)
-    response = error_response(
+    return error_response(
         503,
         "held_up",
         "another request has held what this one needs for a second, and nothing was changed",
         remedy="send the same again; an agent does so by itself",
+        retry_after_seconds=1,
     )
-    response.headers["Retry-After"] = "1"
-    return response
 
 
 def _field_path(location: tuple[str | int, ...]) -> str | None:

@@ -1,6 +1,6 @@
 /** Requests of clusters, their nodes and the tokens that let a node join. */
 
-import { mutationOptions, queryOptions } from "@tanstack/react-query";
+import { mutationOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 import { everyItem } from "@/api/pages";
 import type { Cluster } from "@/api/types";
@@ -147,6 +147,11 @@ export function stuckStatementQuery(nodeId: number) {
   });
 }
 
+/** Fetch again what a decision frees; where it was refused, its statement is no longer what it was. */
+function refetchFreed(client: QueryClient) {
+  return Promise.all(["node", "run", "target"].map((kind) => client.invalidateQueries({ queryKey: [kind] })));
+}
+
 export const freeStuck = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ nodeId, digest }: { nodeId: number; digest: string }) =>
@@ -156,13 +161,7 @@ export const freeStuck = mutationOptions({
         body: { statement_sha256: digest },
       }),
     ),
-  // Where it was refused, the statement is no longer what it was.
-  onSettled: (_node, _error, _wanted, _result, { client }) =>
-    Promise.all([
-      client.invalidateQueries({ queryKey: ["node"] }),
-      client.invalidateQueries({ queryKey: ["run"] }),
-      client.invalidateQueries({ queryKey: ["target"] }),
-    ]),
+  onSettled: (_node, _error, _wanted, _result, { client }) => refetchFreed(client),
 });
 
 export const declareDead = mutationOptions({
@@ -174,10 +173,5 @@ export const declareDead = mutationOptions({
         body: { statement_sha256: digest },
       }),
     ),
-  // Where it was refused, the statement is no longer what it was.
-  onSettled: (_node, _error, _wanted, _result, { client }) =>
-    Promise.all([
-      client.invalidateQueries({ queryKey: ["node"] }),
-      client.invalidateQueries({ queryKey: ["run"] }),
-    ]),
+  onSettled: (_node, _error, _wanted, _result, { client }) => refetchFreed(client),
 });
