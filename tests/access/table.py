@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Any
 
 from access.callers import CALLERS, Caller, Headers, Proof
 from access.requests import REQUESTS
@@ -115,12 +116,9 @@ class Answer:
     text: str = ""
 
 
-async def asked(app: FastAPI, method: str, path: str, query: str, headers: Headers, content: object = None) -> Answer:
-    """One request without socket and client: three thousand of them cost more in those than in the API."""
-    body = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
-    kind = "application/octet-stream" if isinstance(content, bytes) else "application/json"
-    sent = {"content-type": kind, "content-length": str(len(body))} if body else {}
-    scope = {
+def head_of(method: str, path: str, query: str, headers: Headers) -> dict[str, Any]:
+    """Return the head of a request as ASGI hands it to an application."""
+    return {
         "type": "http",
         "http_version": "1.1",
         "method": method,
@@ -129,10 +127,18 @@ async def asked(app: FastAPI, method: str, path: str, query: str, headers: Heade
         "root_path": "",
         "scheme": "http",
         "query_string": query.encode(),
-        "headers": [(name.lower().encode(), value.encode()) for name, value in {**sent, **headers}.items()],
+        "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()],
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 80),
     }
+
+
+async def asked(app: FastAPI, method: str, path: str, query: str, headers: Headers, content: object = None) -> Answer:
+    """One request without socket and client: three thousand of them cost more in those than in the API."""
+    body = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
+    kind = "application/octet-stream" if isinstance(content, bytes) else "application/json"
+    sent = {"content-type": kind, "content-length": str(len(body))} if body else {}
+    scope = head_of(method, path, query, {**sent, **headers})
     incoming: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
     answer, pieces = Answer(), []
 

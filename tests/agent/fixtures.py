@@ -1,5 +1,7 @@
 """Fixtures of the agent's tests and of attacks on it."""
 
+import os
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -8,6 +10,23 @@ from agent.agent_rig import AgentRig
 from agent.order_rig import Rig
 
 from iotide_server.embedded.redis import PrivateRedis
+
+
+@pytest.fixture
+def approved(tmp_path: Path) -> Path:
+    """The one directory below which runs may write."""
+    directory = tmp_path / "approved"
+    directory.mkdir(mode=0o700)
+    return directory
+
+
+@pytest.fixture
+def parent(approved: Path) -> Iterator[int]:
+    """The approved directory, open."""
+    descriptor = os.open(approved, os.O_RDONLY)
+    yield descriptor
+    assert stat.S_ISDIR(os.fstat(descriptor).st_mode)
+    os.close(descriptor)
 
 
 @pytest.fixture

@@ -40,6 +40,25 @@ def target_card(path: Path, **changes: object) -> TargetCard:
     return TargetCard(**(values | changes))
 
 
+def order_card(target: Path, **changes: object) -> Card:
+    """Return the card of an order on one directory, as the supervisor would write it, with these changes."""
+    values: dict[str, Any] = {
+        "order_id": 7,
+        "fence": 70,
+        "directory_name": DIRECTORY_NAME,
+        "approved": (str(target),),
+        "agent_bell": "",
+        "environment": {"PATH": os.environ["PATH"], "LC_ALL": "C"},
+        "drop_caches": False,
+        "drop_command": (),
+        "time_limit_seconds": 60.0,
+        "output_limit_bytes": 1024**2,
+        "patience_seconds": 10.0,
+        **changes,
+    }
+    return Card(**{"targets": (target_card(target),), **values})
+
+
 def step(*argv: str, name: str = "step", before: str = "none", files: Sequence[Path] = ()) -> StepCard:
     """A step of a run."""
     return StepCard(name, argv, before, tuple(str(file) for file in files))
@@ -72,21 +91,7 @@ class Rig:
         self.target.mkdir(mode=0o700, exist_ok=True)
         self.place = self.target / DIRECTORY_NAME
         self.bell = Doorbell(base / "wake")
-        values: dict[str, Any] = {
-            "order_id": 7,
-            "fence": 70,
-            "directory_name": DIRECTORY_NAME,
-            "targets": (target_card(self.target),),
-            "approved": (str(self.target),),
-            "agent_bell": str(base / "wake"),
-            "environment": {"PATH": os.environ["PATH"], "LC_ALL": "C"},
-            "drop_caches": False,
-            "drop_command": (),
-            "time_limit_seconds": 60.0,
-            "output_limit_bytes": 1024**2,
-            "patience_seconds": 10.0,
-        }
-        self.card = Card(**(values | card))
+        self.card = order_card(self.target, **{"agent_bell": str(base / "wake"), **card})
         write_card(self.directory, self.card)
         self.process: subprocess.Popen[bytes] | None = None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agent.order_rig import target_card
+from agent.order_rig import order_card, target_card
 from agent.orders import make_order
 
 from iotide_agent.config import parse_config
@@ -14,7 +14,7 @@ from iotide_agent.executor import Executor
 from iotide_agent.inventory import take_inventory
 from iotide_agent.protocol import Event
 from iotide_agent.runner import processes
-from iotide_agent.runner.card import Card, write_card
+from iotide_agent.runner.card import write_card
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.record import read_phase
 from iotide_agent.runner.workspace import make_place
@@ -47,19 +47,13 @@ class Node:
         self.spool.keep_order(order)
         files = self.spool.files(order_id)
         target = target_card(self.target)
-        card = Card(
+        card = order_card(
+            self.target,
             order_id=order_id,
             fence=order.fence,
             directory_name=f"iotide-run-{order.run_id}-1",
             targets=(target,),
-            approved=(str(self.target),),
             agent_bell=str(self.spool.wake_bell),
-            environment={},
-            drop_caches=False,
-            drop_command=(),
-            time_limit_seconds=60.0,
-            output_limit_bytes=1024,
-            patience_seconds=5.0,
             agent=AGENT,
         )
         write_card(files.directory, card)

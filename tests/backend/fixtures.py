@@ -9,7 +9,9 @@ from access.site import AccessSite
 from access.table import Asking, TakenBack
 from factories.announced import NOW
 from factories.clock import MovedClock
+from factories.invariants import violations
 from factories.people import Person, person
+from factories.site import BrokerView, Site
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -17,18 +19,23 @@ from psycopg.errors import DuplicateDatabase
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 from pydantic import SecretStr
+from redis import Redis
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import passwords
 from iotide_server.accounts.models import Role
+from iotide_server.embedded.acl import apply_nodes
 from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
+from iotide_server.kit.queue import Broker
 from iotide_server.live import routes as live
 from iotide_server.main import create_app, measure
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.sending import Outcome, Result
+from iotide_server.scheduling.service import Scheduler
 from iotide_server.settings import Settings
 from iotide_server.tables import metadata
 
@@ -64,6 +71,22 @@ def empty_all(postgres_server: PrivatePostgres, migrated_url: str) -> Iterator[C
             connection.execute("SELECT pg_temp.empty_all()")
 
         yield empty
+
+
+@pytest.fixture
+def empty(postgres_server: PrivatePostgres) -> Iterator[str]:
+    """Return the URL of an empty database of this test alone."""
+    postgres_server.create_database("empty")
+    yield postgres_server.url_of("empty")
+    postgres_server.drop_database("empty")
+
+
+@pytest.fixture
+def empty_engine(empty: str) -> Iterator[Engine]:
+    """Return the engine of an empty database of this test alone."""
+    engine = open_engine(empty)
+    yield engine
+    engine.dispose()
 
 
 @pytest.fixture
@@ -182,3 +205,35 @@ def make_person(database: Database) -> Callable[..., Person]:
 def admin(make_person: Callable[..., Person]) -> Person:
     """An administrator of all clusters."""
     return make_person("ada", Role.ADMIN)
+
+
+@pytest.fixture
+def make_site(database: Database, clock: MovedClock) -> Iterator[Callable[..., Site]]:
+    """Make a cluster at work; after the test, check its rows against the rules that always hold."""
+    yield lambda **wanted: Site(database, clock, **wanted)
+    with database.transaction() as session:
+        assert violations(session) == {}
+
+
+@pytest.fixture
+def in_redis(redis_server: PrivateRedis) -> Iterator[BrokerView]:
+    """The real Redis, empty, and without users of nodes."""
+    with Redis.from_url(redis_server.admin_url) as redis:
+        redis.flushall()
+        apply_nodes(redis, [])
+        yield BrokerView(redis)
+
+
+@pytest.fixture
+def broker(redis_server: PrivateRedis, in_redis: BrokerView) -> Iterator[Broker]:
+    """The server's way to it."""
+    del in_redis
+    broker = Broker(redis_server.url, admin_url=redis_server.admin_url)
+    yield broker
+    broker.close()
+
+
+@pytest.fixture
+def scheduler(database: Database, broker: Broker, clock: MovedClock) -> Scheduler:
+    """A scheduler that a test steps."""
+    return Scheduler(database, broker, lambda: None, clock)

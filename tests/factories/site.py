@@ -181,6 +181,13 @@ class Site:
     def agent(self, number: int) -> "SimulatedAgent":
         return SimulatedAgent(self, self.node_ids[number - 1], f"instance-n{number}")
 
+    def start_load(self, number: int = 1, *, started_at: datetime | None = None) -> "tuple[SimulatedAgent, Offered]":
+        """Start a run on one node, up to its load."""
+        self.add_runs([number])
+        self.start()
+        agent = self.agent(number)
+        return agent, agent.run_offer(started_at=started_at)
+
     def change(self, statement: str, **values: object) -> None:
         with self.database.transaction() as session:
             session.execute(text(statement), values)
@@ -239,6 +246,12 @@ class SimulatedAgent:
         """Claim what is offered."""
         offer = self.offer()
         self.claim(offer)
+        return offer
+
+    def run_offer(self, *, started_at: datetime | None = None) -> Offered:
+        """Claim what is offered, and report that its load runs, by default from now on."""
+        offer = self.claim_offer()
+        self.say(offer, OrderState.RUNNING, 0.1, started_at=started_at or self.site.clock())
         return offer
 
     def beat(

@@ -4,11 +4,10 @@ import errno
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from agent.order_rig import target_card
+from agent.order_rig import order_card, target_card
 
 from iotide_agent.runner.card import Card, TargetCard
 from iotide_agent.runner.hand import Hands, Limits
@@ -28,13 +27,6 @@ NAME = "iotide-run-7-1"
 
 
 @pytest.fixture
-def approved(tmp_path: Path) -> Path:
-    directory = tmp_path / "approved"
-    directory.mkdir(mode=0o700)
-    return directory
-
-
-@pytest.fixture
 def outside(tmp_path: Path) -> Path:
     directory = tmp_path / "outside"
     directory.mkdir()
@@ -42,28 +34,9 @@ def outside(tmp_path: Path) -> Path:
     return directory
 
 
-@pytest.fixture
-def parent(approved: Path) -> Iterator[int]:
-    descriptor = os.open(approved, os.O_RDONLY)
-    yield descriptor
-    os.close(descriptor)
-
-
 def card(approved: Path, target: TargetCard | None = None, fence: int = 70) -> Card:
-    return Card(
-        order_id=7,
-        fence=fence,
-        directory_name=NAME,
-        targets=(target or target_card(approved),),
-        approved=(str(approved),),
-        agent_bell="",
-        environment={},
-        drop_caches=False,
-        drop_command=(),
-        time_limit_seconds=60.0,
-        output_limit_bytes=1024,
-        patience_seconds=1.0,
-    )
+    targets = (target or target_card(approved),)
+    return order_card(approved, fence=fence, targets=targets, patience_seconds=1.0)
 
 
 def made(approved: Path, **changes: object) -> Path:

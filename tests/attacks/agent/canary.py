@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from agent.order_rig import target_card
+from agent.order_rig import order_card, target_card
 
 from iotide_agent.runner.card import Card, TargetCard
 from iotide_agent.runner.workspace import MARKER, mark
@@ -54,20 +54,8 @@ class Canary:
 
 def attacked_card(approved: Path, target: TargetCard | None = None) -> Card:
     """An order whose directory is called as that of the canary."""
-    return Card(
-        order_id=7,
-        fence=70,
-        directory_name=NAME,
-        targets=(target or target_card(approved),),
-        approved=(os.path.realpath(approved),),
-        agent_bell="",
-        environment={},
-        drop_caches=False,
-        drop_command=(),
-        time_limit_seconds=60.0,
-        output_limit_bytes=1024,
-        patience_seconds=5.0,
-    )
+    targets = (target or target_card(approved),)
+    return order_card(Path(os.path.realpath(approved)), directory_name=NAME, targets=targets)
 
 
 def names(directory: Path) -> list[str]:

@@ -1,21 +1,12 @@
 """Attacks have the fixtures of the agent's tests, and something outside of what is approved that none may change."""
 
-import os
-import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from agent.fixtures import *
 from attacks.agent.canary import Canary
-
-
-@pytest.fixture
-def approved(tmp_path: Path) -> Path:
-    """The one directory below which runs may write."""
-    directory = tmp_path / "approved"
-    directory.mkdir(mode=0o700)
-    return directory
 
 
 @pytest.fixture
@@ -27,9 +18,9 @@ def canary(tmp_path: Path) -> Iterator[Canary]:
 
 
 @pytest.fixture
-def parent(approved: Path) -> Iterator[int]:
-    """The approved directory, open."""
-    descriptor = os.open(approved, os.O_RDONLY)
-    yield descriptor
-    assert stat.S_ISDIR(os.fstat(descriptor).st_mode)
-    os.close(descriptor)
+def base() -> Iterator[Path]:
+    """A directory of root's that everybody may enter, which those of pytest are not."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        directory.chmod(0o755)
+        yield directory

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,15 +45,6 @@ while not (home / "exchanged").exists():
     time.sleep(0.001)
 (place / "second").write_bytes(bytes(8192))
 """
-
-
-@pytest.fixture
-def base() -> Iterator[Path]:
-    """A directory of root's that everybody may enter, which those of pytest are not."""
-    with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        directory.chmod(0o755)
-        yield directory
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -36,15 +35,6 @@ USER = 1500
 IDS = (USER, USER, USER)
 _PR_CAPBSET_DROP = 24
 _DAC_OVERRIDE, _DAC_READ_SEARCH = 1, 2
-
-
-@pytest.fixture
-def base() -> Iterator[Path]:
-    """A directory that everybody may enter, which those of pytest are not."""
-    with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        directory.chmod(0o755)
-        yield directory
 
 
 @pytest.fixture

@@ -112,8 +112,8 @@ def test_after_a_reboot_nothing_is_left(plant: Site) -> None:
     assert (leases(plant), plant.node(1).stuck) == ([], None)
 
 
-def test_of_a_gang_the_other_nodes_are_freed_and_the_stuck_one_is_not(make_plant: Callable[..., Site]) -> None:
-    plant = make_plant(node_count=3)
+def test_of_a_gang_the_other_nodes_are_freed_and_the_stuck_one_is_not(make_site: Callable[..., Site]) -> None:
+    plant = make_site(node_count=3)
     (gang,) = plant.add_runs([1, 2], target="nfs", exclusive="node+target")
     plant.start()
     one, two = plant.agent(1), plant.agent(2)
@@ -133,8 +133,8 @@ def test_of_a_gang_the_other_nodes_are_freed_and_the_stuck_one_is_not(make_plant
     assert plant.start() == [waits]
 
 
-def test_a_node_with_several_slots_is_offered_nothing_either(make_plant: Callable[..., Site]) -> None:
-    plant = make_plant(slots=4)
+def test_a_node_with_several_slots_is_offered_nothing_either(make_site: Callable[..., Site]) -> None:
+    plant = make_site(slots=4)
     agent, _ = stuck(plant, target="scratch", exclusive="none")
     beside = plant.add_runs([1], exclusive="none")[0]
     assert plant.start() == []
@@ -142,8 +142,8 @@ def test_a_node_with_several_slots_is_offered_nothing_either(make_plant: Callabl
     assert plant.start() == [beside]
 
 
-def test_one_of_two_stuck_loads_that_is_gone_frees_what_it_held(make_plant: Callable[..., Site]) -> None:
-    plant = make_plant(slots=2)
+def test_one_of_two_stuck_loads_that_is_gone_frees_what_it_held(make_site: Callable[..., Site]) -> None:
+    plant = make_site(slots=2)
     plant.add_runs([1], exclusive="none")
     plant.add_runs([1], exclusive="none", target="nfs")
     plant.start()

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 import pytest
+from access.table import head_of
 from factories.announced import NOW
 from factories.clusters import make_cluster, make_node, node_token
 from factories.people import person
@@ -52,25 +53,12 @@ def routes_with_bodies(app: FastAPI) -> list[DeclaredRoute]:
 async def status_of(app: FastAPI, method: str, path: str, headers: Mapping[str, str], receive: Receive) -> int:
     """What is answered to a head."""
     statuses: list[int] = []
-    scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": method,
-        "path": path,
-        "raw_path": path.encode(),
-        "root_path": "",
-        "scheme": "http",
-        "query_string": b"sha256=" + b"0" * 64,
-        "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 80),
-    }
 
     async def send(message: Message) -> None:
         if message["type"] == "http.response.start":
             statuses.append(message["status"])
 
-    await app(scope, receive, send)
+    await app(head_of(method, path, f"sha256={'0' * 64}", headers), receive, send)
     return statuses[0]
 
 

@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from factories.clock import MovedClock
 from factories.measured import Measured
-from factories.site import Offered, SimulatedAgent, Site
+from factories.site import Offered, Site
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import sessions
-from iotide_server.kit.db import Database
 from iotide_server.results import service as results
 from iotide_server.results.curves import Stretch, thin, thin_old
 from iotide_server.results.errors import CurveOutOfRunError, ReportTooLargeError
@@ -47,21 +45,6 @@ def little_memory() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-@pytest.fixture
-def at_work(database: Database, clock: MovedClock) -> Site:
-    return Site(database, clock)
-
-
-def started(site: Site, started_at: datetime | None = None) -> tuple[SimulatedAgent, Offered]:
-    """A run whose load has started, by its node's word at that time."""
-    site.add_runs([1])
-    site.start()
-    agent = site.agent(1)
-    offer = agent.claim_offer()
-    agent.say(offer, OrderState.RUNNING, 0.1, started_at=started_at or site.clock())
-    return agent, offer
-
-
 def heartbeat(offer: Offered, started_at: datetime, *curves: CurvePiece) -> OrderBeat:
     return OrderBeat(
         order_id=offer.order_id,
@@ -80,9 +63,9 @@ def stored(site: Site) -> list[datetime]:
 
 
 @pytest.mark.parametrize("year", [LONG_AGO, FAR_AHEAD])
-def test_a_curve_of_another_time_than_the_run_s_is_refused_in_a_heartbeat(at_work: Site, year: datetime) -> None:
-    now = at_work.clock()
-    agent, offer = started(at_work)
+def test_a_curve_of_another_time_than_the_run_s_is_refused_in_a_heartbeat(plant: Site, year: datetime) -> None:
+    now = plant.clock()
+    agent, offer = plant.start_load()
     with pytest.raises(CurveOutOfRunError, match="curve load1 has values of") as refused:
         agent.beat(heartbeat(offer, now, piece(year)))
     error = refused.value
@@ -91,64 +74,64 @@ def test_a_curve_of_another_time_than_the_run_s_is_refused_in_a_heartbeat(at_wor
         year,
     )
     assert error.remedy == "check the node's clock, and the agent's release"
-    assert stored(at_work) == []
+    assert stored(plant) == []
 
 
 @pytest.mark.parametrize("year", [LONG_AGO, FAR_AHEAD])
 def test_a_curve_of_another_time_fails_the_run_with_words_instead_of_being_sent_for_ever(
-    at_work: Site, year: datetime
+    plant: Site, year: datetime
 ) -> None:
-    agent, offer = started(at_work)
-    assert agent.hand_in(offer, agent.result(offer, curves=(piece(at_work.clock()), piece(year)))).accepted
-    run = at_work.run(offer.run_id)
+    agent, offer = plant.start_load()
+    assert agent.hand_in(offer, agent.result(offer, curves=(piece(plant.clock()), piece(year)))).accepted
+    run = plant.run(offer.run_id)
     assert (run.state, run.reason_code) == ("failed", "curve_out_of_run")
     assert run.reason is not None
     assert run.reason.startswith(f"the result was refused: curve load1 has values of {year:%Y}-01-01 00:00:00 UTC")
     assert run.reason.endswith("; check the node's clock, and the agent's release")
-    assert stored(at_work) == []
+    assert stored(plant) == []
 
 
-def test_a_curve_that_reaches_beyond_the_run_is_refused(at_work: Site) -> None:
-    agent, offer = started(at_work)
-    slow = piece(at_work.clock(), *[1.0] * 600).model_copy(update={"step_seconds": 3_600.0})
+def test_a_curve_that_reaches_beyond_the_run_is_refused(plant: Site) -> None:
+    agent, offer = plant.start_load()
+    slow = piece(plant.clock(), *[1.0] * 600).model_copy(update={"step_seconds": 3_600.0})
     with pytest.raises(CurveOutOfRunError):
-        agent.beat(heartbeat(offer, at_work.clock(), slow))
+        agent.beat(heartbeat(offer, plant.clock(), slow))
 
 
 @pytest.mark.parametrize("year", [1990, 2080])
-def test_curves_of_a_node_whose_clock_is_years_off_move_with_the_start_of_its_run(at_work: Site, year: int) -> None:
-    wrong, now = at_work.clock().replace(year=year), at_work.clock()
-    agent, offer = started(at_work, wrong)
-    begun = at_work.run(offer.run_id).created_at
-    at_work.clock.move(20)
+def test_curves_of_a_node_whose_clock_is_years_off_move_with_the_start_of_its_run(plant: Site, year: int) -> None:
+    wrong, now = plant.clock().replace(year=year), plant.clock()
+    agent, offer = plant.start_load(started_at=wrong)
+    begun = plant.run(offer.run_id).created_at
+    plant.clock.move(20)
     agent.beat(heartbeat(offer, wrong, piece(wrong + timedelta(seconds=5), 1.0, 2.0)))
-    at_work.clock.move(10)
+    plant.clock.move(10)
     late = piece(wrong + timedelta(seconds=7), 3.0)
     ended_at = wrong + timedelta(seconds=9)
     agent.hand_in(offer, agent.result(offer, started_at=wrong, ended_at=ended_at, curves=(late,)))
-    run = at_work.run(offer.run_id)
+    run = plant.run(offer.run_id)
     assert (run.state, [flag["code"] for flag in run.flags]) == ("finished", ["CLOCK"])
     assert run.started_at is not None
     assert min(begun, now) <= run.started_at <= now
-    assert stored(at_work) == [run.started_at + timedelta(seconds=5)]  # one stretch without a gap
+    assert stored(plant) == [run.started_at + timedelta(seconds=5)]  # one stretch without a gap
 
 
-def test_an_order_has_only_so_many_pieces_and_counters(at_work: Site) -> None:
-    now = at_work.clock()
-    agent, offer = started(at_work)
+def test_an_order_has_only_so_many_pieces_and_counters(plant: Site) -> None:
+    now = plant.clock()
+    agent, offer = plant.start_load()
     far = [piece(now + timedelta(seconds=10 * place)) for place in range(4)]
-    with at_work.database.transaction() as session, pytest.raises(ReportTooLargeError) as refused:
+    with plant.database.transaction() as session, pytest.raises(ReportTooLargeError) as refused:
         results.store_curves(session, offer.order_id, far, ReportLimits(curve_pieces=3))
     assert (refused.value.status, refused.value.field, refused.value.value) == (422, "curves", 4)
     assert str(refused.value) == "curves: 4 pieces of curves; at most 3"
     named = [piece(now, counter=f"c{place}") for place in range(4)]
-    with at_work.database.transaction() as session, pytest.raises(ReportTooLargeError, match="4 counters; at most 3"):
+    with plant.database.transaction() as session, pytest.raises(ReportTooLargeError, match="4 counters; at most 3"):
         results.store_curves(session, offer.order_id, named, ReportLimits(counters=3))
     del agent
 
 
-def test_a_run_of_many_days_may_have_more_pieces_but_not_without_end(at_work: Site) -> None:
-    now = at_work.clock()
+def test_a_run_of_many_days_may_have_more_pieces_but_not_without_end(plant: Site) -> None:
+    now = plant.clock()
     assert ReportLimits().of_order(now, now + timedelta(days=3, hours=5)).curve_pieces == 4 * 50_000
     assert ReportLimits().of_order(now, now + timedelta(days=30, hours=5)).curve_pieces == 7 * 50_000
     assert ReportLimits().of_order(now + timedelta(hours=1), now).curve_pieces == 50_000

@@ -11,19 +11,16 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from alembic import command
 from factories.clock import MovedClock
 from factories.people import Person
 from factories.receivers import web_receiver
+from factories.rows import upgrade
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 from sqlalchemy import Engine, text
 
 from iotide_server.accounts.models import Role
-from iotide_server.embedded.postgres import PrivatePostgres
-from iotide_server.kit.db import open_engine
-from iotide_server.kit.migrations import alembic_config
 from iotide_server.kit.vault import Vault
 from iotide_server.notifications import addresses
 from iotide_server.notifications.addresses import AddressForbiddenError, Reach, hosts_of
@@ -234,23 +231,7 @@ def test_a_banner_that_is_not_smtp_is_not_repeated(
     assert "hunter2" in shown(client, admin, channel_id)
 
 
-@pytest.fixture
-def empty(postgres_server: PrivatePostgres) -> Iterator[Engine]:
-    """An empty database of this test alone."""
-    postgres_server.create_database("answers")
-    engine = open_engine(postgres_server.url_of("answers"))
-    yield engine
-    engine.dispose()
-    postgres_server.drop_database("answers")
-
-
-def upgrade(engine: Engine, revision: str) -> None:
-    with engine.connect() as connection:
-        command.upgrade(alembic_config(connection), revision)
-        connection.commit()
-
-
-def test_answers_that_earlier_releases_stored_are_taken_apart(empty: Engine) -> None:
+def test_answers_that_earlier_releases_stored_are_taken_apart(empty_engine: Engine) -> None:
     harmless = (
         "HTTP 204",
         "HTTP 302: a redirect, which is not followed; give the final address",
@@ -263,8 +244,8 @@ def test_answers_that_earlier_releases_stored_are_taken_apart(empty: Engine) -> 
         **{words: (words, None) for words in harmless},
         **{words: ("an answer that an earlier release stored", words) for words in others},
     }
-    upgrade(empty, "0050-1")
-    with empty.begin() as connection:
+    upgrade(empty_engine, "0050-1")
+    with empty_engine.begin() as connection:
         for words in expected:
             connection.execute(
                 text("INSERT INTO channel (name, kind, settings, failure) VALUES (:words, 'slack', '{}', :words)"),
@@ -279,8 +260,8 @@ def test_answers_that_earlier_releases_stored_are_taken_apart(empty: Engine) -> 
             ),
             {"attempts": json.dumps(attempts)},
         )
-    upgrade(empty, "0050")
-    with empty.begin() as connection:
+    upgrade(empty_engine, "0050")
+    with empty_engine.begin() as connection:
         failures = connection.execute(text("SELECT name, failure FROM channel ORDER BY id")).all()
         *told, untold = connection.scalar(text("SELECT attempts FROM delivery"))
     assert [tuple(row) for row in failures] == [(words, shown) for words, (shown, _) in expected.items()]

@@ -26,7 +26,7 @@ from iotide_server.embedded.redis import prepare_redis
 from iotide_server.embedded.state import prepare_state_directory
 from iotide_server.gateway.idle_beats import idle_beat
 from iotide_server.gateway.idle_repository import IdleBeat, take_idle_beats
-from iotide_server.kit.db import Database, StorageFailure
+from iotide_server.kit.db import StorageFailure
 from iotide_server.live import health
 from iotide_server.operations.doctor.database import storage_failed
 from iotide_server.operations.doctor.redis import judge_redis, read_redis
@@ -35,11 +35,6 @@ from iotide_wire.messages import BeatRequest
 WORDS: Final = "the disk of /var/lib/iotide has 0 B free, and the records of a run need 16 MiB; make room there"
 LIMIT_SECONDS: Final = 60.0
 MIB: Final = 1024**2
-
-
-@pytest.fixture
-def at_work(database: Database, clock: MovedClock) -> Site:
-    return Site(database, clock)
 
 
 @pytest.fixture
@@ -54,35 +49,35 @@ def small_disk() -> Iterator[Path]:
         shutil.rmtree(root)
 
 
-def test_a_node_whose_agent_has_no_room_is_passed_over_with_its_words_until_there_is(at_work: Site) -> None:
-    at_work.add_runs([1])
-    agent = at_work.agent(1)
+def test_a_node_whose_agent_has_no_room_is_passed_over_with_its_words_until_there_is(plant: Site) -> None:
+    plant.add_runs([1])
+    agent = plant.agent(1)
     agent.beat(problem=WORDS)
-    assert at_work.node(1).problem == f"its agent says: {WORDS}"
-    assert at_work.start() == []
+    assert plant.node(1).problem == f"its agent says: {WORDS}"
+    assert plant.start() == []
     agent.beat()
-    assert at_work.node(1).problem is None
-    assert len(at_work.start()) == 1
+    assert plant.node(1).problem is None
+    assert len(plant.start()) == 1
 
 
-def test_what_somebody_else_said_of_a_node_outweighs_its_agents_word(at_work: Site) -> None:
-    at_work.change("UPDATE node SET problem = 'no answer to an offer'")
-    at_work.agent(1).beat(problem=WORDS)
-    at_work.agent(1).beat()
-    assert at_work.node(1).problem == "no answer to an offer"
+def test_what_somebody_else_said_of_a_node_outweighs_its_agents_word(plant: Site) -> None:
+    plant.change("UPDATE node SET problem = 'no answer to an offer'")
+    plant.agent(1).beat(problem=WORDS)
+    plant.agent(1).beat()
+    assert plant.node(1).problem == "no answer to an offer"
 
 
-def test_idle_heartbeats_that_tell_of_a_problem_or_end_one_are_taken_one_by_one(at_work: Site) -> None:
-    agent = at_work.agent(1)
+def test_idle_heartbeats_that_tell_of_a_problem_or_end_one_are_taken_one_by_one(plant: Site) -> None:
+    agent = plant.agent(1)
     agent.beat()
     said = BeatRequest(
-        agent_instance=agent.instance, boot_id=agent.boot_id, sent_at=at_work.clock(), orders=(), problem=WORDS
+        agent_instance=agent.instance, boot_id=agent.boot_id, sent_at=plant.clock(), orders=(), problem=WORDS
     )
     headers = {"authorization": "Bearer iotide_node_x", "content-type": "application/json"}
     assert idle_beat(headers, said.model_dump_json().encode()) is None
     agent.beat(problem=WORDS)
-    now = at_work.clock()
-    with at_work.database.transaction() as session:
+    now = plant.clock()
+    with plant.database.transaction() as session:
         token = str(session.scalar(text("SELECT token_sha256 FROM node WHERE id = :id"), {"id": agent.node_id}))
         assert take_idle_beats(session, [IdleBeat(token, agent.instance, None, 0)], now, now) == []
 

@@ -3,7 +3,6 @@
 import os
 import signal
 import stat
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,34 +10,20 @@ from typing import Final
 
 import psycopg
 import pytest
-from factories.clock import MovedClock
 from factories.site import Offered, SimulatedAgent, Site
 from services import temporary_state
 
-from iotide_server.embedded.postgres import PrivatePostgres, prepare_postgres
+from iotide_server.embedded.postgres import prepare_postgres
 from iotide_server.embedded.privileges import Account
 from iotide_server.embedded.problems import StartError
 from iotide_server.embedded.state import StateDirectory
 from iotide_server.gateway.times import plausible, with_plausible_times
 from iotide_server.keeping.clients import Clients, choose_clients
 from iotide_server.keeping.errors import ClientFailedError
-from iotide_server.kit.db import Database
 from iotide_wire.messages import OrderState
 
 LASTED: Final = timedelta(seconds=5)
 UNKNOWN_UID: Final = 54_321
-
-
-@pytest.fixture
-def at_work(database: Database, clock: MovedClock) -> Site:
-    return Site(database, clock)
-
-
-@pytest.fixture
-def empty(postgres_server: PrivatePostgres) -> Iterator[str]:
-    postgres_server.create_database("damaged")
-    yield postgres_server.url_of("damaged")
-    postgres_server.drop_database("damaged")
 
 
 def started(site: Site, said: datetime) -> tuple[SimulatedAgent, Offered]:
@@ -52,48 +37,48 @@ def started(site: Site, said: datetime) -> tuple[SimulatedAgent, Offered]:
 
 
 @pytest.mark.parametrize("jump", [timedelta(days=3 * 365), timedelta(days=-54 * 365), timedelta(hours=-10)])
-def test_a_run_whose_clock_jumped_ends_when_its_result_came(at_work: Site, jump: timedelta) -> None:
-    begun = at_work.clock() + timedelta(seconds=10)
-    agent, offer = started(at_work, at_work.clock())
-    at_work.clock.move(6)
+def test_a_run_whose_clock_jumped_ends_when_its_result_came(plant: Site, jump: timedelta) -> None:
+    begun = plant.clock() + timedelta(seconds=10)
+    agent, offer = started(plant, plant.clock())
+    plant.clock.move(6)
     agent.hand_in(offer, agent.result(offer, started_at=begun, ended_at=begun + LASTED + jump))
-    run = at_work.run(offer.run_id)
-    assert (run.started_at, run.ended_at) == (begun, at_work.clock())
+    run = plant.run(offer.run_id)
+    assert (run.started_at, run.ended_at) == (begun, plant.clock())
     assert [flag["code"] for flag in run.flags] == ["CLOCK"]
 
 
 @pytest.mark.parametrize("off", [timedelta(days=3 * 365), timedelta(days=-54 * 365)])
-def test_a_run_on_a_clock_that_is_years_off_is_shown_as_long_as_it_lasted(at_work: Site, off: timedelta) -> None:
-    offered_at = at_work.clock()
-    agent, offer = started(at_work, at_work.clock() + off)
-    at_work.clock.move(60)
+def test_a_run_on_a_clock_that_is_years_off_is_shown_as_long_as_it_lasted(plant: Site, off: timedelta) -> None:
+    offered_at = plant.clock()
+    agent, offer = started(plant, plant.clock() + off)
+    plant.clock.move(60)
     begun = offered_at + off + timedelta(seconds=10)
     agent.hand_in(offer, agent.result(offer, started_at=begun, ended_at=begun + LASTED))
-    run = at_work.run(offer.run_id)
+    run = plant.run(offer.run_id)
     assert run.started_at is not None
     assert offered_at <= run.started_at <= offered_at + timedelta(seconds=10)
     assert run.ended_at == run.started_at + LASTED
 
 
-def test_a_clock_that_was_set_right_in_between_shows_no_run_that_ends_before_it_starts(at_work: Site) -> None:
-    agent, offer = started(at_work, at_work.clock() + timedelta(days=400))
-    at_work.clock.move(6)
-    begun = at_work.clock() + timedelta(days=400)
-    agent.hand_in(offer, agent.result(offer, started_at=begun, ended_at=at_work.clock()))
-    run = at_work.run(offer.run_id)
+def test_a_clock_that_was_set_right_in_between_shows_no_run_that_ends_before_it_starts(plant: Site) -> None:
+    agent, offer = started(plant, plant.clock() + timedelta(days=400))
+    plant.clock.move(6)
+    begun = plant.clock() + timedelta(days=400)
+    agent.hand_in(offer, agent.result(offer, started_at=begun, ended_at=plant.clock()))
+    run = plant.run(offer.run_id)
     assert run.started_at is not None
     assert run.ended_at is not None
-    assert run.started_at <= run.ended_at <= at_work.clock()
+    assert run.started_at <= run.ended_at <= plant.clock()
 
 
-def test_times_within_a_day_are_the_nodes_own(at_work: Site) -> None:
-    now = at_work.clock()
+def test_times_within_a_day_are_the_nodes_own(plant: Site) -> None:
+    now = plant.clock()
     offered_at = now - timedelta(hours=1)
     for said in (offered_at - timedelta(hours=23), now, now + timedelta(hours=23)):
         assert plausible(said, offered_at, now) == said
     assert plausible(offered_at - timedelta(days=2), offered_at, now) == offered_at
     assert plausible(now + timedelta(days=2), offered_at, now) == now
-    agent, offer = started(at_work, now)
+    agent, offer = started(plant, now)
     result = agent.result(offer, started_at=now, ended_at=now + LASTED)
     assert with_plausible_times(result, now, offered_at, now) is result
 

@@ -24,7 +24,6 @@ from iotide_server.scheduling.offers import MOST_OFFERS
 from iotide_server.scheduling.service import WATCH_EVERY, Scheduler
 from iotide_server.scheduling.watch import BARRIER_TIMEOUT
 from iotide_wire.measured import Flag, SampleMessage
-from iotide_wire.messages import OrderState
 
 PATIENCE_SECONDS: Final = 3.0
 """A statement that waits for a locked row fails its test after this."""
@@ -51,16 +50,6 @@ def held(database: Database, table: str, row_id: int) -> Iterator[None]:
         holder.rollback()
 
 
-def running(site: Site, number: int) -> tuple[int, int]:
-    """Return the ids of a run and of its order whose load has started."""
-    (run_id,) = site.add_runs([number])
-    site.start()
-    agent = site.agent(number)
-    offer = agent.claim_offer()
-    agent.say(offer, OrderState.RUNNING, 0.1, started_at=site.clock())
-    return run_id, offer.order_id
-
-
 def step_until(scheduler: Scheduler, clock: MovedClock, seconds: float) -> None:
     end = clock.now + timedelta(seconds=seconds)
     while clock.now < end:
@@ -72,16 +61,16 @@ def step_until(scheduler: Scheduler, clock: MovedClock, seconds: float) -> None:
 def test_silence_and_time_limits_of_others_are_flagged_beside_a_row_that_is_held(
     database: Database, clock: MovedClock, site: Site, scheduler: Scheduler, table: str
 ) -> None:
-    (own_run, own_order), (other_run, other_order) = running(site, 1), running(site, 2)
-    with held(database, table, own_run if table == "run" else own_order):
+    own, other = (site.start_load(number)[1] for number in (1, 2))
+    with held(database, table, own.run_id if table == "run" else own.order_id):
         step_until(scheduler, clock, 200)
-        assert site.run(other_run).overdue
-        assert site.run(own_run).overdue is (table == "node_order")
+        assert site.run(other.run_id).overdue
+        assert site.run(own.run_id).overdue is (table == "node_order")
     step_until(scheduler, clock, 5)
-    assert site.run(own_run).overdue
+    assert site.run(own.run_id).overdue
     silent = text("SELECT id FROM node_order WHERE silent_since IS NOT NULL ORDER BY id")
     with database.transaction() as session:
-        assert session.scalars(silent).all() == [own_order, other_order]
+        assert session.scalars(silent).all() == [own.order_id, other.order_id]
 
 
 @pytest.mark.parametrize("table", ["run", "node_order"])

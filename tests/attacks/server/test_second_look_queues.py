@@ -1,7 +1,6 @@
 """Second look, A1: a node writes something else than a queue to its own keys of Redis."""
 
 import hashlib
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 from urllib.parse import urlsplit
@@ -13,29 +12,13 @@ from redis import Redis
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from iotide_server.embedded.acl import NodeAccess, apply_nodes, grant_node, node_keys, node_username
+from iotide_server.embedded.acl import NodeAccess, grant_node, node_keys, node_username
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker, BrokerAwayError
 from iotide_server.scheduling.service import Scheduler
 
 PASSWORD: Final = "of-the-node-that-was-taken-over"
-
-
-@pytest.fixture
-def in_redis(redis_server: PrivateRedis) -> Iterator[BrokerView]:
-    with Redis.from_url(redis_server.admin_url) as redis:
-        redis.flushall()
-        apply_nodes(redis, [])
-        yield BrokerView(redis)
-
-
-@pytest.fixture
-def broker(redis_server: PrivateRedis, in_redis: BrokerView) -> Iterator[Broker]:
-    del in_redis
-    broker = Broker(redis_server.url, admin_url=redis_server.admin_url)
-    yield broker
-    broker.close()
 
 
 def as_node(redis_server: PrivateRedis, admin: Redis, node_id: int) -> Redis:
@@ -49,14 +32,18 @@ def as_node(redis_server: PrivateRedis, admin: Redis, node_id: int) -> Redis:
 
 @pytest.mark.parametrize("key", range(5))
 def test_a_key_of_another_type_delays_the_wake_ups_of_its_node_alone(
-    database: Database, clock: MovedClock, redis_server: PrivateRedis, in_redis: BrokerView, broker: Broker, key: int
+    database: Database,
+    clock: MovedClock,
+    redis_server: PrivateRedis,
+    in_redis: BrokerView,
+    scheduler: Scheduler,
+    key: int,
 ) -> None:
     site = Site(database, clock, node_count=3)
     taken_over, *others = site.node_ids
     poisoned = node_keys(taken_over)[key]
     with as_node(redis_server, in_redis.redis, taken_over) as own:
         own.set(poisoned, "no queue")
-    scheduler = Scheduler(database, broker, lambda: None, clock)
     site.add_runs([1], [2], [3])
     with capture_logs() as logs:
         scheduler.step({"start"})

@@ -33,7 +33,6 @@ from iotide_server.live import health
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.sending import Courier, Outcome, Result
 from iotide_server.results import reading
-from iotide_wire.messages import OrderState
 
 API: Final = "/api/v1"
 MORE_THAN_THREADS: Final = 60
@@ -208,11 +207,7 @@ def test_curves_of_too_many_values_are_refused_before_they_are_read(
     client: TestClient, database: Database, clock: MovedClock, admin: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = Site(database, clock)
-    site.add_runs([1])
-    site.start()
-    agent = site.agent(1)
-    offer = agent.claim_offer()
-    agent.say(offer, OrderState.RUNNING, 0.1, started_at=clock())
+    agent, offer = site.start_load()
     pieces = [{"counter": f"load{n}", "started_at": clock(), "step_seconds": 1.0, "values": [1.0] * 3} for n in (1, 2)]
     assert agent.hand_in(offer, agent.result(offer, curves=pieces)).accepted
     path = f"{API}/runs/{offer.run_id}/curves"

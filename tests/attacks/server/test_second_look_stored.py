@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from factories.clock import MovedClock
-from factories.site import Offered, SimulatedAgent, Site
+from factories.site import Offered, Site
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
@@ -20,23 +20,14 @@ from iotide_server.results import repository
 from iotide_server.results.curves import Stretch
 from iotide_server.results.limits import ReportLimits
 from iotide_server.trends.service import recompute_points
-from iotide_wire.messages import CurvePiece, OrderState
+from iotide_wire.messages import CurvePiece
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
-def started(site: Site) -> tuple[SimulatedAgent, Offered]:
-    site.add_runs([1])
-    site.start()
-    agent = site.agent(1)
-    offer = agent.claim_offer()
-    agent.say(offer, OrderState.RUNNING, 0.1, started_at=site.clock())
-    return agent, offer
-
-
 def measured(site: Site, count: int) -> None:
     """Have a run with so many series, and their points."""
-    agent, offer = started(site)
+    agent, offer = site.start_load()
     sample = {"metric": "throughput", "value": 1.0, "target_id": None}
     samples = tuple({**sample, "labels": {"operation": f"w{number}"}} for number in range(count))
     assert agent.hand_in(offer, agent.result(offer, samples=samples)).accepted
@@ -70,7 +61,7 @@ def test_the_series_of_one_cluster_take_no_other_off_the_board(
 def with_curves(database: Database, clock: MovedClock) -> Offered:
     """An order with 40 rows of 10 values of each of two counters, a minute apart."""
     site = Site(database, clock)
-    agent, offer = started(site)
+    agent, offer = site.start_load()
     pieces = tuple(
         CurvePiece(
             counter=counter,
@@ -106,7 +97,7 @@ def test_a_piece_of_a_curve_reads_the_rows_that_it_touches_and_no_value(
 
 def test_raw_output_that_is_replaced_leaves_nothing_in_the_database(database: Database, clock: MovedClock) -> None:
     site = Site(database, clock)
-    agent, offer = started(site)
+    agent, offer = site.start_load()
 
     def put(name: str, content: bytes) -> None:
         raw = RawOutput(name, hashlib.sha256(content).hexdigest(), content)
@@ -135,7 +126,7 @@ def test_a_node_makes_only_so_many_new_series_a_day(database: Database, clock: M
     limits = ReportLimits(raw_bytes_a_day=4 * 20 * 1024)  # a series, and what is around it in the result
 
     def hand_in(first: int, count: int) -> str | None:
-        agent, offer = started(site)
+        agent, offer = site.start_load()
         sample = {"metric": "throughput", "value": 1.0, "target_id": None}
         samples = tuple({**sample, "labels": {"operation": f"w{first + number}"}} for number in range(count))
         with database.transaction() as session:

@@ -7,36 +7,20 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from factories.clock import MovedClock
 from factories.site import Offered, SimulatedAgent, Site
 from sqlalchemy import text
 
 from iotide_server.gateway import service as gateway
 from iotide_server.gateway.service import RawOutput
-from iotide_server.kit.db import Database
 from iotide_server.results.checks import check_size
 from iotide_server.results.errors import RawOutputFullError, ReportTooLargeError, SurfaceTooLargeError
 from iotide_server.results.limits import ReportLimits
 from iotide_server.settings import Settings
 from iotide_wire.measured import SampleMessage
-from iotide_wire.messages import ArtefactFact, OrderState, Outcome
+from iotide_wire.messages import ArtefactFact, Outcome
 from iotide_wire.units import format_bytes
 
 ISOLATION: Final = (Path(__file__).parents[3] / "docs/isolation.md").read_text()
-
-
-@pytest.fixture
-def at_work(database: Database, clock: MovedClock) -> Site:
-    return Site(database, clock)
-
-
-def started(site: Site) -> tuple[SimulatedAgent, Offered]:
-    site.add_runs([1])
-    site.start()
-    agent = site.agent(1)
-    offer = agent.claim_offer()
-    agent.say(offer, OrderState.RUNNING, 0.1, started_at=site.clock())
-    return agent, offer
 
 
 def put(site: Site, agent: SimulatedAgent, offer: Offered, name: str, content: bytes, limits: ReportLimits) -> None:
@@ -54,37 +38,37 @@ def sample(number: int = 0, **labels: str | int) -> SampleMessage:
     return SampleMessage(metric="rate", value=float(number), labels=labels, target_id=None)
 
 
-def test_an_order_keeps_only_so_much_raw_output_also_after_its_end(at_work: Site) -> None:
-    agent, offer = started(at_work)
+def test_raw_output_of_an_order_stays_within_its_limit_also_after_the_end(plant: Site) -> None:
+    agent, offer = plant.start_load()
     limits = ReportLimits(raw_bytes=10)
-    put(at_work, agent, offer, "a", b"12345", limits)
-    put(at_work, agent, offer, "a", b"1234567", limits)  # in the place of the first
+    put(plant, agent, offer, "a", b"12345", limits)
+    put(plant, agent, offer, "a", b"1234567", limits)  # in the place of the first
     agent.finish(offer)
     with pytest.raises(RawOutputFullError) as refused:
-        put(at_work, agent, offer, "b", b"1234", limits)
+        put(plant, agent, offer, "b", b"1234", limits)
     error = refused.value
     assert (error.status, error.code, error.field, error.value) == (413, "raw_output_full", "b", 11)
     assert str(error) == "artefact b: the order would have 11 bytes of raw output; at most 10 are kept"
     assert error.remedy is not None
-    assert kept(at_work, "SELECT name FROM artefact") == ["a"]
-    assert kept(at_work, "SELECT convert_from(content, 'UTF8') FROM blob ORDER BY 1") == ["1234567"]
+    assert kept(plant, "SELECT name FROM artefact") == ["a"]
+    assert kept(plant, "SELECT convert_from(content, 'UTF8') FROM blob ORDER BY 1") == ["1234567"]
 
 
-def test_a_node_sends_only_so_much_raw_output_a_day_whatever_its_orders_are(at_work: Site) -> None:
+def test_raw_output_of_a_node_and_day_stays_within_its_limit_whatever_the_orders_are(plant: Site) -> None:
     limits = ReportLimits(raw_bytes_a_day=10)
-    agent, offer = started(at_work)
-    put(at_work, agent, offer, "a", b"12345", limits)
+    agent, offer = plant.start_load()
+    put(plant, agent, offer, "a", b"12345", limits)
     agent.finish(offer)
-    at_work.change("UPDATE node_beat SET raw_bytes = 5 WHERE raw_on IS NOT NULL")  # without the result
-    put(at_work, agent, offer, "a", b"12345", limits)  # the same again counts once
-    agent, offer = started(at_work)
-    put(at_work, agent, offer, "a", b"123", limits)
+    plant.change("UPDATE node_beat SET raw_bytes = 5 WHERE raw_on IS NOT NULL")  # without the result
+    put(plant, agent, offer, "a", b"12345", limits)  # the same again counts once
+    agent, offer = plant.start_load()
+    put(plant, agent, offer, "a", b"123", limits)
     with pytest.raises(RawOutputFullError, match="the node today would have 12 bytes of raw output; at most 10"):
-        put(at_work, agent, offer, "b", b"1234", limits)
-    assert kept(at_work, "SELECT raw_bytes FROM node_beat WHERE raw_on IS NOT NULL") == [8]
-    at_work.change("UPDATE node_beat SET raw_on = raw_on - 1")
-    put(at_work, agent, offer, "b", b"1234", limits)
-    assert kept(at_work, "SELECT raw_bytes FROM node_beat WHERE raw_on IS NOT NULL") == [4]
+        put(plant, agent, offer, "b", b"1234", limits)
+    assert kept(plant, "SELECT raw_bytes FROM node_beat WHERE raw_on IS NOT NULL") == [8]
+    plant.change("UPDATE node_beat SET raw_on = raw_on - 1")
+    put(plant, agent, offer, "b", b"1234", limits)
+    assert kept(plant, "SELECT raw_bytes FROM node_beat WHERE raw_on IS NOT NULL") == [4]
 
 
 @pytest.mark.parametrize(
@@ -112,40 +96,38 @@ def test_a_result_beyond_a_limit_names_field_value_limit_and_remedy(
     assert error.remedy is not None
 
 
-def test_a_result_with_a_series_for_each_number_fails_its_run_with_words(at_work: Site) -> None:
-    agent, offer = started(at_work)
+def test_a_result_with_a_series_for_each_number_fails_its_run_with_words(plant: Site) -> None:
+    agent, offer = plant.start_load()
     numbers = [
         {"metric": "throughput", "value": 1.0, "labels": {"operation": f"{number}"}, "target_id": None}
         for number in range(10_001)
     ]
     assert agent.hand_in(offer, agent.result(offer, samples=tuple(numbers))).accepted
-    run = at_work.run(offer.run_id)
+    run = plant.run(offer.run_id)
     assert (run.state, run.reason_code) == ("failed", "report_too_large")
     assert run.reason is not None
     assert "samples[10000].labels.operation: 10001 values of the label operation; at most 10000" in run.reason
-    assert kept(at_work, "SELECT count(*) FROM series") == [0]
+    assert kept(plant, "SELECT count(*) FROM series") == [0]
 
 
-def test_late_results_leave_only_so_many_lines_in_the_log(at_work: Site) -> None:
-    agent, offer = started(at_work)
+def test_late_results_leave_no_more_lines_in_the_log_than_the_limit(plant: Site) -> None:
+    agent, offer = plant.start_load()
     agent.finish(offer)
     for number in range(5):
         late = agent.result(offer, Outcome.FAILED, reason=f"late {number}")
-        with at_work.database.transaction() as session:
+        with plant.database.transaction() as session:
             limits = ReportLimits(log_lines=3)
-            gateway.finish(session, agent.node_id, offer.order_id, late, at_work.clock(), limits=limits)
-    assert kept(at_work, "SELECT count(*) FROM run_event WHERE kind = 'stale_result'") == [3]
+            gateway.finish(session, agent.node_id, offer.order_id, late, plant.clock(), limits=limits)
+    assert kept(plant, "SELECT count(*) FROM run_event WHERE kind = 'stale_result'") == [3]
 
 
-def test_raw_output_that_never_came_leaves_only_so_many_lines_in_the_log(at_work: Site) -> None:
-    agent, offer = started(at_work)
+def test_raw_output_that_never_came_leaves_no_more_lines_in_the_log_than_the_limit(plant: Site) -> None:
+    agent, offer = plant.start_load()
     facts = [ArtefactFact(name=f"a{number}", sha256="0" * 64, size_bytes=1) for number in range(5)]
     result = agent.result(offer, artefacts=tuple(facts))
-    with at_work.database.transaction() as session:
-        gateway.finish(
-            session, agent.node_id, offer.order_id, result, at_work.clock(), limits=ReportLimits(log_lines=3)
-        )
-    lines = kept(at_work, "SELECT text FROM run_event WHERE kind = 'artefact_missing' ORDER BY id")
+    with plant.database.transaction() as session:
+        gateway.finish(session, agent.node_id, offer.order_id, result, plant.clock(), limits=ReportLimits(log_lines=3))
+    lines = kept(plant, "SELECT text FROM run_event WHERE kind = 'artefact_missing' ORDER BY id")
     assert len(lines) == 3
     assert lines[-1] == "raw output of 3 further names never arrived"
 

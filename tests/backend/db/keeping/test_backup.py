@@ -1,6 +1,6 @@
 import json
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +12,6 @@ from factories.measured import Measured
 from sqlalchemy import select
 
 from iotide_server.clusters.models import Drain, Node, NodeBeat
-from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.keeping.archives import opened
 from iotide_server.keeping.backup import Source, back_up, dated_place, forget_older
 from iotide_server.keeping.errors import (
@@ -39,14 +38,6 @@ NOW = datetime(2026, 11, 25, 2, 30, tzinfo=UTC)
 KEY = "a" * 43
 OTHER_KEY = "b" * 43
 FENCE = 7
-
-
-@pytest.fixture
-def empty(postgres_server: PrivatePostgres) -> Iterator[str]:
-    """The URL of an empty database of this test alone."""
-    postgres_server.create_database("restored")
-    yield postgres_server.url_of("restored")
-    postgres_server.drop_database("restored")
 
 
 @pytest.fixture

@@ -1,23 +1,19 @@
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Event
 
 import psycopg
 import pytest
-from alembic import command
+from factories.rows import upgrade
 from psycopg import errors
 from sqlalchemy import Engine, text
 
-from iotide_server.embedded.postgres import PrivatePostgres
-from iotide_server.kit.db import open_engine
 from iotide_server.kit.migrations import (
     OLDEST_SERVED,
     MigrationBlockedError,
     Patience,
     SchemaBehindError,
     SchemaTooNewError,
-    alembic_config,
     check_schema,
     head_revision,
     migrate,
@@ -29,40 +25,25 @@ BEFORE_INDEXES_OF_RUNS = "0031"
 
 
 @pytest.fixture
-def url(postgres_server: PrivatePostgres) -> Iterator[str]:
-    """An empty database of this test alone."""
-    postgres_server.create_database("schema")
-    yield postgres_server.url_of("schema")
-    postgres_server.drop_database("schema")
-
-
-@pytest.fixture
-def engine(url: str) -> Iterator[Engine]:
-    engine = open_engine(url)
-    yield engine
-    engine.dispose()
-
-
-def migrate_to(engine: Engine, revision: str) -> None:
-    with engine.begin() as connection:
-        command.upgrade(alembic_config(connection), revision)
+def engine(empty_engine: Engine) -> Engine:
+    return empty_engine
 
 
 def test_a_migration_that_waits_for_a_long_transaction_lets_the_traffic_pass_and_comes_in_the_end(
-    engine: Engine, url: str
+    engine: Engine, empty: str
 ) -> None:
-    migrate_to(engine, BEFORE_INDEXES_OF_RUNS)
+    upgrade(engine, BEFORE_INDEXES_OF_RUNS)
     gave_way, passed, may_end = Event(), 0, Event()
 
     def between_tries(_: float) -> None:
         gave_way.set()
         may_end.wait(0.05)
 
-    with psycopg.connect(url) as long_one, ThreadPoolExecutor(1) as pool:
+    with psycopg.connect(empty) as long_one, ThreadPoolExecutor(1) as pool:
         long_one.execute("UPDATE run SET overdue = overdue")  # as an ingest that takes for ever would
         done = pool.submit(migrate, engine, QUICK, between_tries)
         assert gave_way.wait(20)
-        with psycopg.connect(url, autocommit=True, options="-c statement_timeout=5000") as traffic:
+        with psycopg.connect(empty, autocommit=True, options="-c statement_timeout=5000") as traffic:
             for number in range(50):
                 traffic.execute("INSERT INTO cluster (name) VALUES (%s)", [f"c{number}"])
                 traffic.execute("UPDATE run SET overdue = overdue")
@@ -75,11 +56,11 @@ def test_a_migration_that_waits_for_a_long_transaction_lets_the_traffic_pass_and
 
 
 def test_a_migration_that_never_gets_its_lock_says_what_to_look_for_and_leaves_the_schema_as_it_was(
-    engine: Engine, url: str
+    engine: Engine, empty: str
 ) -> None:
-    migrate_to(engine, BEFORE_INDEXES_OF_RUNS)
+    upgrade(engine, BEFORE_INDEXES_OF_RUNS)
     given_up = Patience(lock_wait=timedelta(milliseconds=50), in_all=timedelta(seconds=1))
-    with psycopg.connect(url) as long_one:
+    with psycopg.connect(empty) as long_one:
         long_one.execute("UPDATE run SET overdue = overdue")
         with pytest.raises(MigrationBlockedError, match="lock timeout") as refused:
             migrate(engine, given_up, lambda _: None)
@@ -90,7 +71,7 @@ def test_a_migration_that_never_gets_its_lock_says_what_to_look_for_and_leaves_t
 
 
 def test_only_a_lock_is_tried_again(engine: Engine) -> None:
-    migrate_to(engine, BEFORE_INDEXES_OF_RUNS)
+    upgrade(engine, BEFORE_INDEXES_OF_RUNS)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE run_headline (mine int)"))
     with pytest.raises(Exception, match="already exists") as refused:
@@ -102,7 +83,7 @@ def test_a_part_starts_on_the_schema_of_its_release_alone_and_says_what_mends_an
     with pytest.raises(SchemaBehindError, match="no schema") as refused:
         require_schema(engine)
     assert refused.value.remedy == "run `iotide-server migrate`"
-    migrate_to(engine, BEFORE_INDEXES_OF_RUNS)
+    upgrade(engine, BEFORE_INDEXES_OF_RUNS)
     with pytest.raises(SchemaBehindError, match=BEFORE_INDEXES_OF_RUNS):
         require_schema(engine)
     migrate(engine)
