@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.models import Campaign
 from iotide_server.gateway import service as gateway
 from iotide_server.kit.db import Database
-from iotide_server.runs.repository import NewRuns, insert_runs, open_stage
+from iotide_server.runs.line_repository import open_stage
+from iotide_server.runs.repository import NewRuns, insert_runs
 from iotide_server.scheduling.lines import Lines
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.messages import FinishRequest, Outcome

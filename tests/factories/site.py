@@ -24,8 +24,9 @@ from iotide_server.gateway import beats, service
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import ConflictError
 from iotide_server.runs import reading
+from iotide_server.runs.line_repository import open_stage
 from iotide_server.runs.models import Run
-from iotide_server.runs.repository import NewRuns, insert_runs, open_stage
+from iotide_server.runs.repository import NewRuns, insert_runs
 from iotide_server.scheduling.lines import Lines
 from iotide_server.scheduling.starting import start_what_can
 from iotide_server.workloads.models import Workload

@@ -79,7 +79,12 @@ def test_a_server_that_squashes_root_takes_the_user(as_user: Rig) -> None:
     as_user.target.chmod(0o700)
     command = [sys.executable, "-I", "-S", str(RUNNER / "__main__.py"), str(as_user.directory)]
     with (as_user.directory / "runner.log").open("ab") as log:
-        as_user.process = subprocess.Popen(command, stdout=log, stderr=log, preexec_fn=be_squashed)  # noqa: PLW1509
+        as_user.process = subprocess.Popen(
+            command,
+            stdout=log,
+            stderr=log,
+            preexec_fn=be_squashed,  # noqa: PLW1509 - no thread runs here
+        )
     as_user.until_phase("ready")
     write = step("dd", "if=/dev/zero", f"of={as_user.place}/written", "bs=4096", "count=1", before="drop")
     ending = as_user.run_ready([write])

@@ -145,10 +145,13 @@ def test_no_connection_is_held_while_a_body_arrives(settings: Settings, database
     app = create_app(settings)
     held: list[int] = []
     engines = (app.state.database.engine, app.state.database.beats.engine)
-    looks = lambda: held.append(sum(engine.pool.checkedout() for engine in engines))  # noqa: E731
+
+    def look() -> None:
+        held.append(sum(engine.pool.checkedout() for engine in engines))
+
     body = json.dumps({"fence": 1, "agent_instance": ["x" * 1000] * (size_bytes // 1000)}).encode()
     headers = {**of_json(len(body)), "authorization": f"Bearer {node_token('n1')}"}
-    assert asyncio.run(status_of(app, "POST", FINISH, headers, arriving(body, looks))) == 422
+    assert asyncio.run(status_of(app, "POST", FINISH, headers, arriving(body, look))) == 422
     assert held == [0]
     for engine in engines:
         engine.dispose()

@@ -27,7 +27,7 @@ from iotide_server.settings import Settings
 from iotide_server.templates import service as templates
 from iotide_server.templates.schemas import TemplateInput
 from iotide_server.trends import events
-from iotide_server.trends.schemas import EventInput
+from iotide_server.trends.event_schemas import EventInput
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import SchedulePlan
 

@@ -31,10 +31,10 @@ from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import IMPROVEMENTS, Direction
 from iotide_server.targets.models import Target
+from iotide_server.trends.event_schemas import Event as ShownEvent
 from iotide_server.trends.models import ChangePoint, Event
 from iotide_server.trends.recoveries import described
 from iotide_server.trends.recoveries import direction_of as direction_of_change
-from iotide_server.trends.schemas import Event as ShownEvent
 from iotide_server.trends.schemas import SeriesChange
 from iotide_server.trends.words import stale_words
 

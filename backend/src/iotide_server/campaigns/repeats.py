@@ -28,6 +28,7 @@ from iotide_server.clusters import service as clusters
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
+from iotide_server.runs import line_repository as lines
 from iotide_server.runs import repository as runs
 from iotide_wire.plan import CampaignPlan
 
@@ -125,7 +126,7 @@ def _add_runs(
     plan = CampaignPlan.model_validate(campaign.plan)
     run_ids = runs.add_repeats(session, new_runs(campaign, plan, addition.repeats, now), addition.cell_ids)
     runs.log_added(session, run_ids, principal.actor, now)
-    runs.join_lines(session, runs.in_open_stages(session, run_ids))
+    lines.join_lines(session, lines.in_open_stages(session, run_ids))
     after = {"repeats": addition.repeats, "cells": len(addition.cell_ids), "runs": len(run_ids)}
     action = Action("campaign_repeats_added", "campaign", campaign.id, campaign.cluster_id, after=after)
     audit.record(session, principal, action)

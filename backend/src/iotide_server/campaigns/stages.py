@@ -25,7 +25,7 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
-from iotide_server.runs import repository as runs
+from iotide_server.runs import line_repository as lines
 from iotide_server.targets import service as targets
 from iotide_server.targets.changes import MountChange, mount_changes
 from iotide_wire.plan import CampaignPlan
@@ -80,7 +80,7 @@ def add_stages(session: Session, campaign_id: int, plan: CampaignPlan, now: date
             _begin(stage, now)
     session.flush()
     if not plan.stages or plan.stages[0].pause is None:
-        runs.open_stage(session, campaign_id, 1)
+        lines.open_stage(session, campaign_id, 1)
 
 
 def _begin(stage: CampaignStage, now: datetime) -> None:
@@ -96,7 +96,7 @@ def advance(session: Session, now: datetime) -> None:
         _begin(stage, now)
         session.flush()
         if stage.state == "open":
-            runs.open_stage(session, stage.campaign_id, stage.ordinal)
+            lines.open_stage(session, stage.campaign_id, stage.ordinal)
         live.publish(session, "campaign", stage.campaign_id, cluster_id)
 
 
@@ -147,7 +147,7 @@ def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha25
         targets.accept_mounts(session, principal, target_id, node_ids, now)
     stage.state, stage.opened_at, stage.confirmed_by, stage.found = "open", now, principal.name, found.found
     session.flush()
-    runs.open_stage(session, campaign_id, stage.ordinal)
+    lines.open_stage(session, campaign_id, stage.ordinal)
     after: Json = {**before, "state": stage.state, "mounts": list(_summary(found))}
     audit.record(session, principal, Action("stage_confirmed", "campaign", campaign_id, cluster_id, before, after))
     live.publish(session, "campaign", campaign_id, cluster_id)

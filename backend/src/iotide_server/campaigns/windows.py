@@ -9,7 +9,7 @@ from iotide_server.campaigns.models import CampaignWindow
 from iotide_server.campaigns.openings import Opening, opening_at
 from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.live import service as live
-from iotide_server.runs import repository as runs
+from iotide_server.runs import line_repository as lines
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.window import Window
 
@@ -35,9 +35,9 @@ def turn(session: Session, now: datetime) -> None:
         _set(row, _opening(window, campaign.plan["time_limit_seconds"], now), now)
         session.flush()
         if row.is_open and not was_open:
-            runs.open_lines(session, campaign.id)
+            lines.open_lines(session, campaign.id)
         elif was_open and not row.is_open:
-            runs.leave_lines(session, campaign.id)
+            lines.leave_lines(session, campaign.id)
         live.publish(session, "campaign", campaign.id, campaign.cluster_id)
 
 

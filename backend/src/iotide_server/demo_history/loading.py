@@ -27,8 +27,8 @@ from iotide_server.live import service as live
 from iotide_server.results.models import Series
 from iotide_server.trends import events
 from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.event_schemas import EventInput
 from iotide_server.trends.peer_marks import mark_odd_runs
-from iotide_server.trends.schemas import EventInput
 from iotide_server.trends.service import recompute_points
 
 DAYS: Final = 730

@@ -16,7 +16,7 @@ from iotide_server.kit.db import after_commit
 from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
-from iotide_server.runs import repository
+from iotide_server.runs import line_repository, repository
 from iotide_server.runs.endings import Ending, close, loads_of, stop, stop_observers
 from iotide_server.runs.errors import (
     RunEndedError,
@@ -155,7 +155,7 @@ def _move(session: Session, run: Run, following: NextOfRun, now: datetime) -> No
         run.ended_at, run.started_at = None, None
         run.not_before = now + following.delay if following.delay else None
         session.flush()
-        repository.join_lines(session, [run.id])
+        line_repository.join_lines(session, [run.id])
     else:
         run.ended_at, run.not_before = now, None
     live.publish(session, "run", run.id, run.cluster_id)
@@ -274,7 +274,7 @@ def resort_campaign(session: Session, campaign_id: int, ahead_seconds: float) ->
     found = repository.lock_unfinished_runs(session, campaign_id)
     if not any(run.state in {RunState.WAITING, RunState.ACTIVE} for run in found):
         return False
-    repository.resort(session, [run.id for run in found], ahead_seconds)
+    line_repository.resort(session, [run.id for run in found], ahead_seconds)
     return True
 
 
@@ -355,7 +355,7 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     clusters.require_real(session, run.cluster_id, field="run_id")
     if run.state not in {RunState.FAILED, RunState.CANCELLED}:
         raise RunNotRetriableError(run.id, run.state)
-    if not repository.is_in_current_stage(session, run_id):
+    if not line_repository.is_in_current_stage(session, run_id):
         raise RunStageOverError(run.id, repository.variant_of(session, run.cell_id))
     gone = repository.lock_resources(session, [run.cell_id])
     if gone:

@@ -16,8 +16,8 @@ from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Point, Series
 from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target
+from iotide_server.trends.event_schemas import EventFilter
 from iotide_server.trends.models import Event, EventEffect
-from iotide_server.trends.schemas import EventFilter
 
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('event', :cluster_id))")
 _SCOPED: Final = text(

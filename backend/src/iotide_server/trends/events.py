@@ -18,8 +18,8 @@ from iotide_server.kit.quotas import QuotaReachedError, quotas_of
 from iotide_server.kit.work import want_all
 from iotide_server.targets import service as targets
 from iotide_server.trends import event_repository as repository
+from iotide_server.trends.event_schemas import EventFilter, EventInput
 from iotide_server.trends.models import Event
-from iotide_server.trends.schemas import EventFilter, EventInput
 from iotide_server.trends.service import ANALYSIS
 
 _A_DAY: Final = timedelta(days=1)

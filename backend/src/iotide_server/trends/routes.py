@@ -15,18 +15,11 @@ from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.statistics.thinning import FEWEST_POINTS
 from iotide_server.trends import comparison, events, peers, service, sides
 from iotide_server.trends.comparison_schemas import CampaignComparison, Side
+from iotide_server.trends.event_schemas import Event, EventFilter, EventInput
 from iotide_server.trends.peer_schemas import Peers
 from iotide_server.trends.peers import PeerChoice
 from iotide_server.trends.point_files import point_columns
-from iotide_server.trends.schemas import (
-    ChangeFilter,
-    Event,
-    EventFilter,
-    EventInput,
-    NamedChange,
-    Points,
-    SeriesAnalysis,
-)
+from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis
 from iotide_server.trends.sides_schemas import SidesChoice, SidesComparison
 from iotide_wire.base import WrittenTime
 

@@ -22,11 +22,12 @@ from iotide_server.statistics.thinning import thinned
 from iotide_server.trends import event_repository, repository
 from iotide_server.trends.environment import environment_change, environment_differences
 from iotide_server.trends.event_repository import SeenChange
+from iotide_server.trends.event_schemas import Event
 from iotide_server.trends.failures import failed_cells
 from iotide_server.trends.models import ChangePoint, SeriesCourse
 from iotide_server.trends.outliers import outlier_flags
 from iotide_server.trends.points import cell_points
-from iotide_server.trends.schemas import ChangeFilter, Event, NamedChange, Points, SeriesAnalysis, SeriesChange
+from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis, SeriesChange
 from iotide_wire.measured import Flag, FlagCode
 
 ANALYSIS: Final = "analysis"

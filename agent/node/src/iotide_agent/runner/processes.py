@@ -256,7 +256,8 @@ def _holds(pid: int, name: str, lock: bytes | None) -> bool:
     """Check that a process has a file of this name open, and a lock that /proc shows so where it is a stranger's."""
     own = _PROC / str(_with_files(pid))
     try:
-        numbers = [entry for entry in os.listdir(own / "fd") if os.readlink(own / "fd" / entry) == name]  # noqa: PTH115, PTH208
+        entries = os.listdir(own / "fd")  # noqa: PTH208 - strings and no paths, as a process may have very many files
+        numbers = [entry for entry in entries if os.readlink(own / "fd" / entry) == name]  # noqa: PTH115 - as above
     except OSError:
         return False  # gone, or another user's, which cannot hold a file of mode 0600
     return bool(numbers) and (_is_trusted(pid) or any(_has_lock(own / "fdinfo" / number, lock) for number in numbers))
