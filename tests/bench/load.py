@@ -13,7 +13,6 @@ Ends with status 1, and a sentence for each, where a limit was passed. Memory is
 
 import argparse
 import asyncio
-import os
 import random
 import sys
 import time
@@ -34,7 +33,7 @@ from load_calls import Caller, Tally, percentile_ms
 from load_hostile import Attack
 from load_limits import LEAST_JUDGED_MINUTES, SAMPLES_PER_SECOND, Hostile, Measured, passed_limits
 from load_pages import Query, campaign_page, cluster_page, overview, runs_page
-from load_parts import CLIENT, OTHERS, PARTS, Look, Parts, cores_taken, growth_mb
+from load_parts import PARTS, Look, Parts, cores_of, growth_mb, parts_table
 from local_stack import SESSION_COOKIE, LocalStack, StackError
 from rich.console import Console
 from rich.table import Table
@@ -106,17 +105,21 @@ async def measure(stack: LocalStack, agent_count: int, minutes: float, *, is_att
     _say(f"set up in {time.monotonic() - began:.0f} s; measuring for {minutes:g} min")
     looks: list[Look] = []
     calm, under_attack = Tally(), Tally()
+    parts = Parts(stack)
     with going_on(site, browsers) as tasks:
-        watching = partial(watch, Parts(stack), tasks, site.tally, looks)
+        watching = partial(watch, parts, tasks, site.tally, looks)
         if attack is None:
             await watching(60 * minutes)
         else:
             await watching(15 * minutes)
             calm.add(site.tally.taken())
             _say(f"half of the time beside {attack}")
-            with attack.going_on():
+            before = len(looks)
+            with attack.going_on() as parts.attackers_pid:
                 await watching(45 * minutes)
+            parts.attackers_pid = None
             under_attack.add(site.tally.taken())
+            print(f"hostile: cores {cores_of(looks[before:])}")
             await watching(60 * minutes)
         calm.add(site.tally.taken())
     hostile = None if attack is None else attacked(calm, under_attack)
@@ -374,19 +377,6 @@ def requests_table(tally: Tally, seconds: float) -> Table:
         shown = " ".join(f"{status or 'none'}:{count}" for status, count in sorted(statuses.items()))
         times = [f"{percentile_ms(taken, percent):.1f}" for percent in (50, 95, 99, 100)]
         table.add_row(kind, shown, str(number), f"{number / seconds:.1f}", *times)
-    return table
-
-
-def parts_table(looks: Sequence[Look], growths: dict[str, float]) -> Table:
-    """A row for each process, or group of them."""
-    table = Table("part", title=f"What they took of {os.cpu_count()} cores, and of memory")
-    for heading in ("cores", "first MB", "last MB", "growth MB"):
-        table.add_column(heading, justify="right")
-    for name in (*PARTS, CLIENT):
-        first, last = (look.memory_bytes[name] / 1e6 for look in (looks[0], looks[-1]))
-        growth = f"{growths[name]:.1f}" if name in growths else ""
-        table.add_row(name, f"{cores_taken(looks, name):.2f}", f"{first:.1f}", f"{last:.1f}", growth)
-    table.add_row(OTHERS, f"{cores_taken(looks, OTHERS):.2f}")
     return table
 
 

@@ -75,15 +75,15 @@ class Attack:
         )
 
     @contextmanager
-    def going_on(self) -> Iterator[None]:
-        """From now until the end of the block; then say what the attackers were answered."""
+    def going_on(self) -> Iterator[int | None]:
+        """Attack until the end of the block, and then say what was answered; the block gets the attackers' process."""
         context = multiprocessing.get_context("spawn")  # a fork would have the bench's own event loop
         here, there = context.Pipe()
         arguments = (self.stack.port, f"Authorization: Bearer {self.stack.token}\r\n", self._plan, there)
         process = context.Process(target=_run, args=arguments, daemon=True)
         process.start()
         try:
-            yield
+            yield process.pid
         finally:
             here.send("end")
             counts = here.recv() if here.poll(60) else {"nothing": 1}

@@ -12,10 +12,12 @@ from statistics import median
 from typing import Final
 
 from local_stack import LocalStack
+from rich.table import Table
 from windows import family
 
 PARTS: Final = ("api", "scheduler", "worker", "postgres", "redis")
 CLIENT: Final = "this client"
+ATTACKERS: Final = "attackers"
 OTHERS: Final = "others"
 """All else on the machine: what it took was missing, and figures beside it say little."""
 WARM_UP_SHARE: Final = 0.2
@@ -35,15 +37,21 @@ class Look:
 
 
 class Parts:
-    """The processes of one server, and this one."""
+    """The processes of one server, this one, and the one that attacks.
+
+    Attributes:
+        attackers_pid: None while nobody attacks.
+    """
 
     def __init__(self, stack: LocalStack) -> None:
+        self.attackers_pid: int | None = None
         self._roots = {name: stack.part_pid(name) for name in PARTS}
 
     def look(self, at_seconds: float) -> Look:
         """How it is now."""
         families = {name: family(pid) for name, pid in self._roots.items()}
         families[CLIENT] = [os.getpid()]  # alone: the server is a child of it
+        families[ATTACKERS] = [] if self.attackers_pid is None else [self.attackers_pid]
         cpu = {name: sum(map(_worked_seconds, pids)) for name, pids in families.items()}
         for name, pid in self._roots.items():
             cpu[name] += ended_seconds(Path(f"/proc/{pid}/stat").read_text())
@@ -109,6 +117,26 @@ def _in_window(looks: Sequence[Look], name: str, begin: float, end: float) -> li
 
 
 def cores_taken(looks: Sequence[Look], name: str) -> float:
-    """Mean over all looks: 1 is one core all the time."""
+    """Return the mean over all looks: 1 is one core all the time."""
     first, last = looks[0], looks[-1]
     return (last.cpu_seconds[name] - first.cpu_seconds[name]) / (last.at_seconds - first.at_seconds)
+
+
+def cores_of(looks: Sequence[Look]) -> str:
+    """Return what each part took of the cores, in one line."""
+    return " ".join(
+        f"{name.replace(' ', '_')}={cores_taken(looks, name):.2f}" for name in (*PARTS, CLIENT, ATTACKERS, OTHERS)
+    )
+
+
+def parts_table(looks: Sequence[Look], growths: dict[str, float]) -> Table:
+    """A row for each process, or group of them."""
+    table = Table("part", title=f"What they took of {os.cpu_count()} cores, and of memory")
+    for heading in ("cores", "first MB", "last MB", "growth MB"):
+        table.add_column(heading, justify="right")
+    for name in (*PARTS, CLIENT):
+        first, last = (look.memory_bytes[name] / 1e6 for look in (looks[0], looks[-1]))
+        growth = f"{growths[name]:.1f}" if name in growths else ""
+        table.add_row(name, f"{cores_taken(looks, name):.2f}", f"{first:.1f}", f"{last:.1f}", growth)
+    table.add_row(OTHERS, f"{cores_taken(looks, OTHERS):.2f}")
+    return table

@@ -13,7 +13,7 @@ from factories.people import Person
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import ASGITransport, AsyncClient
-from sqlalchemy import text
+from sqlalchemy import event, text
 from starlette.types import Message
 
 from iotide_server.accounts.models import Role
@@ -247,11 +247,12 @@ def test_a_stream_ends_so_that_its_reader_proves_again_who_it_is(
     assert "retry: 500" in response.text
 
 
-def test_one_person_has_so_many_streams_and_no_more(
+def test_one_person_has_so_many_streams_and_is_refused_more_without_a_word_to_the_database(
     app: FastAPI, make_person: Callable[..., Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "MOST_STREAMS", 2)
     greedy, other = make_person("grace", Role.VIEWER), make_person("ada", Role.VIEWER)
+    transactions: list[object] = []
 
     async def listen() -> list[int]:
         transport = ASGITransport(app)
@@ -259,7 +260,9 @@ def test_one_person_has_so_many_streams_and_no_more(
             async with opened(app, greedy) as first, opened(app, greedy) as second, opened(app, other) as third:
                 for stream in (first, second, third):
                     await stream.event()
+                event.listen(app.state.database.engine, "begin", transactions.append)
                 refused = await client.get("/api/v1/events", headers=greedy.headers)
+                assert transactions == []
                 assert refused.json()["error"]["code"] == "too_many_streams"
             async with opened(app, greedy) as again:
                 await again.event()

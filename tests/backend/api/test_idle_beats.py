@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from local_stack import wait_for
 from sqlalchemy import event, text
+from starlette.datastructures import State
 
-from iotide_server.gateway import idle_beats, idle_repository
+from iotide_server.gateway import beats_first, idle_beats, idle_repository
 from iotide_server.kit.db import Database
 from iotide_wire.messages import BeatReply
 
@@ -101,6 +103,25 @@ def test_a_node_whose_row_is_locked_holds_up_no_other_node(
         finally:
             holder.rollback()
         assert waiting.result(timeout=10).status_code == 200
+
+
+@pytest.mark.usefixtures("node_ids")
+def test_whose_token_it_is_is_asked_once_while_the_heartbeats_of_a_node_are_answered(
+    client: TestClient, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    is_of_node = beats_first._is_of_node
+
+    def ask(state: State, token_sha256: str) -> bool:
+        asked.append(token_sha256)
+        return is_of_node(state, token_sha256)
+
+    monkeypatch.setattr(beats_first, "_is_of_node", ask)
+    monkeypatch.setattr(beats_first, "time", SimpleNamespace(monotonic=lambda: clock().timestamp()))
+    for _ in range(10):
+        assert beat(client, clock, 1).status_code == 200
+        clock.move(10)
+    assert len(asked) == 1
 
 
 @pytest.mark.usefixtures("node_ids")

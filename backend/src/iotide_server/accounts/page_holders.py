@@ -32,11 +32,12 @@ class PageHolders:
         """Name who sends a request; None for one that is no page, or a heavy one, which has its own turn."""
         if request.method not in _PAGES or ONE_HEAVY_REQUEST in getattr(request.scope.get("route"), "dependencies", ()):
             return None
+        return self.known_holder_of(request) or _newcomer(request)
+
+    def known_holder_of(self, request: Request) -> str | None:
+        """Name who sends a request; None for a secret that was not seen before."""
         digest = _digest(request)
-        network = network_of(caller_address(request))
-        if digest is None:
-            return f"unknown reader of {network}"
-        return self._known.get(digest) or f"newcomer {digest[0] % _NEWCOMERS_AT_ONCE} of {network}"
+        return _unknown_reader(caller_address(request)) if digest is None else self._known.get(digest)
 
     def learn(self, request: Request, caller: Principal) -> None:
         """Note whose token or session came with the request."""
@@ -45,7 +46,22 @@ class PageHolders:
             return
         if digest not in self._known and len(self._known) >= _MOST_KNOWN:
             self._known.clear()
-        self._known[digest] = f"user {caller.user_id}"
+        self._known[digest] = holder(caller)
+
+
+def holder(caller: Principal) -> str:
+    """Name the person, or the network of one who reads unknown."""
+    return _unknown_reader(caller.address) if caller.user_id is None else f"user {caller.user_id}"
+
+
+def _newcomer(request: Request) -> str:
+    number = (_digest(request) or b"\0")[0] % _NEWCOMERS_AT_ONCE
+    return f"newcomer {number} of {network_of(caller_address(request))}"
+
+
+def _unknown_reader(address: str | None) -> str:
+    """Name the network of one who reads unknown."""
+    return f"unknown reader of {network_of(address)}"
 
 
 def _digest(request: Request) -> bytes | None:

@@ -67,6 +67,7 @@ class BeatsFirst:
         if answer is None:
             await self._app(scope, _once_more(body, receive), send)
             return
+        self._known.keep(token_sha256)
         scope["route"] = self._route
         await answer(scope, receive, send)
 
@@ -91,15 +92,18 @@ class _KnownTokens:
 
     async def has(self, state: State, token_sha256: str) -> bool:
         """Return true for the token of a node, false for any other and where the database does not say."""
-        now = time.monotonic()
-        if self._until.get(token_sha256, 0.0) > now:
+        if self._until.get(token_sha256, 0.0) > time.monotonic():
             return True
         if not await to_thread.run_sync(_is_of_node, state, token_sha256, limiter=state.knocks):
             return False
+        self.keep(token_sha256)
+        return True
+
+    def keep(self, token_sha256: str) -> None:
+        """Note that the database knew the token just now, as it does for each heartbeat that is answered here."""
         if len(self._until) >= _MOST_KNOWN:
             self._until.clear()
-        self._until[token_sha256] = now + _KNOWN_SECONDS
-        return True
+        self._until[token_sha256] = time.monotonic() + _KNOWN_SECONDS
 
 
 def _is_of_node(state: State, token_sha256: str) -> bool:

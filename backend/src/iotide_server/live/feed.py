@@ -87,15 +87,15 @@ class Feed:
     def __init__(self, database_url: str) -> None:
         self._database_url = database_url
         self._subscriptions: set[Subscription] = set()
-        self._open_streams: Counter[int | str | None] = Counter()
+        self._open_streams: Counter[str] = Counter()
         self.is_listening = asyncio.Event()
 
-    def has_place(self, holder: int | str | None) -> bool:
+    def has_place(self, holder: str) -> bool:
         """Whether a person (or an address, of those who read unknown) may open one more stream."""
         return self._open_streams[holder] < MOST_STREAMS
 
     @contextmanager
-    def subscribe(self, holder: int | str | None) -> Iterator[Subscription]:
+    def subscribe(self, holder: str) -> Iterator[Subscription]:
         """News from now on, for this holder of a place."""
         subscription = Subscription()
         self._subscriptions.add(subscription)

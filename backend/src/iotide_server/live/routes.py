@@ -11,9 +11,8 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import format_sse_event
 from starlette.responses import StreamingResponse
 
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.page_holders import holder
 from iotide_server.accounts.rules import Reader
-from iotide_server.accounts.throttle import network_of
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.meters import EVENT_STREAMS
@@ -66,15 +65,21 @@ def wanted_topics(
     return wanted
 
 
-def _holder(principal: Principal) -> int | str | None:
-    """Whose streams are counted together: a person's, or all that come from one network without a person."""
-    return network_of(principal.address) if principal.user_id is None else principal.user_id
+async def _refuse_known(request: Request) -> None:
+    """Refuse whom an earlier request made known before the database is asked: hundreds of streams may come at once."""
+    known = request.app.state.page_holders.known_holder_of(request)
+    if known is not None:
+        _require_place(request, known)
 
 
 async def _expect_place(principal: Reader, request: Request) -> None:
     """Refuses before the stream opens, when a status can still be sent."""
+    _require_place(request, holder(principal))
+
+
+def _require_place(request: Request, whose: str) -> None:
     feed: Feed = request.app.state.feed
-    if not feed.has_place(_holder(principal)):
+    if not feed.has_place(whose):
         raise TooManyStreamsError
 
 
@@ -82,7 +87,7 @@ async def _expect_place(principal: Reader, request: Request) -> None:
     "/events",
     summary="Stream changes",
     response_class=StreamingResponse,  # by FastAPI's own way each event costs every stream as much as a request
-    dependencies=[Depends(_expect_place, scope="function")],
+    dependencies=[Depends(_refuse_known), Depends(_expect_place, scope="function")],
     responses={
         **errors(429),
         200: {
@@ -110,18 +115,18 @@ async def stream_events(
 
     # nginx holds back what it was not told to let pass.
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-    written = _written(request, _holder(principal), is_for_caller, last_event_id)
+    written = _written(request, holder(principal), is_for_caller, last_event_id)
     return StreamingResponse(written, headers=headers, media_type="text/event-stream")
 
 
 async def _written(
-    request: Request, holder: int | str | None, is_wanted: Callable[[News], bool], last_event_id: str
+    request: Request, whose: str, is_wanted: Callable[[News], bool], last_event_id: str
 ) -> AsyncIterator[bytes]:
     """The stream as it is sent."""
     feed: Feed = request.app.state.feed
-    if not feed.has_place(holder):  # of many that were let in at once, the last ones
+    if not feed.has_place(whose):  # of many that were let in at once, the last ones
         return
-    with EVENT_STREAMS.track_inprogress(), feed.subscribe(holder) as subscription:
+    with EVENT_STREAMS.track_inprogress(), feed.subscribe(whose) as subscription:
         # One by one, in no thread that the holders of connections need.
         state = request.app.state
         latest, missed = await to_thread.run_sync(_catch_up, state.database, last_event_id, limiter=state.catch_ups)
