@@ -51,7 +51,7 @@ def temporary_state() -> Iterator[StateDirectory]:
 
 @pytest.fixture
 def state() -> Iterator[StateDirectory]:
-    """A state directory of this test alone."""
+    """Return a state directory of this test alone."""
     with temporary_state() as directory:
         yield directory
 

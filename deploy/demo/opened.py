@@ -31,7 +31,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Shown(StrEnum):
-    """How a path appears in the view: an empty cover, a directory or link on the way, or what is there itself."""
+    """Says how a path appears in the view: an empty cover, a directory or link on the way, or what is there itself."""
 
     COVER = "cover"
     DIRECTORY = "directory"
@@ -124,7 +124,7 @@ def _plan(path: Path, plan: dict[Path, Shown], *, for_all: bool) -> None:
 
 
 def _let_go_of_loops(wanted: Iterable[Path]) -> None:
-    """Unmount from this view what a test or the gallery mounted in a file: else it could not be made anew meanwhile."""
+    """Unmount from this view what a test or the gallery mounted in a file, so that it can be made again meanwhile."""
     kept = {parent for path in wanted for parent in (path, *path.parents)}
     for line in reversed(Path("/proc/self/mountinfo").read_text().splitlines()):
         words, _, (_, source, *_) = (part.split() for part in line.partition(" - "))

@@ -61,7 +61,7 @@ class TakenBack(Database):
 
     @contextmanager
     def taken_back(self) -> Iterator[None]:
-        """Whatever happens within is undone, and nothing of what happened before."""
+        """Undo whatever happens within, and nothing of what happened before."""
         begun = self._connection.in_transaction()
         outer = self._connection.begin_nested() if begun else self._connection.begin()
         try:
@@ -134,7 +134,7 @@ def head_of(method: str, path: str, query: str, headers: Headers) -> dict[str, A
 
 
 async def asked(app: FastAPI, method: str, path: str, query: str, headers: Headers, content: object = None) -> Answer:
-    """One request without socket and client: three thousand of them cost more in those than in the API."""
+    """Send a request without socket and client: three thousand of them cost more in those than in the API."""
     body = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
     kind = "application/octet-stream" if isinstance(content, bytes) else "application/json"
     sent = {"content-type": kind, "content-length": str(len(body))} if body else {}

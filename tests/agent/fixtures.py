@@ -14,7 +14,7 @@ from iotide_server.embedded.redis import PrivateRedis
 
 @pytest.fixture
 def approved(tmp_path: Path) -> Path:
-    """The one directory below which runs may write."""
+    """Return the one directory below which runs may write."""
     directory = tmp_path / "approved"
     directory.mkdir(mode=0o700)
     return directory
@@ -22,7 +22,7 @@ def approved(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def parent(approved: Path) -> Iterator[int]:
-    """The approved directory, open."""
+    """Return the approved directory, open."""
     descriptor = os.open(approved, os.O_RDONLY)
     yield descriptor
     assert stat.S_ISDIR(os.fstat(descriptor).st_mode)

@@ -98,7 +98,7 @@ def database_url(migrated_url: str, empty_all: Callable[[], None]) -> Iterator[s
 
 @pytest.fixture(scope="session")
 def engine(migrated_url: str) -> Iterator[Engine]:
-    """One for all tests of this process: each new engine would compile every statement anew."""
+    """Share one engine among all tests of this process: each new one would compile every statement again."""
     engine = open_engine(migrated_url, pool_size=12)  # as many do something at once in tests of what comes of it
     yield engine
     engine.dispose()
@@ -137,7 +137,7 @@ def settings(database_url: str) -> Settings:
 
 @pytest.fixture(scope="session")
 def shared_app(migrated_url: str) -> FastAPI:
-    """One for all tests of this process: each new one would look through every route anew that it is asked for."""
+    """Share one app among all tests of this process: each new one would look through every requested route again."""
     return create_app(settings_of(migrated_url))
 
 
@@ -217,7 +217,7 @@ def make_site(database: Database, clock: MovedClock) -> Iterator[Callable[..., S
 
 @pytest.fixture
 def in_redis(redis_server: PrivateRedis) -> Iterator[BrokerView]:
-    """The real Redis, empty, and without users of nodes."""
+    """Return the real Redis, empty, and without users of nodes."""
     with Redis.from_url(redis_server.admin_url) as redis:
         redis.flushall()
         apply_nodes(redis, [])
@@ -226,7 +226,7 @@ def in_redis(redis_server: PrivateRedis) -> Iterator[BrokerView]:
 
 @pytest.fixture
 def broker(redis_server: PrivateRedis, in_redis: BrokerView) -> Iterator[Broker]:
-    """The server's way to it."""
+    """Return the broker of a scheduler's process."""
     del in_redis
     broker = Broker(redis_server.url, admin_url=redis_server.admin_url)
     yield broker
@@ -235,5 +235,5 @@ def broker(redis_server: PrivateRedis, in_redis: BrokerView) -> Iterator[Broker]
 
 @pytest.fixture
 def scheduler(database: Database, broker: Broker, clock: MovedClock) -> Scheduler:
-    """A scheduler that a test steps."""
+    """Return a scheduler that a test steps."""
     return Scheduler(database, broker, lambda: None, clock)

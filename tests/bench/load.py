@@ -127,7 +127,7 @@ async def measure(stack: LocalStack, agent_count: int, minutes: float, *, is_att
 
 
 def attacked(calm: Tally, under_attack: Tally) -> Hostile:
-    """How the requests fared under attack, and how without it."""
+    """Compare the requests under attack with those without it."""
     for answer in under_attack.refused:
         print(f"under attack: {answer}")
     kinds = calm.seconds.keys() | under_attack.seconds.keys()
@@ -340,7 +340,7 @@ def report(
 
 
 def _of_attack(hostile: Hostile | None) -> str:
-    """The keys that the last line has besides; the table of each group is printed before it."""
+    """Return the further keys of the last line; print the table of each group before it."""
     if hostile is None:
         return ""
     _before, after = hostile.p95_ms["beats"]

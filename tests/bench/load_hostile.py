@@ -37,7 +37,7 @@ _JSON: Final = "Content-Type: application/json\r\n"
 
 
 def bomb_schema() -> dict[str, Any]:
-    """Options that take two to the power of DEPTH steps to validate."""
+    """Return a schema of options that takes two to the power of DEPTH steps to validate."""
     last = {f"d{DEPTH}": {"type": "object"}}
     doubling = {f"d{number}": {"allOf": [{"$ref": f"#/$defs/d{number + 1}"}] * 2} for number in range(DEPTH)}
     return {"type": "object", "$defs": doubling | last, "allOf": [{"$ref": "#/$defs/d0"}]}
@@ -48,7 +48,7 @@ class Attack:
     """What attacks the server of a bench: a node of its own, and an operator who asks for previews of its workload.
 
     Attributes:
-        workload: what is previewed: the bomb, or an ordinary workload where the server refuses to hear of the bomb.
+        workload: what is previewed: the bomb, or an ordinary workload where the server refuses the bomb.
     """
 
     stack: LocalStack
@@ -108,20 +108,20 @@ class Attack:
         said = hello("instance-hostile", mounts=[mount("/scratch")], approved=["/scratch"])
         for name, found in (("bomb", [*announced(()), bomb]), ("iozone", announced(()))):
             self.workload = name
-            told = said.model_copy(update={"workloads": tuple(found), "wire_version": WIRE_VERSION})
-            if self.stack.api.post("/agent/hello", content=told.model_dump_json(), headers=headers).is_success:
+            changed = said.model_copy(update={"workloads": tuple(found), "wire_version": WIRE_VERSION})
+            if self.stack.api.post("/agent/hello", content=changed.model_dump_json(), headers=headers).is_success:
                 return reply.node_id
-        raise SystemExit("load: the hostile node was not heard")
+        raise SystemExit("load: the server refused the hostile node")
 
 
 _CONTENT: Final = {"Content-Type": "application/json"}
 
 
-def _run(port: int, proof: str, plan: dict[str, Any], told: Connection) -> None:
-    told.send(asyncio.run(_attack(port, proof, plan, told)))
+def _run(port: int, proof: str, plan: dict[str, Any], parent: Connection) -> None:
+    parent.send(asyncio.run(_attack(port, proof, plan, parent)))
 
 
-async def _attack(port: int, proof: str, plan: dict[str, Any], told: Connection) -> Counter[str]:
+async def _attack(port: int, proof: str, plan: dict[str, Any], parent: Connection) -> Counter[str]:
     counts: Counter[str] = Counter()
     preview = json.dumps(plan).encode()
     lives = [
@@ -130,7 +130,7 @@ async def _attack(port: int, proof: str, plan: dict[str, Any], told: Connection)
         *(_again(counts, "stream", lambda: _listen(port, proof), STREAM_PAUSE_SECONDS) for _ in range(STREAMS)),
     ]
     tasks = [asyncio.create_task(life) for life in lives]
-    await asyncio.to_thread(told.recv)
+    await asyncio.to_thread(parent.recv)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -147,7 +147,7 @@ async def _again(
 
 
 async def _send_body(port: int) -> int:
-    """The status, or 0 where the server ended the connection before its answer was read."""
+    """Return the status, or 0 where the server ended the connection before its answer was read."""
     with suppress(OSError, asyncio.IncompleteReadError):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         try:
@@ -173,7 +173,7 @@ async def _preview(port: int, proof: str, content: bytes) -> int:
 
 
 async def _listen(port: int, proof: str) -> str:
-    """Hear news until the server ends them."""
+    """Read the change feed until the server ends it."""
     try:
         async with Caller(port, Tally(), proof).stream("/api/v1/events") as lines:
             async for _ in lines:

@@ -23,9 +23,9 @@ class Measured:
     """What is held against the limits.
 
     Attributes:
-        growth_mb: None where it went on for too short a time to tell.
+        growth_mb: None where it went on for too short a time to measure it.
         online: nodes of which the server says so in the end.
-        deaf_pages: those that heard no news, though runs change all the time.
+        deaf_pages: those without any update, though runs change all the time.
         hostile: how it was with hostile traffic; None where there was none.
     """
 
@@ -55,12 +55,12 @@ class Hostile:
 
     @property
     def slower(self) -> float:
-        """Times as long as without hostile traffic, of the group that it slowed down most."""
+        """Return how many times as long the group took that hostile traffic slowed down most."""
         return max((after / before for before, after in self.p95_ms.values() if before), default=1.0)
 
 
 def passed_limits(found: Measured) -> list[str]:
-    """A sentence for each limit that was passed."""
+    """Return a sentence for each limit that was passed."""
     least_samples = LEAST_SAMPLES_SHARE * SAMPLES_PER_SECOND
     checks = [
         (found.errors > 0, f"{found.errors} requests failed, none may"),
@@ -85,7 +85,7 @@ def passed_limits(found: Measured) -> list[str]:
             found.longest_silence_seconds > LONGEST_SILENCE_SECONDS,
             f"a node was silent for {found.longest_silence_seconds:.0f} s, {LONGEST_SILENCE_SECONDS:.0f} s are allowed",
         ),
-        (found.deaf_pages > 0, f"{found.deaf_pages} pages heard no news at all"),
+        (found.deaf_pages > 0, f"{found.deaf_pages} pages got no update at all"),
     ]
     passed = [sentence for is_passed, sentence in checks if is_passed]
     return passed if found.hostile is None else [*passed, *_passed_under_attack(found.hostile)]

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(FROZEN_SECONDS + 600)]
 
 @contextmanager
 def frozen_ext4(point: Path) -> Iterator[Callable[[str], None]]:
-    """A file system that `fsfreeze` makes as deaf as a dead NFS server; yields what freezes and thaws it."""
+    """Mount a file system that `fsfreeze` makes as deaf as a dead NFS server; yield what freezes and thaws it."""
 
     def turn(word: str) -> None:
         subprocess.run(["fsfreeze", f"--{word}", str(point)], check=True)
@@ -40,7 +40,7 @@ def frozen_ext4(point: Path) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def frozen_fuse(point: Path) -> Iterator[Callable[[str], None]]:
-    """A file system in user mode whose server stops; yields what stops it and lets it go on."""
+    """Mount a file system in user mode whose server stops; yield what stops it and lets it go on."""
     source = point.with_name(f"{point.name}.source")
     for directory in (source, point):
         directory.mkdir(mode=0o700)
@@ -60,7 +60,7 @@ def frozen_fuse(point: Path) -> Iterator[Callable[[str], None]]:
 
 
 def add_node(stack: LocalStack, cluster: str, point: Path) -> int:
-    """A node with a target on the mount and two healthy ones beside it; its id."""
+    """Add a node with a target on the mount and two healthy ones beside it; return its id."""
     cluster_id = stack.add_cluster(cluster)
     directories = {"hung": point / "target"} | {name: stack.directory / cluster / name for name in HEALTHY}
     node_id = stack.add_agent(cluster_id, "node-1", list(directories.values())).node_id
@@ -70,7 +70,7 @@ def add_node(stack: LocalStack, cluster: str, point: Path) -> int:
 
 
 def submit(stack: LocalStack, cluster: str, target: str, workload: str, options: object, **more: object) -> int:
-    """A campaign on one target; its id."""
+    """Submit a campaign on one target; return its id."""
     plan = {
         "name": f"{workload}-{target}",
         "cluster": cluster,
@@ -123,7 +123,7 @@ def _ended(run: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _assert_stuck(stack: LocalStack, node: dict[str, Any], failed: dict[str, Any], waiting_count: int) -> None:
-    """The node says what holds it, and its whole queue waits with the same words."""
+    """Check that the node says what holds it, and that its whole queue waits with the same words."""
     assert (failed["reason_code"], node["state"], waiting_count) == ("stuck", "stuck", QUEUED)
     (load,) = node["stuck"]
     assert (load["run_id"], load["targets"]) == (failed["id"], ["hung"])

@@ -21,7 +21,7 @@ from iotide_agent.identity import Identity, load_identity
 
 @pytest.fixture
 def twin(rig: Rig) -> tuple[Rig, Path]:
-    """A rig of its own, and the directory of a copy of its agent: configuration and state."""
+    """Return a rig of its own, and the directory of a copy of its agent: configuration and state."""
     own = add_rig(rig.stack, "twin")
     home = rig.stack.directory / "agents/twin-copy"
     home.mkdir()

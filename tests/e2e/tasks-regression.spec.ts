@@ -99,7 +99,7 @@ test("a regression from the suspicion to the new baseline", async ({ page, reque
   await page.getByRole("option", { name: new RegExp(CAUSE) }).click();
   await expected.click();
   await showsState(page, "expected");
-  await expect(page.getByText(new RegExp(`${CAUSE} \\(told by`))).toBeVisible();
+  await expect(page.getByText(new RegExp(`${CAUSE} \\(source:`))).toBeVisible();
 
   await page.getByRole("button", { name: "Accept as new baseline" }).click();
   await expect(page.getByText(/^accepted /)).toBeVisible();

@@ -229,7 +229,7 @@ def campaigns(site: ChangedSite) -> None:
 
 
 def stuck_node(site: ChangedSite) -> None:
-    """A load that no signal ends, and whose leases an operator frees."""
+    """Add a load that no signal ends, and whose leases an operator frees."""
     site.change("made", "POST /campaigns", plan(name="hung"))
     ((offer,),) = start_what_can(site.database, Lines(), site.clock())
     hand_in(site, offer, {"outcome": "failed", "reason_code": "stuck", "reason": "cannot be killed"})

@@ -15,7 +15,7 @@ def step(site: Site, **changes: object) -> dict[str, object]:
 
 
 def refusal(site: Site, agent: SimulatedAgent, offer: Offered, changed: dict[str, Any]) -> str:
-    """Hand a result in; why its run failed."""
+    """Hand a result in; return why its run failed."""
     assert agent.hand_in(offer, agent.result(offer, **{"samples": (SAMPLE,), **changed})).accepted
     run = site.run(offer.run_id)
     assert run.state == "failed"

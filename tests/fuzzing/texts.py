@@ -10,16 +10,16 @@ _ROOT: Final = Path(__file__).parents[2]
 
 
 def encode(choices: Sequence[int], texts: Sequence[str]) -> bytes:
-    """An input of these choices, each a byte, and texts."""
+    """Return the input of these choices, each a byte, and texts."""
     return bytes(choices) + SEPARATOR.join(text.encode(errors="replace") for text in texts)
 
 
 def decode(data: bytes, count: int) -> tuple[list[int], list[str]]:
-    """The choices, `count` of them, and the texts of an input."""
+    """Return the choices, `count` of them, and the texts of an input."""
     choices = [*data[:count], *bytes(max(0, count - len(data)))]
     return choices, [part.decode(errors="replace") for part in data[count:].split(SEPARATOR)]
 
 
 def files(*patterns: str) -> Iterator[bytes]:
-    """The contents of files below the checkout."""
+    """Return the contents of files below the checkout."""
     return (path.read_bytes() for pattern in patterns for path in sorted(_ROOT.glob(pattern)))

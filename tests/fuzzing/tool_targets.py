@@ -148,7 +148,7 @@ class ParsedOutput(Target):
         return None if failure else read
 
     def _check(self, parsed: Parsed) -> None:
-        """What was read must be what may be sent."""
+        """Check that what was read may be sent."""
         for curve in parsed.curves:
             check_curve(curve)
         for found in parsed.samples:

@@ -45,7 +45,7 @@ def server(place: Path) -> Path:
 
 @pytest.fixture
 def state(place: Path) -> Path:
-    """A state directory of an ordinary user, as an installation of 0.2.0 has one of `nobody`."""
+    """Return a state directory of an ordinary user, as an installation of 0.2.0 has one of `nobody`."""
     return lend(place / "state")
 
 

@@ -123,7 +123,7 @@ def _fill_server_disk(storm: Storm, _: random.Random) -> None:
 
 
 def _fill(disk: Path) -> None:
-    """Another program takes every byte of a disk, also what becomes free meanwhile, for a minute."""
+    """Take every byte of a disk for a minute, also what becomes free meanwhile, as another program may."""
     ballast, until = disk / "ballast", time.monotonic() + FULL_SECONDS
     try:
         with ballast.open("wb", buffering=0) as file:

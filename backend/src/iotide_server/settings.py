@@ -143,12 +143,12 @@ class Settings(BaseSettings):
 
     @property
     def report_limits(self) -> ReportLimits:
-        """How much a node may report."""
+        """Return the bounds on what a node may report."""
         return ReportLimits(**{field.name: getattr(self, f"report_{field.name}") for field in fields(ReportLimits)})
 
     @property
     def quotas(self) -> Quotas:
-        """How much operators may keep in a cluster."""
+        """Return the bounds on what operators may keep in a cluster."""
         return Quotas(**{field.name: getattr(self, f"quota_{field.name}") for field in fields(Quotas)})
 
     @property
@@ -179,7 +179,7 @@ class Settings(BaseSettings):
 
     @property
     def reach(self) -> Reach:
-        """Where notifications may go."""
+        """Return where notifications may go."""
         redis_urls = (self.redis_url.get_secret_value(), self.redis_acl_url)
         return Reach(self.notify_loopback, hosts_of(self.database_url.get_secret_value(), redis_urls))
 

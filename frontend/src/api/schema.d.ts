@@ -218,7 +218,7 @@ export interface paths {
         };
         /**
          * Show the service's health
-         * @description Always answers with status 200; what is down stands in the body. An answer is kept for a second.
+         * @description Answers always with status 200; what is down stands in the body. An answer is kept for a second.
          */
         get: operations["get_health"];
         put?: never;
@@ -1840,7 +1840,7 @@ export interface paths {
         };
         /**
          * Say what freeing a stuck node would do
-         * @description What its loads hold that no signal ends, and what they could do later; refused while the node is not stuck.
+         * @description States what loads that no signal ends hold there, and may do later; refused while the node is not stuck.
          */
         get: operations["get_stuck_statement"];
         put?: never;
@@ -1986,7 +1986,7 @@ export interface paths {
         };
         /**
          * Show the curves of a run
-         * @description Per-second values of each counter, as means of equal spans where there are more than `max_points`.
+         * @description Shows per-second values of each counter, as means of equal spans where there are more than `max_points`.
          *
          *     One answer is made of 8,000 stored pieces of up to 600 values and has a million points at most; 422 says so.
          */
@@ -2242,7 +2242,7 @@ export interface paths {
         get: operations["list_events"];
         put?: never;
         /**
-         * Tell of an event
+         * Add an event
          * @description Each series that it may concern is judged by it: after four points, and once more after eight.
          */
         post: operations["create_event"];
@@ -2696,7 +2696,7 @@ export interface paths {
         };
         /**
          * List what a channel was told
-         * @description Newest first, of the last 90 days, with each attempt and what came of it.
+         * @description Lists those of the last 90 days, newest first, with each attempt and what came of it.
          *
          *     Administrators of all clusters see the answer's text as well, the others its status alone.
          */
@@ -4748,7 +4748,7 @@ export interface components {
         };
         /**
          * DeathConfirmation
-         * @description That a statement was read and is to be carried out.
+         * @description Confirms that a statement was read and is to be carried out.
          */
         DeathConfirmation: {
             /**
@@ -5218,7 +5218,7 @@ export interface components {
         };
         /**
          * EventInput
-         * @description What a person says has changed; without nodes and targets it concerns all of the cluster.
+         * @description Describes what a person says has changed; without nodes and targets it concerns all of the cluster.
          */
         EventInput: {
             /**
@@ -6616,7 +6616,7 @@ export interface components {
          * NodeState
          * @description How far a node can be counted on.
          *
-         *     STUCK: it is heard of, and no signal ends a load there. REVOKED: nothing is believed until its host is enrolled
+         *     STUCK: its heartbeats come, and no signal ends a load there. REVOKED: nothing is believed until its host is enrolled
          *     again. SAMPLE_DATA: there is no such host, so that nobody
          *     misses it.
          * @enum {string}
@@ -9144,7 +9144,7 @@ export interface components {
          * @description Processes of an order that has ended, which no signal ends and which still hold the node.
          *
          *     Attributes:
-         *         order_id: None where nothing tells which order they belong to.
+         *         order_id: None where their order is unknown.
          *         process, pid: of the first of them.
          *         state: as in /proc, for instance D.
          *         waits_in: the kernel function in which it waits.
@@ -9187,7 +9187,7 @@ export interface components {
             since: string;
             /**
              * Run Id
-             * @description Null where nothing tells which run it belongs to
+             * @description Null where its run is unknown
              */
             run_id: number | null;
             /**

@@ -25,7 +25,7 @@ const GAP_SHARE = 0.09;
 /** Facts that say which software runs: `kernel.release`, `os.name`, `tool.version`, `mount.version`. */
 const RELEASE_FACT = /(^|; )(os\.|kernel\.|tool\.|[a-z0-9_.]*(version|release))[a-z0-9_.]*: /i;
 
-/** Where an event belongs: told by a person, another software, or anything else that runs met. */
+/** Where an event belongs: added by a person, another software, or anything else that runs met. */
 export function laneOf(event: { readonly kind: string; readonly text: string }): Lane {
   if (event.kind === "manual") return "People";
   return RELEASE_FACT.test(event.text) ? "Releases" : "Environment";

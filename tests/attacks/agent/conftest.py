@@ -11,7 +11,7 @@ from attacks.agent.canary import Canary
 
 @pytest.fixture
 def canary(tmp_path: Path) -> Iterator[Canary]:
-    """A tree that is the same, byte by byte, when the test ends."""
+    """Return a tree that is the same, byte by byte, when the test ends."""
     found = Canary(tmp_path / "outside")
     yield found
     found.require_untouched()
@@ -19,7 +19,7 @@ def canary(tmp_path: Path) -> Iterator[Canary]:
 
 @pytest.fixture
 def base() -> Iterator[Path]:
-    """A directory of root's that everybody may enter, which those of pytest are not."""
+    """Return a directory of root's that everybody may enter, which those of pytest are not."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         directory.chmod(0o755)

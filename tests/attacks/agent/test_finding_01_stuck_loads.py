@@ -37,7 +37,7 @@ def spool(tmp_path: Path) -> Spool:
 
 @contextmanager
 def load_of(spool: Spool, order_id: int, mode: str = "exclusive") -> Iterator[subprocess.Popen[bytes]]:
-    """A process that keeps the locks of an order and of the node open, as a load does."""
+    """Start a process that keeps the locks of an order and of the node open, as a load does."""
     directory = spool.files(order_id).directory
     directory.mkdir()
     locks = (spool.lock_node("shared" if mode == "shared" else "exclusive"), lock_order(directory))
@@ -53,7 +53,7 @@ def load_of(spool: Spool, order_id: int, mode: str = "exclusive") -> Iterator[su
 
 @contextmanager
 def frozen_ext4(base: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
-    """An approved directory with a file system of its own, and what freezes it until the end of the block."""
+    """Mount a file system on an approved directory; yield it, and what freezes it until the end of the block."""
     image, target = base / "image", base / "target"
     target.mkdir()
     image.touch()
@@ -90,7 +90,7 @@ def test_an_agent_that_was_started_again_finds_the_load_of_an_order_that_was_set
 
 @contextmanager
 def left_of(directory: Path, phase: dict[str, Any]) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that has closed the locks it inherited, of an order whose runner could not kill it and has exited."""
+    """Start a process without the locks it inherited, of an order whose runner could not kill it and has exited."""
     with subprocess.Popen(["sleep", "600"]) as child:
         try:
             stat = processes.stat_of(child.pid)
@@ -214,21 +214,21 @@ def test_a_process_whose_first_thread_has_ended_before_the_others_is_alive_and_h
 
 
 def test_the_agent_reports_what_holds_its_node_and_nothing_while_an_order_loads_it(own_agent: AgentRig) -> None:
-    heard = own_agent.gateway.stuck
-    own_agent.gateway.until(lambda: heard and heard[-1] == ())
+    reports = own_agent.gateway.stuck
+    own_agent.gateway.until(lambda: reports and reports[-1] == ())
     with load_of(Spool(own_agent.state), 7) as child:
-        own_agent.gateway.until(lambda: heard[-1])
-        (found,) = heard[-1] or ()
+        own_agent.gateway.until(lambda: reports[-1])
+        (found,) = reports[-1] or ()
         assert (found.order_id, found.pid) == (7, child.pid)
         own_agent.kill()
         own_agent.start()
-        own_agent.gateway.until(lambda: heard[-1])
-    own_agent.gateway.until(lambda: heard[-1] == ())
+        own_agent.gateway.until(lambda: reports[-1])
+    own_agent.gateway.until(lambda: reports[-1] == ())
     order_id = own_agent.offer("fio", FIO)
     own_agent.gateway.until_running(order_id)
-    assert heard[-1] is None
+    assert reports[-1] is None
     own_agent.gateway.result(order_id)
-    own_agent.gateway.until(lambda: heard[-1] == ())
+    own_agent.gateway.until(lambda: reports[-1] == ())
 
 
 def test_who_ends_all_processes_of_a_node_does_not_hide_that_one_of_them_is_stuck(tmp_path: Path) -> None:

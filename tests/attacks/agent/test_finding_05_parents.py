@@ -49,7 +49,7 @@ while not (home / "exchanged").exists():
 
 @pytest.fixture
 def home(base: Path) -> Path:
-    """The directory of alice, with one of root's in it that was made for benchmarks."""
+    """Return the directory of alice, with one of root's in it that was made for benchmarks."""
     directory = base / "alice"
     (directory / "bench").mkdir(parents=True)
     os.chown(directory, ALICE, ALICE)
@@ -58,7 +58,7 @@ def home(base: Path) -> Path:
 
 @contextmanager
 def as_alice() -> Iterator[None]:
-    """Alice's own agent."""
+    """Become alice, as in an agent of her own."""
     os.seteuid(ALICE)
     try:
         yield
@@ -163,9 +163,9 @@ def test_a_tool_that_another_user_could_exchange_is_not_started(
     ending = rig.run([step(str(tool), name="write")])
     assert (ending["outcome"], ending["code"]) == ("failed", "tool_missing")
     assert f"{home} belongs to user {ALICE}, who could exchange what lies below it; chown 0 {home}" in ending["reason"]
-    told = SystemReader().read(CommandWant((str(tool), "--version"), "tool"))
-    assert isinstance(told, Unavailable)
-    assert f"{home} belongs to user {ALICE}" in told.because
+    answer = SystemReader().read(CommandWant((str(tool), "--version"), "tool"))
+    assert isinstance(answer, Unavailable)
+    assert f"{home} belongs to user {ALICE}" in answer.because
     assert not (tmp_path / "started").exists()
 
 
@@ -197,13 +197,13 @@ def test_a_listed_path_that_another_user_could_exchange_makes_its_workload_unava
     }
     (home / "bench" / "file").touch()
     (home / "bench" / "tool").touch(mode=0o755)
-    found = {told.name: told for told in announcements(SystemReader(), settings)}
+    found = {one.name: one for one in announcements(SystemReader(), settings)}
     for name in settings:
         assert not found[name].available
         assert f"{home} belongs to user {ALICE}" in str(found[name].unavailable_because)
 
 
-def test_what_is_told_to_prometheus_follows_no_link_of_whoever_owns_the_directory(home: Path, tmp_path: Path) -> None:
+def test_the_file_for_prometheus_follows_no_link_of_whoever_owns_the_directory(home: Path, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("of root alone")
     os.chown(home / "bench", ALICE, ALICE)

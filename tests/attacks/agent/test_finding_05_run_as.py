@@ -39,7 +39,7 @@ _DAC_OVERRIDE, _DAC_READ_SEARCH = 1, 2
 
 @pytest.fixture
 def as_user(base: Path) -> Iterator[Rig]:
-    """An order whose loads an ordinary user runs, on a target of that user."""
+    """Make an order whose loads an ordinary user runs, on a target of that user."""
     rig = Rig(base, run_as=IDS)
     os.chown(rig.target, USER, USER)
     yield rig
@@ -177,13 +177,13 @@ def test_output_that_a_load_replaced_by_a_link_or_a_pipe_is_not_read(tmp_path: P
     files.scratch.mkdir(parents=True)
     secret = tmp_path / "secret"
     secret.write_text("of root alone")
-    (files.scratch / "plain").write_text("told")
+    (files.scratch / "plain").write_text("output")
     (files.scratch / "link").symlink_to(secret)
     (files.scratch / "hard").hardlink_to(secret)
     (files.scratch / "away").symlink_to(tmp_path)
     os.mkfifo(files.scratch / "pipe")
     output = SpooledOutput(files)
-    assert output.file(0, files.scratch / "plain") == "told"
+    assert output.file(0, files.scratch / "plain") == "output"
     for name in ("link", "hard", "away/secret", "pipe", "absent"):
         assert output.file(0, files.scratch / name) is None
 
@@ -223,7 +223,7 @@ def test_what_root_left_before_is_named_with_the_remedy_and_left_alone(as_user: 
 def test_a_tool_that_the_user_may_not_start_makes_its_workload_unavailable(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Root may start all of these, and would be told a version."""
+    """Root may start all of these, and would get a version."""
     for name in ("fio", "dd"):
         (base / name).write_text(f"#!/bin/sh\necho {name}-3.35 by $(id -u)\n")
     (base / "fio").chmod(0o700)
@@ -232,13 +232,13 @@ def test_a_tool_that_the_user_may_not_start_makes_its_workload_unavailable(
     metrics = {"rate": {"title": "Rate", "unit": "bytes_per_second", "better": "higher", "json_path": "rate"}}
     commands = {"own": {"argv": [str(base / "fio")], "metrics": metrics}}
     settings: dict[str, dict[str, Any]] = {"command": {"commands": commands}}
-    found = {told.name: told for told in announcements(SystemReader(), settings, IDS)}
+    found = {one.name: one for one in announcements(SystemReader(), settings, IDS)}
     assert (found["fio"].available, found["command"].available) == (False, False)
     started = f"{base / 'fio'} cannot be started by user {USER}, who runs the loads"
     assert found["fio"].unavailable_because == f"{started}: Permission denied; let that user execute it"
     assert found["command"].unavailable_because == f"{started}; let that user execute it"
     assert (found["dd"].available, found["dd"].tool_version) == (True, f"dd-3.35 by {USER}")
-    by_root = {told.name: told.available for told in announcements(SystemReader(), settings)}
+    by_root = {one.name: one.available for one in announcements(SystemReader(), settings)}
     assert (by_root["fio"], by_root["command"]) == (True, True)
 
 
@@ -255,7 +255,7 @@ def test_programs_of_the_agents_own_are_available_where_the_user_can_read_them(
     python = shutil.which("python3", path="/usr/bin")
     monkeypatch.setattr(sys, "executable", python)
     monkeypatch.setattr(registry, "RUNNER", runner / "__main__.py")
-    found = {told.name: told for told in announcements(SystemReader(), {}, IDS)}
+    found = {one.name: one for one in announcements(SystemReader(), {}, IDS)}
     for name in ("create", "stream", "fill"):
         assert found[name].available == (mode == 0o755), found[name].unavailable_because
     assert found["dd"].available
@@ -311,7 +311,7 @@ def test_a_user_who_was_found_stays_while_the_list_of_users_does_not_answer(
     assert find_load_user(AgentConfig(), LoadUser((), "root")).ids == (991, 991, 991, 6)
 
 
-def test_without_the_default_user_root_goes_on_and_is_told_the_one_command(users: Callable[..., None]) -> None:
+def test_without_the_default_user_root_goes_on_and_reads_the_one_command(users: Callable[..., None]) -> None:
     users(root=0)
     found = find_load_user(AgentConfig())
     assert (found.ids, found.is_usable) == ((), True)

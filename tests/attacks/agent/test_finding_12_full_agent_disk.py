@@ -178,7 +178,7 @@ def test_room_that_is_set_aside_is_there_and_counts_as_no_unsent_result(
     assert os.statvfs(state).f_bavail * os.statvfs(state).f_frsize > after_bytes + HEADROOM_BYTES // 2
 
 
-def test_an_end_that_nobody_wrote_down_is_told_as_that(node: NodeRig, target: Path) -> None:
+def test_an_end_that_nobody_wrote_down_is_reported_as_that(node: NodeRig, target: Path) -> None:
     order = node.order("dd", DD, target)
     node.spool.keep_order(order)
     node.runs._add(order)
@@ -228,7 +228,7 @@ def quota(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     return use_up
 
 
-def test_a_quota_that_is_used_up_is_told_like_a_full_disk(
+def test_a_quota_that_is_used_up_is_reported_like_a_full_disk(
     state: Path, target: Path, quota: Callable[[bool], None]
 ) -> None:
     words = (
@@ -238,8 +238,8 @@ def test_a_quota_that_is_used_up_is_told_like_a_full_disk(
     config = parse_config({"state_directory": str(state), "approved_directories": [str(target)]})
     spool = Spool(state)
     spool.prepare()
-    told: list[str | None] = []
-    with closing(Heard(told)) as transport:
+    problems: list[str | None] = []
+    with closing(Heartbeats(problems)) as transport:
         speaker = Speaker(transport, spool, ServerClock(), "instance-1", "boot-id-1")
         speaker.beat(1, ())
         quota(True)
@@ -249,7 +249,7 @@ def test_a_quota_that_is_used_up_is_told_like_a_full_disk(
         (found,) = [finding for finding in examine(config) if finding.name == "state directory"]
         quota(False)
         speaker.beat(3, ())
-    assert told == [None, words, None]
+    assert problems == [None, words, None]
     assert (found.state, f"{found.sentence}; {found.remedy}") == (State.MISSING, words)
     assert not (state / "headroom").exists()
 
@@ -259,31 +259,31 @@ def test_an_order_for_whose_record_the_quota_lacks_is_claimed_again_and_the_hear
 ) -> None:
     spool = Spool(state)
     spool.prepare()
-    told: list[str | None] = []
+    problems: list[str | None] = []
 
     def refuse(_: object) -> None:
         quota(True)
         raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
 
-    with closing(Heard(told)) as transport:
+    with closing(Heartbeats(problems)) as transport:
         speaker = Speaker(transport, spool, ServerClock(), "instance-1", "boot-id-1")
         monkeypatch.setattr(spool, "keep_order", refuse)
         assert speaker.claim(1, 10) == ClaimUnanswered(1, 10)
         speaker.beat(1, ())
     assert transport.claims == 1
-    assert "Disk quota exceeded" in str(told[0])
+    assert "Disk quota exceeded" in str(problems[0])
 
 
-class Heard(Transport):
-    """A server that takes heartbeats and gives orders."""
+class Heartbeats(Transport):
+    """Takes heartbeats and gives orders, as a server does."""
 
-    def __init__(self, told: list[str | None]) -> None:
+    def __init__(self, problems: list[str | None]) -> None:
         super().__init__("http://127.0.0.1:1", "token", None)
-        self._told = told
+        self._problems = problems
         self.claims = 0
 
     def beat(self, request: BeatRequest) -> BeatReply:
-        self._told.append(request.problem)
+        self._problems.append(request.problem)
         return BeatReply(
             server_time=datetime.now(UTC), beat_seconds=5.0, orders=(), oldest_offer_seconds=None, hello_wanted=False
         )

@@ -15,7 +15,7 @@ from iotide_agent.spool import AgentRunsError, Spool
 
 @pytest.fixture
 def spool(tmp_path: Path) -> Spool:
-    """The state directory of an agent that the server accepted."""
+    """Return the state directory of an agent that the server accepted."""
     made = Spool(tmp_path / "state")
     made.prepare()
     made.keep_instance("instance-1")
@@ -55,7 +55,7 @@ def test_a_copy_is_not_started_beside_a_load_that_outlived_its_agent(spool: Spoo
 
 
 def test_a_copy_that_is_started_all_the_same_does_not_succeed_the_agent(spool: Spool) -> None:
-    """Where the original is out of sight, as in another container: the server refuses it while the agent is heard."""
+    """An original in another container is out of sight; the server refuses the copy while its agent is online."""
     copy = copied(spool)
     assert (spool.last_instance(), copy.last_instance()) == ("instance-1", None)
     # Once the server has accepted it, it is the node's agent, and no copy any more.

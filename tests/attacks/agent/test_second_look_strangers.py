@@ -53,7 +53,7 @@ def start() -> Iterator[Started]:
 
 @pytest.fixture
 def lock() -> Iterator[Path]:
-    """A file that a stranger may open by this name, as one can in a mount namespace."""
+    """Make a file that a stranger may open by this name, as one can in a mount namespace."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         file = Path(name) / "lock"

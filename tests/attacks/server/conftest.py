@@ -9,5 +9,5 @@ from factories.site import Site
 
 @pytest.fixture
 def plant(make_site: Callable[..., Site]) -> Site:
-    """Two nodes."""
+    """Make a cluster of two nodes at work."""
     return make_site()

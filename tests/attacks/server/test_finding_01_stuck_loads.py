@@ -29,13 +29,13 @@ def running(plant: Site, number: int) -> tuple[SimulatedAgent, Offered]:
 
 
 def get_stuck(agent: SimulatedAgent, offer: Offered) -> None:
-    """Its agent ends the order although the load cannot be killed."""
+    """End the order although the load cannot be killed, as its agent does."""
     result = agent.result(offer, Outcome.FAILED, reason=SENTENCE, reason_code="stuck")
     agent.hand_in(offer, result)
 
 
 def stuck(plant: Site, *, target: str = "nfs", exclusive: str = "node+target") -> tuple[SimulatedAgent, Offered]:
-    """A run on node 1 whose load cannot be killed."""
+    """Start a run on node 1 whose load cannot be killed."""
     plant.add_runs([1], target=target, exclusive=exclusive)
     plant.start()
     agent, offer = running(plant, 1)
@@ -55,8 +55,8 @@ def report(plant: Site, offer: Offered | None, process: str = "dd") -> StuckLoad
     )
 
 
-def tell_free(plant: Site, agent: SimulatedAgent) -> None:
-    """A heartbeat that nothing is left, later than any that was sent before the load was found to be stuck."""
+def report_free(plant: Site, agent: SimulatedAgent) -> None:
+    """Send a heartbeat that nothing is left, later than any from before the load was found to be stuck."""
     plant.clock.move(60)
     plant.hear_of_all()
     agent.beat(stuck=())
@@ -81,7 +81,7 @@ def test_leases_on_node_and_target_stay_until_the_agent_says_that_nothing_is_lef
     assert plant.why_waiting(elsewhere).startswith(
         f"target nfs: run {offer.run_id} cannot be killed on node n1 and may still write there"
     )
-    tell_free(plant, agent)
+    report_free(plant, agent)
     assert leases(plant) == []
     assert sorted(plant.start()) == [elsewhere, healthy]
 
@@ -91,7 +91,7 @@ def test_a_heartbeat_that_was_under_way_when_the_load_got_stuck_frees_nothing(pl
     agent.beat(stuck=())
     agent.beat()
     assert (leases(plant), plant.node(1).stuck is None) == (["node", "target", "cluster"], False)
-    tell_free(plant, agent)
+    report_free(plant, agent)
     assert (leases(plant), plant.node(1).stuck) == ([], None)
 
 
@@ -129,7 +129,7 @@ def test_of_a_gang_the_other_nodes_are_freed_and_the_stuck_one_is_not(make_site:
     waits = plant.add_runs([3], target="nfs", exclusive="node")[0]
     free = plant.add_runs([1])[0]
     assert plant.start() == [free]
-    tell_free(plant, two)
+    report_free(plant, two)
     assert plant.start() == [waits]
 
 
@@ -138,7 +138,7 @@ def test_a_node_with_several_slots_is_offered_nothing_either(make_site: Callable
     agent, _ = stuck(plant, target="scratch", exclusive="none")
     beside = plant.add_runs([1], exclusive="none")[0]
     assert plant.start() == []
-    tell_free(plant, agent)
+    report_free(plant, agent)
     assert plant.start() == [beside]
 
 
@@ -169,7 +169,7 @@ def test_what_outlives_an_order_that_ended_otherwise_makes_its_node_stuck_and_ke
     elsewhere = plant.add_runs([2], target="nfs", exclusive="node")[0]
     agent.beat(stuck=[report(plant, offer)])
     assert plant.start() == []
-    tell_free(plant, agent)
+    report_free(plant, agent)
     assert plant.start() == [elsewhere]
 
 
@@ -267,7 +267,7 @@ def test_an_operator_reads_what_follows_and_frees_just_that(plant: Site, pages: 
     refused = pages.get(path, status=409)
     assert refused["error"]["code"] == "node_not_stuck"
     assert "node_freed" in str(pages.get("/audit"))
-    tell_free(plant, agent)
+    report_free(plant, agent)
     assert plant.start() == [healthy]
 
 
@@ -315,7 +315,7 @@ def test_a_node_does_not_take_back_what_an_old_order_or_an_operator_gave_back(
 
 
 def listen(plant: Site) -> None:
-    """A channel of the cluster and one of all clusters."""
+    """Add a channel of the cluster and one of all clusters."""
     with plant.database.transaction() as session:
         session.add_all(
             Channel(cluster_id=cluster_id, name=f"c{cluster_id}", kind="webhook", settings={}, sealed=None)
@@ -323,7 +323,7 @@ def listen(plant: Site) -> None:
         )
 
 
-def told_texts(plant: Site) -> list[str]:
+def delivered_texts(plant: Site) -> list[str]:
     with plant.database.transaction() as session:
         return list(session.scalars(text("SELECT text FROM delivery ORDER BY id")))
 
@@ -335,11 +335,11 @@ def test_a_node_that_changes_its_word_sends_one_message_an_hour(plant: Site) -> 
         plant.clock.move(60)
         agent.beat(stuck=())
         agent.beat(stuck=[report(plant, offer)])
-    assert len(told_texts(plant)) == 2
+    assert len(delivered_texts(plant)) == 2
     plant.clock.move(3600)
     agent.beat(stuck=())
     agent.beat(stuck=[report(plant, offer)])
-    assert len(told_texts(plant)) == 4
+    assert len(delivered_texts(plant)) == 4
 
 
 @pytest.mark.parametrize(
@@ -358,18 +358,18 @@ def test_the_message_says_what_ends_it(plant: Site, wire_version: int, launcher:
     plant.change("UPDATE node SET wire_version = :version WHERE id = :id", version=wire_version, id=agent.node_id)
     plant.change("UPDATE cluster SET launcher = :launcher WHERE id = :id", launcher=launcher, id=plant.cluster_id)
     get_stuck(agent, offer)
-    assert remedy in told_texts(plant)[0]
+    assert remedy in delivered_texts(plant)[0]
 
 
-def test_the_channels_of_its_cluster_are_told_once(plant: Site) -> None:
+def test_the_channels_of_its_cluster_are_notified_once(plant: Site) -> None:
     listen(plant)
     agent, offer = stuck(plant)
     agent.beat(stuck=[report(plant, offer)])
     agent.beat(stuck=[report(plant, offer)])
     with plant.database.transaction() as session:
-        told = session.execute(text("SELECT kind, subject, text, path FROM delivery")).all()
-    assert len(told) == 2
-    assert {(row.kind, row.subject, row.path) for row in told} == {
+        deliveries = session.execute(text("SELECT kind, subject, text, path FROM delivery")).all()
+    assert len(deliveries) == 2
+    assert {(row.kind, row.subject, row.path) for row in deliveries} == {
         ("stuck", "blade: node n1 is stuck", f"/nodes/{agent.node_id}")
     }
-    assert DD in told[0].text
+    assert DD in deliveries[0].text

@@ -40,7 +40,7 @@ Receive = Callable[[], Awaitable[Message]]
 
 
 def routes_with_bodies(app: FastAPI) -> list[DeclaredRoute]:
-    """Those that read one."""
+    """Return those that read one."""
     reading = {
         f"{method} {context.path}"
         for context in iter_route_contexts(app.routes)
@@ -51,7 +51,7 @@ def routes_with_bodies(app: FastAPI) -> list[DeclaredRoute]:
 
 
 async def status_of(app: FastAPI, method: str, path: str, headers: Mapping[str, str], receive: Receive) -> int:
-    """What is answered to a head."""
+    """Return the status that is answered to a head."""
     statuses: list[int] = []
 
     async def send(message: Message) -> None:
@@ -125,7 +125,7 @@ def test_what_anybody_may_send_is_short(shared_app: FastAPI) -> None:
 
 
 def arriving(body: bytes, looks: Callable[[], object]) -> Receive:
-    """A body in two parts; before the second one it is looked, and after it the client waits."""
+    """Send a body in two parts; call `looks` before the second one, and wait after it."""
     parts = [body[: len(body) // 2], body[len(body) // 2 :]]
 
     async def receive() -> Message:

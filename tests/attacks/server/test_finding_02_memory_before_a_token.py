@@ -35,7 +35,7 @@ PIECE: Final = 64 * 1024
 
 
 def filled(head: bytes, piece: bytes, tail: bytes) -> bytes:
-    """JSON of nearly SIZE_BYTES."""
+    """Return JSON of nearly SIZE_BYTES."""
     room = SIZE_BYTES - len(head) - len(tail) - len(piece)
     return head + piece * (room // len(piece)) + piece.strip(b",") + tail
 
@@ -57,15 +57,15 @@ class Api:
     port: int
 
     def memory_bytes(self) -> int:
-        """What all of its processes have resident now."""
+        """Return what all of its processes have resident now."""
         return sum(map(_resident_bytes, family(self.pid)))
 
     def get(self, path: str, **headers: str) -> int:
-        """The status, on a connection of its own."""
+        """Return the status, on a connection of its own."""
         return httpx.get(f"http://127.0.0.1:{self.port}{path}", headers=headers, timeout=60).status_code
 
     def post(self, path: str, token: str | None, body: bytes) -> tuple[int, str]:
-        """Status and code of the error; (0, "") where the server ended the connection while the body was sent."""
+        """Return status and code of the error; (0, "") where the server ended the connection during the body."""
         head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         proof = f"Authorization: Bearer {token}\r\n" if token else ""
         with socket.create_connection(("127.0.0.1", self.port), timeout=60) as line:
@@ -129,7 +129,7 @@ def api(migrated_url: str, redis_server: PrivateRedis, empty_all: Callable[[], N
 
 
 def attack(api: Api, token: str | None, body: bytes, path: str = FINISH) -> tuple[int, set[tuple[int, str]], set[int]]:
-    """Growth of memory at its highest, what the attackers were answered, and what others were meanwhile."""
+    """Return the highest growth of memory, and the answers to the attackers and to others meanwhile."""
     before, highest, statuses = api.memory_bytes(), 0, set[int]()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         sent = [pool.submit(api.post, path, token, body) for _ in range(AT_ONCE)]

@@ -22,7 +22,7 @@ TEXT: Final = {"type": "string", "default": "b"}
 
 
 def workload(name: str, **changes: object) -> WorkloadAnnouncement:
-    """One that needs as much space whatever its options are."""
+    """Return one that needs the same space whatever its options are."""
     return made_up(name, **{"bytes_needed": Number.of(1), "bytes_moved": Number.of(1)} | changes)
 
 
@@ -31,13 +31,13 @@ def with_option(**option: object) -> dict[str, Any]:
 
 
 def doubling(levels: int) -> dict[str, Any]:
-    """A schema whose judgement takes 2 to the power of `levels` steps."""
+    """Return a schema whose judgement takes 2 to the power of `levels` steps."""
     halves = {f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(levels)}
     return {**with_option(**{"$ref": "#/$defs/d0"}), "$defs": {**halves, f"d{levels}": TEXT}}
 
 
 def doubling_by_choice(levels: int) -> dict[str, Any]:
-    """A schema that has 2 to the power of `levels` parts once definitions are where they are used."""
+    """Return a schema that has 2 to the power of `levels` parts once definitions are where they are used."""
     halves = {f"d{level}": {"anyOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(levels)}
     return {**with_option(**{"$ref": "#/$defs/d0"}), "$defs": {**halves, f"d{levels}": TEXT}}
 
@@ -164,7 +164,7 @@ def test_definitions_of_honest_plug_ins_are_written_where_they_are_used(clusters
 
 
 def choices(levels: int) -> dict[str, Any]:
-    """A schema of 8 to the power of `levels` alternatives, none of which a number is."""
+    """Return a schema of 8 to the power of `levels` alternatives, none of which a number is."""
     return {"type": "string"} if levels == 0 else {"anyOf": [choices(levels - 1)] * 8}
 
 
@@ -186,7 +186,7 @@ def test_many_alternatives_meet_few_values(clusters: TwoClusters) -> None:
 
 
 def summed(levels: int) -> Expression:
-    """An expression of 16 to the power of `levels` names."""
+    """Return an expression of 16 to the power of `levels` names."""
     return Option.of("size") if levels == 0 else Operation(op="+", args=(summed(levels - 1),) * 16)
 
 

@@ -101,8 +101,8 @@ def test_a_node_gives_no_workload_of_iotide_another_title(clusters: TwoClusters)
     clusters.say("beta", honest)
     shown = [clusters.catalogue(name)["fio"] for name in ("alpha", "beta")]
     assert {one["schema_sha256"] for one in shown} == {honest.schema_sha256}
-    told = [(one["title"], one["description"], one["tool"]) for one in shown]
-    assert told == [(honest.title, honest.description, honest.tool)] * 2
+    texts = [(one["title"], one["description"], one["tool"]) for one in shown]
+    assert texts == [(honest.title, honest.description, honest.tool)] * 2
 
 
 def test_a_revision_that_this_server_does_not_know_is_rejected_with_the_remedy(clusters: TwoClusters) -> None:

@@ -35,7 +35,7 @@ def piece(started_at: datetime, *values: float, counter: str = "load1") -> Curve
 
 @contextmanager
 def little_memory() -> Iterator[None]:
-    """This process gets no more memory than it has, but for half a gigabyte."""
+    """Give this process half a gigabyte of memory more than it has, and no more."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     used_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * PAGE_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (used_bytes + ROOM_BYTES, before[1]))

@@ -42,7 +42,7 @@ def descendants(pid: int) -> list[int]:
 
 @pytest.fixture
 def secret() -> Iterator[Path]:
-    """A file of root's, where everybody may look for it."""
+    """Make a file of root's, where everybody may look for it."""
     with NamedTemporaryFile(prefix="iotide-") as file:
         if not IS_ROOT:
             os.fchmod(file.fileno(), 0)

@@ -61,7 +61,7 @@ def test_the_peers_of_a_campaign_with_very_many_cells_are_judged(session: Sessio
 
 @pytest.fixture(params=LogFormat)
 def logged(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
-    """What a worker logs, in either form; structlog is restored afterwards."""
+    """Return what a worker logs, in either form; structlog is restored afterwards."""
     stream = io.StringIO()
     configure_logs("worker", request.param, stream)
     yield stream

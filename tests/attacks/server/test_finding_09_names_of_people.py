@@ -67,7 +67,7 @@ class Culprit:
         self.by_token = made.headers
 
     def ask(self, route: DeclaredRoute) -> int:
-        """The status of the request that the table of access has for the route."""
+        """Return the status of the request that the table of access has for the route."""
         request = REQUESTS[str(route)]
         ids = {**self.site.ids, **{name: self.site.ids[key] for name, key in request.names.items()}}
         url = f"{route.url(ids)}?{request.query.format(**ids)}"
@@ -88,7 +88,7 @@ class Culprit:
             session.execute(text(statement), self.site.ids)
 
     def stored(self) -> set[str]:
-        """The columns that hold the name or the label."""
+        """Return the columns that hold the name or the label."""
         with self.database.transaction() as session:
             found = set()
             for table in metadata.sorted_tables:
@@ -102,8 +102,8 @@ class Culprit:
                 found |= {f"{table.name}.{column}" for column in columns}
         return found
 
-    def told(self, headers: Mapping[str, str], only: Collection[str] | None = None) -> set[str]:
-        """The routes whose answer, about any of the things that there are, has the name or the label."""
+    def naming(self, headers: Mapping[str, str], only: Collection[str] | None = None) -> set[str]:
+        """Return the routes whose answer, about any of the things that there are, has the name or the label."""
         wanted = [
             (str(route).replace(API, ""), url, REQUESTS[str(route)].streams)
             for route in declared_routes(self.app)
@@ -111,9 +111,9 @@ class Culprit:
             if only is None or str(route).replace(API, "") in only
             for url in self._urls(route)
         ]
-        return asyncio.run(self._told(wanted, headers))
+        return asyncio.run(self._naming(wanted, headers))
 
-    async def _told(self, wanted: Sequence[tuple[str, str, bool]], headers: Mapping[str, str]) -> set[str]:
+    async def _naming(self, wanted: Sequence[tuple[str, str, bool]], headers: Mapping[str, str]) -> set[str]:
         found = set()
         for route, url, streams in wanted:
             self.app.state.database = Database(self.database.engine) if streams else self.database
@@ -138,7 +138,7 @@ class Culprit:
 
 @pytest.fixture
 def culprit(site: AccessSite, shared_app: FastAPI, taken_back: TakenBack) -> Iterator[Culprit]:
-    """Where everybody may read."""
+    """Let everybody read."""
     shared_app.state.public_read = True
     yield Culprit(site, shared_app, taken_back)
     shared_app.state.public_read = False
@@ -192,7 +192,7 @@ def give_a_node_up(culprit: Culprit) -> set[str]:
 
 def lose_a_run_for_good(culprit: Culprit) -> set[str]:
     """Call a node dead in the last attempt of a run that would have given a series a point, and twice a schedule's."""
-    told = give_a_node_up(culprit)
+    routes = give_a_node_up(culprit)
     culprit.change(
         "UPDATE run SET state = 'failed', validity = 'valid', ended_at = now(), reason_code = lost.reason_code,"
         " reason = lost.reason, reason_actor = lost.reason_actor"
@@ -206,11 +206,11 @@ def lose_a_run_for_good(culprit: Culprit) -> set[str]:
         "INSERT INTO firing (schedule_id, planned_at, fired_at, campaign_id)"
         " SELECT :schedule_id, now(), now(), campaign_id FROM run WHERE id = :measured_run_id"
     )
-    return told | {"GET /series/{series_id}/points", "GET /board"}
+    return routes | {"GET /series/{series_id}/points", "GET /board"}
 
 
 def take_things_in_hand(culprit: Culprit) -> set[str]:
-    """Drain, maintain, tell of an event, take and judge an alert, plan and publish."""
+    """Drain, maintain, add an event, take and judge an alert, plan and publish."""
     culprit.do("PUT /drain", {"reason": "all stops"})
     culprit.do("PUT /clusters/{cluster_id}/drain", {"reason": "it stops"})
     culprit.do("PUT /targets/{target_id}/drain", {"reason": "its disk is replaced"})
@@ -238,9 +238,9 @@ def take_things_in_hand(culprit: Culprit) -> set[str]:
 def test_nobody_learns_who_did_it_and_who_is_signed_in_does(
     culprit: Culprit, deeds: Callable[[Culprit], set[str]]
 ) -> None:
-    told = deeds(culprit)
-    assert culprit.told({}) == set()
-    assert culprit.told(culprit.by_browser, told) == told
+    routes = deeds(culprit)
+    assert culprit.naming({}) == set()
+    assert culprit.naming(culprit.by_browser, routes) == routes
 
 
 def test_a_schedule_whose_owner_lost_the_role_says_so_without_a_name(culprit: Culprit) -> None:
@@ -254,7 +254,7 @@ def test_a_schedule_whose_owner_lost_the_role_says_so_without_a_name(culprit: Cu
     firings = culprit.site.client.get(f"{API}/schedules/{culprit.site.ids['schedule_id']}/firings")
     (firing,) = firings.json()["items"]
     assert firing["problem"].startswith("the schedule's owner is not operator in this cluster")
-    assert culprit.told({}, {"GET /schedules", "GET /schedules/{schedule_id}/firings"}) == set()
+    assert culprit.naming({}, {"GET /schedules", "GET /schedules/{schedule_id}/firings"}) == set()
 
 
 def test_no_sentence_is_written_with_the_name_of_who_asks() -> None:
@@ -278,5 +278,5 @@ def test_what_the_previous_release_stores_while_it_goes_on_is_not_shown(culprit:
     culprit.change("INSERT INTO run_event (run_id, kind, text) VALUES (:run_id, 'added', 'added by zzsecretperson')")
     culprit.change("UPDATE node SET problem = 'zzsecretperson revoked alpha-n1 at noon' WHERE id = :node_id")
     seen = {"GET /runs", "GET /runs/{run_id}", "GET /runs/{run_id}/events", "GET /nodes", "GET /nodes/{node_id}"}
-    assert culprit.told(culprit.by_browser, seen) == seen
-    assert culprit.told({}, seen) == set()
+    assert culprit.naming(culprit.by_browser, seen) == seen
+    assert culprit.naming({}, seen) == set()

@@ -15,7 +15,7 @@ from iotide_server.settings import Settings
 
 @pytest.fixture
 def impatient(shared_app: FastAPI, client: TestClient, database_url: str, database: Database) -> Iterator[TestClient]:
-    """The API, whose statements may take a fifth of a second."""
+    """Return the API, whose statements may take a fifth of a second."""
     engine = open_engine(database_url, statement_seconds=0.2)
     shared_app.state.database = Database(engine)
     yield client

@@ -150,7 +150,7 @@ def test_the_stores_are_those_of_the_settings() -> None:
 
 @pytest.fixture
 def client(client: TestClient, shared_app: FastAPI, clock: MovedClock) -> Iterator[TestClient]:
-    """The API of an installation that has a key, and whose messages may go to loopback."""
+    """Return the API of an installation that has a key, and whose messages may go to loopback."""
     state = shared_app.state
     before = state.vault, state.reach, state.office
     state.vault, state.reach = Vault(base64.b64encode(b"v" * 32).decode()), Reach(loopback=True)
@@ -161,7 +161,7 @@ def client(client: TestClient, shared_app: FastAPI, clock: MovedClock) -> Iterat
 
 @pytest.fixture
 def banner() -> Iterator[int]:
-    """The port of a service that speaks neither HTTP nor SMTP and says a secret to whoever connects."""
+    """Yield the port of a service that speaks neither HTTP nor SMTP and sends a secret to whoever connects."""
 
     class Handler(StreamRequestHandler):
         def handle(self) -> None:
@@ -179,13 +179,13 @@ def banner() -> Iterator[int]:
 
 @pytest.fixture
 def boss(client: TestClient, admin: Person, make_person: Callable[..., Person]) -> Person:
-    """An administrator of one cluster."""
+    """Make an administrator of one cluster."""
     cluster = client.post("/api/v1/clusters", json={"name": "blade"}, headers=admin.headers).json()
     return make_person("bo", Role.ADMIN, cluster["id"])
 
 
 def word_of_test(client: TestClient, who: Person, receiver: dict[str, Any]) -> tuple[int, str]:
-    """A new channel of the caller's cluster, and what a test of it says."""
+    """Add a channel to the caller's cluster and test it; return its id and what the test says."""
     (cluster_id,) = who.principal.grants
     body = {"name": "c", "cluster_id": cluster_id, "receiver": receiver}
     made = client.post(URL, json=body, headers=who.headers).json()
@@ -194,7 +194,7 @@ def word_of_test(client: TestClient, who: Person, receiver: dict[str, Any]) -> t
 
 
 def shown(client: TestClient, who: Person, channel_id: int) -> str:
-    """All that the API shows of the channel and of what went through it."""
+    """Return all that the API shows of the channel and of what went through it."""
     paths = (f"{URL}/{channel_id}", f"{URL}/{channel_id}/deliveries", URL)
     return "".join(client.get(path, headers=who.headers).text for path in paths)
 
@@ -263,7 +263,7 @@ def test_answers_that_earlier_releases_stored_are_taken_apart(empty_engine: Engi
     upgrade(empty_engine, "0050")
     with empty_engine.begin() as connection:
         failures = connection.execute(text("SELECT name, failure FROM channel ORDER BY id")).all()
-        *told, untold = connection.scalar(text("SELECT attempts FROM delivery"))
+        *stored, unsaid = connection.scalar(text("SELECT attempts FROM delivery"))
     assert [tuple(row) for row in failures] == [(words, shown) for words, (shown, _) in expected.items()]
-    assert [(attempt["words"], attempt.get("answer")) for attempt in told] == list(expected.values())
-    assert untold == attempts[-1]
+    assert [(attempt["words"], attempt.get("answer")) for attempt in stored] == list(expected.values())
+    assert unsaid == attempts[-1]

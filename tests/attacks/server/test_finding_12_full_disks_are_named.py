@@ -39,7 +39,7 @@ MIB: Final = 1024**2
 
 @pytest.fixture
 def small_disk() -> Iterator[Path]:
-    """A disk of 8 MiB that everybody may enter, as the server's own user must."""
+    """Mount a disk of 8 MiB that everybody may enter, as the server's own user must."""
     root = Path(tempfile.mkdtemp(prefix="iotide-"))
     try:
         root.chmod(0o755)
@@ -112,8 +112,8 @@ def test_postgresql_s_full_disk_is_a_failure_of_its_own_and_stands_in_the_health
                 *("storage_full", "the disk of the database is full"),
                 "make room there; the service goes on by itself then",
             )
-            told = client.get("/api/v1/health").json()
-            assert (told["status"], told["database"]) == ("degraded", "full")
+            answer = client.get("/api/v1/health").json()
+            assert (answer["status"], answer["database"]) == ("degraded", "full")
             clock.move(120)
             assert client.get("/api/v1/health").json()["database"] == "ok"
         finally:
@@ -144,5 +144,5 @@ def test_redis_whose_append_only_file_has_no_room_is_full_and_not_down(small_dis
                 admin.set("filled", "x" * (MIB // 2))
         assert health._look_at_redis(admin) == "full"
         findings = judge_redis(read_redis(admin, admin), [])
-        (told,) = [finding for finding in findings if finding.check == "redis_persistence"]
-        assert told.sentence.startswith("it cannot write its append-only file and takes no wake-ups")
+        (finding,) = [finding for finding in findings if finding.check == "redis_persistence"]
+        assert finding.sentence.startswith("it cannot write its append-only file and takes no wake-ups")

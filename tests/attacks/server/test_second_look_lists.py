@@ -89,9 +89,9 @@ def test_events_near_a_change_are_the_newest_and_a_count(client: TestClient, adm
         session.flush()
         for minute in range(MOST_NEAR + 5):
             at = NOW + timedelta(days=29, minutes=minute)
-            told = Event(cluster_id=series.cluster_id, kind="manual", since=at, at=at, text=f"event {minute}")
-            told.node_ids = told.target_ids = []
-            session.add(told)
+            event = Event(cluster_id=series.cluster_id, kind="manual", since=at, at=at, text=f"event {minute}")
+            event.node_ids = event.target_ids = []
+            session.add(event)
         session.flush()
         analyse_series(session, series.id)
     (named,) = client.get(f"{API}/changes", headers=admin.headers).json()["items"]
@@ -107,9 +107,9 @@ def test_a_series_is_judged_by_its_newest_events_alone(
         series = history(Measured(session, NOW), levels((12, 100.0)))
         for day in range(5):
             at = NOW + timedelta(days=day, hours=1)
-            told = Event(cluster_id=series.cluster_id, kind="manual", since=at, at=at, text=f"event {day}")
-            told.node_ids = told.target_ids = []
-            session.add(told)
+            event = Event(cluster_id=series.cluster_id, kind="manual", since=at, at=at, text=f"event {day}")
+            event.node_ids = event.target_ids = []
+            session.add(event)
         session.flush()
         analyse_series(session, series.id)
         assert session.query(EventEffect).count() == 3

@@ -36,7 +36,7 @@ FEW: Final = Quotas(waiting_runs=5, waiting_runs_of_person=3, active_schedules=1
 
 @pytest.fixture
 def bounded(database: Database, clock: MovedClock) -> Database:
-    """The database under small quotas, with a cluster."""
+    """Return the database under small quotas, with a cluster."""
     with database.transaction() as session:
         ReadyCluster(session, clock())
     return Database(database.engine, info={IN_SESSION: FEW})
@@ -126,7 +126,7 @@ def test_templates_are_bounded(bounded: Database, grace: Principal, clock: Moved
 
 def test_events_that_people_add_are_bounded_by_day(bounded: Database, grace: Principal, clock: MovedClock) -> None:
     def add(session: Session) -> None:
-        events.tell(session, grace, EventInput(cluster="blade", text="a new switch"), clock())
+        events.add(session, grace, EventInput(cluster="blade", text="a new switch"), clock())
 
     for _ in range(2):
         with bounded.transaction() as session:

@@ -209,8 +209,8 @@ def test_only_the_receiver_of_a_run_says_where_it_receives(database: Database, c
     ready(observer, "192.0.2.66")
     ready(sender, "192.0.2.67")
     agree(sender, receiver)
-    told = ready(sender)
-    assert (told.word, told.endpoint and told.endpoint.address) == (Word.GO, "10.0.0.2")
+    answer = ready(sender)
+    assert (answer.word, answer.endpoint and answer.endpoint.address) == (Word.GO, "10.0.0.2")
     site.change(  # as release 0.2 stored it
         "UPDATE node_order SET endpoint = jsonb_set((SELECT endpoint FROM node_order WHERE id = :receiver),"
         " '{address}', '\"192.0.2.66\"') WHERE id = :observer",

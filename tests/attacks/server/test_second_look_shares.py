@@ -56,7 +56,7 @@ def slow_campaigns(database: Database) -> Iterator[None]:
 
 @pytest.fixture
 def known(client: TestClient, make_person: Callable[..., Person]) -> tuple[Person, Person]:
-    """Two people whose tokens were seen before."""
+    """Return two people whose tokens were seen before."""
     people = make_person("vi", Role.VIEWER), make_person("wo", Role.VIEWER)
     for person in people:
         assert client.get(f"{API}/clusters", headers=person.headers).status_code == 200
@@ -226,7 +226,7 @@ def test_curves_of_too_many_values_are_refused_before_they_are_read(
 
 @pytest.fixture
 def with_vault(shared_app: FastAPI, client: TestClient, clock: MovedClock) -> Iterator[None]:
-    """The API with a key for the secrets of channels."""
+    """Return the API with a key for the secrets of channels."""
     del client
     state = shared_app.state
     before = state.vault, state.office

@@ -26,7 +26,7 @@ ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 def measured(site: Site, count: int) -> None:
-    """Have a run with so many series, and their points."""
+    """Have a run with `count` series, and their points."""
     agent, offer = site.start_load()
     sample = {"metric": "throughput", "value": 1.0, "target_id": None}
     samples = tuple({**sample, "labels": {"operation": f"w{number}"}} for number in range(count))
@@ -59,7 +59,7 @@ def test_the_series_of_one_cluster_take_no_other_off_the_board(
 
 @pytest.fixture
 def with_curves(database: Database, clock: MovedClock) -> Offered:
-    """An order with 40 rows of 10 values of each of two counters, a minute apart."""
+    """Make an order with 40 rows of 10 values of each of two counters, a minute apart."""
     site = Site(database, clock)
     agent, offer = site.start_load()
     pieces = tuple(

@@ -113,7 +113,7 @@ class Stored:
     Attributes:
         kind: of a run's event; elsewhere the reason code.
         shown: to who is signed in; None: as it was before.
-        told: to who is not; None: as it is stored.
+        for_others: to who is not signed in; None: as it is stored.
     """
 
     table: str
@@ -122,7 +122,7 @@ class Stored:
     after: str
     actor: str | None = "user:7"
     shown: str | None = None
-    told: str | None = None
+    for_others: str | None = None
 
 
 DEAD = "called n1 dead, silent since 2026-11-21 10:00:00 UTC"
@@ -135,7 +135,7 @@ SENTENCES = (
     Stored("run", "cancelled_by_person", "cancelled by grace (token gone)", CANCELLED, shown="cancelled by grace"),
     Stored("run", "cancelled_by_person", "cancelled by nobody-known", CANCELLED, None, shown=CANCELLED),
     Stored("run", "node_dead", f"{GAVE_UP}grace {DEAD}", f"{GAVE_UP}an operator {DEAD}"),
-    Stored("run", "exit_code", "cancelled by grace", "cancelled by grace", None, told=CANCELLED),
+    Stored("run", "exit_code", "cancelled by grace", "cancelled by grace", None, for_others=CANCELLED),
     Stored("attempt", "node_revoked", "grace revoked n1 at noon", "an operator revoked n1 at noon"),
     Stored("run_event", "lost", f"n1: lost: grace {DEAD}", f"n1: lost: an operator {DEAD}"),
     Stored("run_event", "added", "added by grace (token lab: 2)", "added by an operator", "token:4"),
@@ -200,7 +200,7 @@ def test_a_stored_sentence_loses_the_name_and_keeps_who_it_was(
             known = f"worded({words}, {actor}, true), worded({words}, {actor}, false)" if actor else "NULL, NULL"
             statement = text(f"SELECT {words}, {actor or 'NULL'}, {known} FROM {one.table} WHERE id = :id")  # noqa: S608
             found = tuple(after.execute(statement, {"id": number}).one())
-            shown = (one.shown or one.before, one.told or one.after)
+            shown = (one.shown or one.before, one.for_others or one.after)
             assert found == ((one.after, one.actor, *shown) if actor else (one.after, None, None, None)), one
 
 

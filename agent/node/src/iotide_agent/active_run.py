@@ -59,7 +59,7 @@ class ActiveRun:
         return self.order.step_role is StepRole.RECEIVER
 
     def ended(self) -> dict[str, Any] | None:
-        """The last word on the run; None while there is none."""
+        """Return how the run ended; None while it has not."""
         return read_json(self.files.exit) or self.last_word
 
     def phase(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def raw_output(run: ActiveRun) -> tuple[ArtefactFact, ...]:
 
 
 def give_up(run: ActiveRun) -> None:
-    """Says the last word that neither the runner nor three attempts to clean up after it could write."""
+    """Write the ending that neither the runner nor three attempts to clean up after it could write."""
     phase: dict[str, Any] = {}
     leftovers = [f"those of {run.files.card}"]
     try:

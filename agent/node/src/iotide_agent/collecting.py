@@ -30,7 +30,7 @@ class Collecting:
         self._instance = instance
 
     def result(self, run: ActiveRun) -> FinishRequest:
-        """The result, with its artefacts in the order's directory; that may take until the disk has room."""
+        """Return the result, with its artefacts in the order's directory; that may take until the disk has room."""
         while (result := self._try(run)) is None:
             time.sleep(ROOM_SECONDS)
         return result

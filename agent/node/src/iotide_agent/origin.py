@@ -1,4 +1,4 @@
-"""Tells a copy of a state directory from the original by where the original was."""
+"""Distinguish a copy of a state directory from the original by where the original was."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +20,11 @@ class Origin:
         return cls(str(directory.resolve()), found.st_dev, found.st_ino)
 
     def is_copied_to(self, directory: Path) -> bool:
-        """Tell whether the original is still there, as another directory."""
+        """Return whether the original is still there, as another directory."""
         return not self.is_at(directory) and self.is_at(Path(self.path))
 
     def is_at(self, directory: Path) -> bool:
-        """Tell whether this is the directory; the same path may have another device after each mount."""
+        """Return whether this is the directory; the same path may have another device after each mount."""
         try:
             found = self.of(directory)
         except OSError:

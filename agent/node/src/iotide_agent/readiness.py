@@ -175,8 +175,8 @@ def _refused_path(name: str, state: State, reason: str) -> Finding:
 
 def _device_of(directory: str) -> str | None:
     # As a command, because a dead mount would hang this process.
-    told = SystemReader().read(CommandWant(("stat", "--format=%d", directory), "coreutils"))
-    return None if isinstance(told, Unavailable) else told.strip()
+    answer = SystemReader().read(CommandWant(("stat", "--format=%d", directory), "coreutils"))
+    return None if isinstance(answer, Unavailable) else answer.strip()
 
 
 def _state_directory(directory: Path, inventory: Inventory) -> Finding:

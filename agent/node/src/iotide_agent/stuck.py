@@ -1,6 +1,6 @@
 """Find the loads that no signal ends and that hold the node although nothing is to run there.
 
-The node's lock and the records of ended orders tell, so an agent that was started again finds the same loads.
+It reads the node's lock and the records of ended orders, so an agent that was started again finds the same loads.
 After a reboot there are none.
 """
 
@@ -27,7 +27,7 @@ class StuckLoads:
         self._since: dict[tuple[int, int], datetime] = {}
 
     def look(self) -> tuple[StuckLoad, ...] | None:
-        """Return the loads, by their orders; None where they cannot be told. Call it while no order loads the node."""
+        """Return the loads, by their orders; None where they are unknown. Call it while no order loads the node."""
         try:
             holders = self._spool.node_holders()
             left = {stat.pid: (order_id, stat) for order_id, stat in self._spool.unkilled()}

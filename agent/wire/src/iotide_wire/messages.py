@@ -240,7 +240,7 @@ class StuckLoad(Message):
     """Processes of an order that has ended, which no signal ends and which still hold the node.
 
     Attributes:
-        order_id: None where nothing tells which order they belong to.
+        order_id: None where their order is unknown.
         process, pid: of the first of them.
         state: as in /proc, for instance D.
         waits_in: the kernel function in which it waits.

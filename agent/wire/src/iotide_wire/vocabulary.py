@@ -78,8 +78,8 @@ def require_vocabulary(announced: WorkloadAnnouncement) -> None:
     Raises:
         VocabularyError: it is too large, or its options need more than the vocabulary has.
     """
-    told = announced.model_dump(exclude={"options_schema", "option_defaults"})
-    _require_plain(told, "announcement", MOST_ANNOUNCED_PARTS, MOST_ANNOUNCED_CHARACTERS, MOST_ANNOUNCED_DEPTH)
+    texts = announced.model_dump(exclude={"options_schema", "option_defaults"})
+    _require_plain(texts, "announcement", MOST_ANNOUNCED_PARTS, MOST_ANNOUNCED_CHARACTERS, MOST_ANNOUNCED_DEPTH)
     for name in ("bytes_needed", "bytes_moved", "run_seconds"):
         if node_count(getattr(announced, name)) > MOST_NODES:
             problem = f"more than {MOST_NODES} numbers, names and operations"
@@ -91,7 +91,7 @@ def require_vocabulary(announced: WorkloadAnnouncement) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How many parts of a schema judge the values of each option.
+    """Counts the parts of a schema that judge the values of each option.
 
     Attributes:
         by_option: of the option's own schema.
@@ -117,7 +117,7 @@ def require_few_steps(weights: Weights, options: Mapping[str, Any], path: str) -
     """Check that options are judged in a second at most, and refused in 100 MB of words.
 
     Raises:
-        VocabularyError: the schema has too many parts for so many values.
+        VocabularyError: the schema has too many parts for the number of values.
     """
     if weights.steps(options) > MOST_STEPS:
         problem = f"parts of the schema times parts of the values are more than {MOST_STEPS:,}"

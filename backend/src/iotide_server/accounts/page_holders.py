@@ -18,7 +18,7 @@ _PAGES: Final = frozenset({"GET", "HEAD"})
 
 
 class PageHolders:
-    """Remembers whose tokens and sessions are whose. What it says opens nothing: who calls is asked each time.
+    """Remembers whose tokens and sessions are whose. Its answers open nothing: who calls is asked each time.
 
     Requests with a secret that was not seen before count together by their network and a part of the secret's digest:
     after a restart of the server all people behind one address are new, and invented secrets share these turns.

@@ -43,7 +43,7 @@ class Principal:
 
     @property
     def actor(self) -> str | None:
-        """By what stored sentences refer to the caller: `user:7`, `token:3`; None for nobody (see `kit/people.py`)."""
+        """Return what stored sentences call the caller: `user:7`, `token:3`; None for nobody (see `kit/people.py`)."""
         return None if self.id is None else f"{self.kind}:{self.id}"
 
     def role_in(self, cluster_id: int | None) -> Role | None:

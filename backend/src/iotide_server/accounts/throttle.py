@@ -65,7 +65,7 @@ class Attempt:
 
     @property
     def network(self) -> str:
-        """What is counted for the address."""
+        """Return the network whose failures count together with those of the address."""
         return network_of(self.address)
 
     @property

@@ -280,7 +280,7 @@ def _check_distinct(field: str, names: Sequence[str | int]) -> None:
 
 
 def expand(loads: Sequence[Load[NodeT, TargetT, OptionSetT]]) -> Iterator[CellDraft[NodeT, TargetT, OptionSetT]]:
-    """All cells, stages outermost, then nodes and targets as they are first named, and option sets innermost.
+    """Return all cells: stages outermost, then nodes and targets as they are first named, and option sets innermost.
 
     What is expanded may be all option sets of a workload as one: the cells of a draft then follow each other.
     """

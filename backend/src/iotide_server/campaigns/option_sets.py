@@ -64,7 +64,7 @@ class OptionSets:
 
     @cached_property
     def bytes_by_option(self) -> Mapping[str, int]:
-        """How many bytes each option takes in `as_json` of all sets together, without making any set."""
+        """Count the bytes that each option takes in `as_json` of all sets together, without making any set."""
         count = len(self)
         taken = {}
         for name, value in self.options.items():
@@ -75,9 +75,9 @@ class OptionSets:
 
     def digests(self) -> Iterator[str]:
         """Yield the digest of the options of each set that differ from the frozen ones, in their order."""
-        return map(sha256_of_members, self._members(self._told))
+        return map(sha256_of_members, self._members(self._in_key))
 
-    def _told(self, name: str, value: object) -> str:
+    def _in_key(self, name: str, value: object) -> str:
         """Return the empty text for what is no part of a series' key, as `workloads.series_options` does."""
         is_frozen = name in self.frozen and value == self.frozen[name]
         return "" if is_frozen else canonical_member(name, value)
@@ -93,47 +93,47 @@ class OptionSets:
 
     @cached_property
     def read(self) -> frozenset[str]:
-        """The options and facts on which space and time depend."""
+        """Return the options and facts on which space and time depend."""
         return names_in(self.needed) | names_in(self.moved) | names_in(self.seconds)
 
     @cached_property
     def read_elsewhere(self) -> Sequence[str]:
-        """Those of them that are no options: facts of a node and of a mount."""
+        """Return those of them that are no options: facts of a node and of a mount."""
         values = [*self.options.values(), *(value for values in self.sweep.values() for value in values)]
         memory = {MEMORY} if AUTO in [value for value in values if isinstance(value, str)] else set()
         return sorted((self.read | memory).difference(self.options))
 
     @cached_property
     def _parts(self) -> Sequence[Sequence[int]]:
-        """For each swept option the part of each of its values: values in one part are alike for a kind."""
-        told = self.read | {_DIRECT, _FLUSH, _JOB_FILE}
+        """Return for each swept option the part of each of its values: values in one part are alike for a kind."""
+        decisive = self.read | {_DIRECT, _FLUSH, _JOB_FILE}
         parts = []
         for name, values in self.sweep.items():
             known: dict[object, int] = {}
-            keys: Iterable[object] = range(len(values)) if name in told else (value == AUTO for value in values)
+            keys: Iterable[object] = range(len(values)) if name in decisive else (value == AUTO for value in values)
             parts.append([known.setdefault(key, len(known)) for key in keys])
         return parts
 
     @cached_property
     def _firsts(self) -> Sequence[Sequence[int]]:
-        """For each swept option the first value of each part."""
+        """Return for each swept option the first value of each part."""
         return [[parts.index(part) for part in range(max(parts) + 1)] for parts in self._parts]
 
     @cached_property
     def firsts(self) -> Sequence[int]:
-        """The number of the first set of each kind, ascending."""
+        """Return the number of the first set of each kind, ascending."""
         sizes = [len(values) for values in self.sweep.values()]
         return list(map(sum, product(*_scaled(self._firsts, sizes))))
 
     @cached_property
     def counts(self) -> Sequence[int]:
-        """How many sets there are of each kind."""
+        """Count the sets of each kind."""
         by_part = [[parts.count(part) for part in range(max(parts) + 1)] for parts in self._parts]
         return list(map(prod, product(*by_part)))
 
     @cached_property
     def kinds(self) -> Sequence[int]:
-        """The kind of each set, in their order."""
+        """Return the kind of each set, in their order."""
         return list(map(sum, product(*_scaled(self._parts, list(map(len, self._firsts))))))
 
     def kind_of(self, number: int) -> int:
@@ -147,7 +147,7 @@ class OptionSets:
 
     @cached_property
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """The swept values on which space and time depend, one for each kind."""
+        """Return the swept values on which space and time depend, one for each kind."""
         by_part = [
             [values[at] for at in firsts] for values, firsts in zip(self.sweep.values(), self._firsts, strict=True)
         ]

@@ -137,7 +137,7 @@ class PlannedBlock:
 
     @cached_property
     def targets(self) -> Sequence[TargetView]:
-        """The targets in the order of the plan."""
+        """Return the targets in the order of the plan."""
         return [place.target for place in self.places if place.node is self.places[0].node]
 
     @cached_property
@@ -151,12 +151,12 @@ class PlannedBlock:
 
     @cached_property
     def bytes_needed(self) -> ByKind:
-        """What a run needs in the file system that it fills most."""
+        """Return the bytes that a run needs in the file system that it fills most."""
         return largest([room.bytes_needed for room in self.rooms])
 
     @cached_property
     def bytes_moved(self) -> ByKind:
-        """What a run moves on all its targets, from all its nodes."""
+        """Return the bytes that a run moves on all its targets, from all its nodes."""
         return summed([place.bytes_moved for place in self.places])
 
     @property
@@ -172,7 +172,7 @@ class PlannedBlock:
 
     @cached_property
     def data_bytes(self) -> Sequence[tuple[Node, ByKind]]:
-        """What a run writes from each node that loads, or reads where it writes nothing."""
+        """Return the bytes that a run writes from each node that loads, or reads where it writes nothing."""
         by_node: defaultdict[int, list[ByKind]] = defaultdict(list)
         known: dict[tuple[int, int], ByKind] = {}
         for place in self.places:
@@ -192,7 +192,7 @@ class PlannedBlock:
 
     @cached_property
     def _cacheable(self) -> Sequence[tuple[Node, ByKind]]:
-        """The nodes on which runs of a kind may be cached."""
+        """Return the nodes on which runs of a kind may be cached."""
         return [(node, data) for node, data in self.data_bytes if min(data) < MEMORY_FACTOR * memory_bytes(node)]
 
 
@@ -214,22 +214,22 @@ class PlannedCell:
 
     @property
     def ordinal(self) -> int:
-        """Its place in the campaign, from 1."""
+        """Return its number in the campaign, from 1."""
         return self.block.first + self.number
 
     @property
     def workload(self) -> Workload:
-        """What its runs run."""
+        """Return the workload that its runs run."""
         return self.block.option_sets.workload
 
     @property
     def options(self) -> Json:
-        """All options, in base units."""
+        """Return all options, in base units."""
         return self.block.option_sets.options_of(self.number)
 
     @property
     def bytes_needed(self) -> float:
-        """What a run needs in the file system that it fills most."""
+        """Return the bytes that a run needs in the file system that it fills most."""
         return self.block.bytes_needed[self.block.option_sets.kind_of(self.number)]
 
 

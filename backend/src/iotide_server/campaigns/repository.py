@@ -236,7 +236,7 @@ def described(session: Session, campaign_id: int) -> AnyRow:
 def page(
     session: Session, visible: frozenset[int] | None, wanted: CampaignFilter, paging: PageRequest
 ) -> Slice[AnyRow]:
-    """Campaigns of the visible clusters (None: all), newest first; a plan over LISTED_PLAN_BYTES is None."""
+    """Return campaigns of the visible clusters (None: all), newest first; a plan over LISTED_PLAN_BYTES is None."""
     values: dict[str, Any] = {**asdict(wanted), "before_id": paging.before_id}
     state = values.pop("state")
     if visible is not None:

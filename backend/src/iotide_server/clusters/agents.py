@@ -27,7 +27,7 @@ from iotide_wire.nodes import ClockReading
 from iotide_wire.versions import SPOKEN_VERSIONS
 
 OWN_WORD: Final = "its agent says: "
-"""How a problem begins of which a node's own agent told, and which goes once it tells of it no more."""
+"""Begins a problem that a node's own agent reports; it goes once the agent reports it no more."""
 
 
 class Wanted(NamedTuple):

@@ -218,7 +218,7 @@ class NodeNotStuckError(ConflictError):
             f"node {node} is not stuck: no load that cannot be killed holds anything there",
             field="node_id",
             value=node,
-            remedy="look at its page; a silent node is called dead, runs of one that is heard of are cancelled",
+            remedy="look at its page; call a silent node dead, and cancel runs of one that is online",
         )
 
 

@@ -329,7 +329,7 @@ def active_runs(session: Session, cluster_id: int) -> int:
 
 
 def claimed_runs(session: Session, node_id: int) -> list[int]:
-    """The runs of which an agent of the node holds an order that loads, or of which the load there is stuck."""
+    """Return the runs of which an agent of the node holds an order that loads, or of which the load there is stuck."""
     statement = text(
         "SELECT DISTINCT run_id FROM node_order WHERE node_id = :node_id AND role = 'load'"
         " AND (state NOT IN ('offered', 'ended') OR stuck_since IS NOT NULL)"

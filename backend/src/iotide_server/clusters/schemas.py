@@ -250,7 +250,7 @@ class StuckLoad(Output):
 
     process: Annotated[str, Field(examples=["dd (pid 25760) in state D, waiting in percpu_rwsem_wait"])]
     since: datetime
-    run_id: Annotated[int | None, Field(description="Null where nothing tells which run it belongs to")]
+    run_id: Annotated[int | None, Field(description="Null where its run is unknown")]
     targets: Annotated[list[str], Field(description="Names of what it loads", examples=[["home-nfs"]])]
 
 

@@ -20,7 +20,7 @@ class StuckLoad:
 
     Attributes:
         process: name, pid, state and kernel function, as the agent reported it.
-        order_id, run_id: None where nothing tells which it belongs to.
+        order_id, run_id: None where it is unknown which one it belongs to.
         targets: the names of what it loads.
     """
 
@@ -32,7 +32,7 @@ class StuckLoad:
 
     @property
     def sentence(self) -> str:
-        """The process, since when, its run and its targets."""
+        """Name the process, since when it is stuck, its run and its targets."""
         of_run = "" if self.run_id is None else f"run {self.run_id}"
         names = ", ".join(f"target {name}" for name in self.targets)
         where = ", ".join(filter(None, [of_run, names]))
@@ -57,7 +57,7 @@ def locked_node(session: Session, node_id: int) -> Node:
 
 
 def write(session: Session, node: Node, loads: Sequence[StuckLoad]) -> None:
-    """Store the loads of a locked node and tell pages; wake the scheduler where none is left.
+    """Store the loads of a locked node and update pages; wake the scheduler where none is left.
 
     A load that was known before keeps the earlier of its two moments.
     """

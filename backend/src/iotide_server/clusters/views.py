@@ -22,7 +22,7 @@ CLOCK_LIMIT_SECONDS: Final = 1.0
 class NodeState(StrEnum):
     """How far a node can be counted on.
 
-    STUCK: it is heard of, and no signal ends a load there. REVOKED: nothing is believed until its host is enrolled
+    STUCK: its heartbeats come, and no signal ends a load there. REVOKED: nothing is believed until its host is enrolled
     again. SAMPLE_DATA: there is no such host, so that nobody
     misses it.
     """
@@ -188,11 +188,11 @@ def living_state(
         return NodeState.SAMPLE_DATA
     if revoked_at is not None:
         return NodeState.REVOKED
-    return heard_state(last_seen_at, now, is_stuck=is_stuck)
+    return agent_state(last_seen_at, now, is_stuck=is_stuck)
 
 
-def heard_state(last_seen_at: datetime | None, now: datetime, *, is_stuck: bool) -> NodeState:
-    """The state of a node that is neither retired nor revoked."""
+def agent_state(last_seen_at: datetime | None, now: datetime, *, is_stuck: bool) -> NodeState:
+    """Return the state of a node that is neither retired nor revoked."""
     if last_seen_at is None:
         return NodeState.NEVER_SEEN
     if now - last_seen_at > SILENT_AFTER:

@@ -212,7 +212,7 @@ class _Site:
             event = EventInput(
                 cluster=self.name, text=truth.told, at=at, targets=[truth.scope.target] if truth.scope.target else []
             )
-            events.tell(session, sessions.console_principal(session, at), event, at)
+            events.add(session, sessions.console_principal(session, at), event, at)
 
     def _analyse(self) -> None:
         with self._database.transaction() as session:

@@ -27,7 +27,7 @@ def launch_command(command: Sequence[str], *, stop_signal: signal.Signals, accou
 
 
 def can_execute(program: Path, *, account: Account) -> bool:
-    """Tell whether a child launched like this could run the program. Only the kernel knows all rules, so ask it."""
+    """Return whether a child launched like this could run the program. Only the kernel knows all rules, so ask it."""
     question = ("test", "-x", str(program))
     command = launch_command(question, stop_signal=signal.SIGKILL, account=account)
     return subprocess.run(command, check=False).returncode == 0

@@ -45,7 +45,7 @@ class Account:
 
     @property
     def is_named(self) -> bool:
-        """Whether the user database knows it."""
+        """Return whether the user database knows it."""
         return not self.name.isdigit()
 
     @property

@@ -45,7 +45,7 @@ def beat(
     starts = _starts(session, known, moved, now)
     if request.stuck is not None and (request.stuck or begun.is_stuck):
         instance, said_stuck = request.agent_instance, request.stuck
-        stuck.hear(session, node_id, instance, said_stuck, now, log_lines=limits.log_lines)
+        stuck.take_report(session, node_id, instance, said_stuck, now, log_lines=limits.log_lines)
     # After the orders, in the order in which everybody locks; when it refuses, nothing of the above stays.
     wanted = agents.beat(
         session,

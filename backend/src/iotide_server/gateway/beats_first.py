@@ -82,7 +82,7 @@ class BeatsFirst:
 
 
 class _KnownTokens:
-    """Tells whose heartbeats are read. Each is asked for again, with the heartbeat, whether the token still holds.
+    """Knows whose heartbeats are read. With each heartbeat the database is asked whether the token still holds.
 
     A token that was revoked less than a minute ago opens its sender's body, and nothing else.
     """

@@ -65,7 +65,7 @@ def idle_beat(headers: Mapping[str, str], body: bytes) -> IdleBeat | None:
         beat = read_beat(body)
     except ValueError:
         return None
-    # One that cannot be stored would fail those that are taken down with it.
+    # One that cannot be stored would fail those that are stored with it.
     if beat.orders or beat.stuck or beat.problem is not None or not is_storable(beat.agent_instance):
         return None
     return IdleBeat(token_sha256, beat.agent_instance, beat.clock, beat.spool_bytes)

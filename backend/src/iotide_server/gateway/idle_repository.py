@@ -74,10 +74,10 @@ class HeardNode(NamedTuple):
 def take_idle_beats(
     session: Session, said: Sequence[IdleBeat], now: datetime, heard_since: datetime
 ) -> list[HeardNode]:
-    """Take down those beats to which there is nothing to say but that they were heard.
+    """Store those heartbeats whose answer says nothing but that they came.
 
-    Left out are those of who is no node's present agent, is offered an order or asked for something, or told of a
-    problem before, and nodes that somebody has locked: nobody waits for anybody here. As `begin_beat` says, the
+    Left out are those of who is no node's present agent, is offered an order or asked for something, or reported
+    a problem before, and nodes that somebody has locked: nobody waits for anybody here. As `begin_beat` says, the
     transaction will not wait for the disk.
     """
     session.execute(_DO_NOT_WAIT)

@@ -183,7 +183,7 @@ def log_states(session: Session, order_ids: Sequence[int], now: datetime) -> Non
 
 
 def log_lines(session: Session, like: RunEvent) -> int:
-    """How many lines of that order and kind the run's log has."""
+    """Count the lines of that order and kind in the run's log."""
     same = (RunEvent.run_id == like.run_id, RunEvent.order_id == like.order_id, RunEvent.kind == like.kind)
     return session.scalar(select(func.count()).select_from(RunEvent).where(*same)) or 0
 

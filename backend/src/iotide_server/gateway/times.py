@@ -64,11 +64,11 @@ def with_plausible_times(
 ) -> FinishRequest:
     """Return the result with times that its order can have; a flag says where they are not those of the node.
 
-    How long the load took is kept where the node's two times can be told from each other. Otherwise it ended now, when
+    The time that the load took is kept where the node's two times differ as they can. Otherwise it ended now, when
     its result came. Curves move with the start.
 
     Args:
-        known_start: of the load, as it was told by a heartbeat.
+        known_start: of the load, by a heartbeat.
     """
     started_at = plausible(result.started_at, offered_at, now)
     if started_at != result.started_at:

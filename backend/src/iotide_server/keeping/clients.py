@@ -115,7 +115,7 @@ def libpq_environment(database_url: str) -> dict[str, str]:
 
 
 def _without_words(status: int) -> str:
-    """How a program ended that said nothing."""
+    """Describe how a program ended that printed nothing."""
     if status < 0:
         return f"it was ended by {signal.Signals(-status).name} and said nothing, as for a damaged dump"
     return f"it ended with status {status} and said nothing"

@@ -36,7 +36,7 @@ _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL
 
 @dataclass(frozen=True, slots=True)
 class BodyLimit:
-    """How much the body of a request may hold.
+    """Bounds what the body of a request may hold.
 
     Attributes:
         size_bytes: of the body as it is sent.
@@ -84,7 +84,7 @@ class NoRoomForBodyError(IotideError):
 
 
 class Caller(NamedTuple):
-    """Who sends a body.
+    """Identifies who sends a body.
 
     Attributes:
         kind: of callers that wait for one another with large bodies.

@@ -215,7 +215,7 @@ def any_of(ids: Iterable[int]) -> ColumnElement[int]:
 
 
 class StorageFailure(StrEnum):
-    """What keeps PostgreSQL from its own disk."""
+    """Names what keeps PostgreSQL from its own disk."""
 
     FULL = "full"
     BROKEN = "broken"
@@ -226,7 +226,7 @@ _STORAGE_STATES: Final = {"53100": StorageFailure.FULL, "58030": StorageFailure.
 
 
 def storage_failure(error: Exception) -> StorageFailure | None:
-    """What a database error says of PostgreSQL's disk; None where it is about something else."""
+    """Return what a database error says of PostgreSQL's disk; None where it is about something else."""
     return _STORAGE_STATES.get(getattr(getattr(error, "orig", None), "sqlstate", None) or "")
 
 
@@ -299,7 +299,7 @@ class Database:
 
     @contextmanager
     def transaction(self, *, statement_seconds: float | None = None) -> Iterator[Session]:
-        """One transaction: committed at the end of the block, rolled back when the block raises.
+        """Open a transaction: committed at the end of the block, rolled back when the block raises.
 
         Args:
             statement_seconds: the time limit of its statements; None: that of the engine.

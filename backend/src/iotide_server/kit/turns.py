@@ -18,7 +18,7 @@ _GIVE_BACK: Final = text("SELECT pg_advisory_unlock(:kind, hashtext(:holder))")
 
 
 class Turns:
-    """Who has a turn is an advisory lock of PostgreSQL, held by one connection of this process for all.
+    """Keeps turns as advisory locks of PostgreSQL, held by one connection of this process for all.
 
     The locks end with the connection, and so with the process. The connection is opened when it is first needed.
     """

@@ -122,13 +122,13 @@ async def transaction(request: Request) -> AsyncIterator[Session]:
 
 
 async def page_transaction(request: Request, _: OneEachTurn) -> AsyncIterator[Session]:
-    """As `transaction`, once no other page of the same person is computed."""
+    """Open a `transaction` once no other page of the same person is computed."""
     async with asynccontextmanager(transaction)(request) as session:
         yield session
 
 
 async def node_transaction(request: Request) -> AsyncIterator[Session]:
-    """As `transaction`, but a statement that waits a second for what another transaction holds fails."""
+    """Open a `transaction` in which a statement fails that waits a second for what another transaction holds."""
     async with asynccontextmanager(transaction)(request) as session:
         event.listen(session, "after_begin", _limit_locks)
         yield session
@@ -300,7 +300,7 @@ async def _unstorable(request: Request, error: DataError) -> JSONResponse:
 
 
 def storage_failed_lately(state: State) -> StorageFailure | None:
-    """What a request to this process met at PostgreSQL's disk within the last minute, by the application's state."""
+    """Return what requests to this process met at PostgreSQL's disk within the last minute."""
     failure, met_at = getattr(state, "storage_failed", (None, None))
     return failure if met_at is not None and state.clock() - met_at < _STORAGE_REMEMBERED else None
 

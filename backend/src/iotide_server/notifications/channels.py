@@ -130,7 +130,7 @@ def list_deliveries(session: Session, principal: Principal, channel_id: int, pag
 
 
 def may_read_answers(principal: Principal) -> bool:
-    """Tell whether the caller may read answers of receivers, which any service that the server reaches can write."""
+    """Return whether the caller may read answers of receivers, which any service that the server reaches can write."""
     return principal.may(Role.ADMIN, None)
 
 

@@ -32,7 +32,7 @@ def channels_by_id(session: Session, channel_ids: Collection[int]) -> list[Chann
 
 
 def channels_telling(session: Session, cluster_id: int | None) -> Sequence[int]:
-    """Return the ids of the channels that tell of the cluster, or of all clusters."""
+    """Return the ids of the channels for the cluster, or for all clusters."""
     statement = select(Channel.id).where(or_(Channel.cluster_id.is_(None), Channel.cluster_id == cluster_id))
     return session.scalars(statement.order_by(Channel.id)).all()
 

@@ -66,7 +66,7 @@ def remove_channel(principal: Admin, session: Tx, channel_id: Id) -> None:
 
 @router.get("/channels/{channel_id}/deliveries", summary="List what a channel was told", responses=errors(404))
 def list_deliveries(principal: Operator, session: Tx, paging: Paging, channel_id: Id) -> Page[Delivery]:
-    """Newest first, of the last 90 days, with each attempt and what came of it.
+    """Lists those of the last 90 days, newest first, with each attempt and what came of it.
 
     Administrators of all clusters see the answer's text as well, the others its status alone.
     """
@@ -97,7 +97,7 @@ def test_channel(principal: Admin, session: Tx, request: Request, channel_id: Id
         outcome = office.send(parcel)
         with state.database.transaction() as ending:
             office.end(ending, delivery_id, outcome)
-        words = outcome.told(with_answer=channels.may_read_answers(principal))
+        words = outcome.shown(with_answer=channels.may_read_answers(principal))
         return TestOutcome(delivered=outcome.result == Result.DELIVERED, words=words)
 
     return _SentThen(send, state.channel_tests)

@@ -65,7 +65,7 @@ class Outcome:
     answer: str = ""
     pause: timedelta | None = None
 
-    def told(self, *, with_answer: bool) -> str:
+    def shown(self, *, with_answer: bool) -> str:
         """Return the words, with the receiver's own text for those who may read it."""
         return words_of(self.words, self.answer if with_answer else None)
 

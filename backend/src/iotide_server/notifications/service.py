@@ -45,7 +45,7 @@ def announce(session: Session, message: Message, *, channel_ids: Sequence[int], 
 
 
 def announce_to_all(session: Session, message: Message, *, key: str, now: datetime) -> None:
-    """Announce through every channel that tells of the message's cluster, or of all clusters."""
+    """Announce through every channel for the message's cluster, or for all clusters."""
     channel_ids = repository.channels_telling(session, message.cluster_id)
     announce(session, message, channel_ids=channel_ids, key=key, now=now)
 

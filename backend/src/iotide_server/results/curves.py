@@ -147,7 +147,7 @@ def thin(stretches: Sequence[Stretch], max_points: int) -> ThinnedCurve:
 
 @dataclass(slots=True)
 class _Span:
-    """What was measured in one span of time: as many numbers as it takes, however many values are behind it."""
+    """Sums up one span of time in as many numbers as that takes, however many values are behind it."""
 
     total: float
     count: int
@@ -161,7 +161,7 @@ class _Span:
 
 
 def _spans(stretches: Iterable[Stretch], started_at: datetime, width_seconds: float) -> dict[int, _Span]:
-    """The spans in which something was measured, by their number since `started_at`.
+    """Return the spans in which something was measured, by their number since `started_at`.
 
     They cost what the stretches hold and never the time between them: a node that lies may be years off.
     """

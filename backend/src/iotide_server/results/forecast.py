@@ -82,7 +82,7 @@ def forecast(session: Session, planned: PlannedCampaign, now: datetime, *, shown
     """Return the expected cost of a resolved plan that is submitted now.
 
     Args:
-        shown_cells: how many of the first cells are told one by one.
+        shown_cells: how many of the first cells are listed one by one.
     """
     past = _Past(session, planned)
     times = [past.times(block) for block in planned.blocks]
@@ -137,7 +137,7 @@ def _wear(planned: PlannedCampaign) -> list[Wear]:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """How long one run of each cell of a block takes.
+    """Holds how long one run of each cell of a block takes.
 
     Attributes:
         by_kind: by kind of option set; None where it is not known.
@@ -201,7 +201,7 @@ class _Past:
         return _Times(sets, by_kind, apart)
 
     def why_unknown(self, block: PlannedBlock) -> str:
-        """Name the first target that tells nothing of the first cell with an unknown time."""
+        """Name the first target without earlier times for the first cell whose time is unknown."""
         by_room = [self._room_seconds(block, room) for room in block.rooms]
         row = next(row for row in zip(*by_room, strict=True) if None in row)
         name = block.rooms[row.index(None)].target.target.name

@@ -219,7 +219,7 @@ def run_curves(session: Session, run_id: int, counters: Sequence[str] | None) ->
 
 
 def curve_sizes(session: Session, run_id: int, counters: Sequence[str] | None) -> Sequence[int]:
-    """How many stored pieces each of the curves has that `run_curves` reads."""
+    """Count the stored pieces of each of the curves that `run_curves` reads."""
     statement = (
         select(func.count())
         .select_from(CurveChunk)

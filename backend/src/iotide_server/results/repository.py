@@ -261,7 +261,7 @@ def artefact_digests(session: Session, order_id: int) -> dict[str, str]:
 
 
 def artefact_bytes(session: Session, order_id: int, *, besides: str) -> int:
-    """Bytes of an order's raw output, all but what has that name."""
+    """Sum the bytes of an order's raw output, all but what has that name."""
     statement = select(func.coalesce(func.sum(Artefact.size_bytes), 0))
     found = session.scalar(statement.where(Artefact.order_id == order_id, Artefact.name != besides))
     return int(found or 0)
@@ -333,7 +333,7 @@ def _zeros(count: int) -> tuple[float, ...]:
 
 
 def chunk_counts(session: Session, order_id: int) -> dict[str, int]:
-    """How many rows of curves an order has, by counter."""
+    """Count the rows of curves of an order, by counter."""
     statement = select(CurveChunk.counter, func.count()).where(CurveChunk.order_id == order_id)
     return dict(session.execute(statement.group_by(CurveChunk.counter)).all())
 

@@ -69,7 +69,7 @@ def list_run_curves(
         list[CounterName] | None, Query(max_length=100, description="These counters alone", examples=[["load1"]])
     ] = None,
 ) -> Page[Curve]:
-    """Per-second values of each counter, as means of equal spans where there are more than `max_points`.
+    """Shows per-second values of each counter, as means of equal spans where there are more than `max_points`.
 
     One answer is made of 8,000 stored pieces of up to 600 values and has a million points at most; 422 says so.
     """

@@ -41,7 +41,7 @@ from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.models import Run
 
 MOST_PLACES: Final = 40_000
-"""File sizes times record sizes: IOzone's full matrix has some 300, and sizes that a node made up may have millions."""
+"""File sizes times record sizes: IOzone's full matrix has some 300, and sizes that a node invents may have millions."""
 
 
 @dataclass(frozen=True, slots=True)

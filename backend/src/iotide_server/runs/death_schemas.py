@@ -48,7 +48,7 @@ class DeathStatement(Output):
 
     @classmethod
     def of(cls, statement: Statement) -> "DeathStatement":
-        """As the API shows it."""
+        """Return it as the API shows it."""
         return cls(
             node_id=statement.node_id,
             node_name=statement.node_name,
@@ -83,7 +83,7 @@ class StuckStatement(Output):
 
     @classmethod
     def of(cls, statement: stuck_nodes.Statement) -> "StuckStatement":
-        """As the API shows it."""
+        """Return it as the API shows it."""
         return cls(
             node_id=statement.node_id,
             node_name=statement.node_name,
@@ -94,7 +94,7 @@ class StuckStatement(Output):
 
 
 class DeathConfirmation(Input):
-    """That a statement was read and is to be carried out."""
+    """Confirms that a statement was read and is to be carried out."""
 
     statement_sha256: Digest
 

@@ -12,7 +12,7 @@ from iotide_server.runs.explanation import DeclinedAlike
 
 
 class Scope(StrEnum):
-    """Which other runs that wait for the node would meet the same."""
+    """Says which other runs that wait for the node would meet the same."""
 
     NODE = "node"
     """Those that take as much of the node for themselves."""
@@ -23,7 +23,7 @@ class Scope(StrEnum):
 
 
 class PutOff(NamedTuple):
-    """What a decline does."""
+    """Says what a decline does."""
 
     wait: timedelta
     scope: Scope

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 
 def in_open_stages(session: Session, run_ids: Sequence[int]) -> Sequence[int]:
-    """Those of the runs whose stage is open, or whose campaign has none."""
+    """Return those of the runs whose stage is open, or whose campaign has none."""
     return session.scalars(
         text(
             "SELECT run.id FROM run JOIN cell ON cell.id = run.cell_id"
@@ -33,7 +33,7 @@ def open_stage(session: Session, campaign_id: int, stage: int) -> None:
 
 
 def is_in_current_stage(session: Session, run_id: int) -> bool:
-    """Whether the run's stage is the last of its campaign that was opened, or the campaign has no stages.
+    """Return whether the run's stage is the last of its campaign that was opened, or the campaign has no stages.
 
     No other stage is opened before the end of the transaction.
     """
@@ -106,7 +106,7 @@ def leave_lines(session: Session, campaign_id: int) -> None:
 
 
 def _lock_waiting(session: Session, campaign_id: int) -> Sequence[int]:
-    """The ids of the waiting runs of stages that are open, locked as `lock_run` does."""
+    """Lock the waiting runs of stages that are open, as `lock_run` does; return their ids."""
     return session.scalars(
         text(
             "SELECT run.id FROM run JOIN cell ON cell.id = run.cell_id"
@@ -120,7 +120,7 @@ def _lock_waiting(session: Session, campaign_id: int) -> Sequence[int]:
 
 
 def resort(session: Session, run_ids: Sequence[int], ahead_seconds: float) -> None:
-    """Let locked runs stand in their lines as if submitted so much earlier, now and whenever they wait again."""
+    """Let locked runs stand in their lines as if submitted that much earlier, now and whenever they wait again."""
     session.execute(
         text(
             "WITH sorted AS ("

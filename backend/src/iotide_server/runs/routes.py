@@ -77,7 +77,7 @@ def declare_node_dead(principal: Operator, session: Tx, now: Now, node_id: Id, b
     responses=errors(404, 409),
 )
 def get_stuck_statement(principal: Operator, session: Tx, now: Now, node_id: Id) -> StuckStatement:
-    """What its loads hold that no signal ends, and what they could do later; refused while the node is not stuck."""
+    """States what loads that no signal ends hold there, and may do later; refused while the node is not stuck."""
     return StuckStatement.of(stuck_nodes.statement(session, principal, node_id, now))
 
 

@@ -103,7 +103,7 @@ def keep(session: Session, run: Run, order: Order, words: str | None, now: datet
     _publish(session, [run.id])
 
 
-def hear(  # noqa: PLR0913 - the last bounds what is written
+def take_report(  # noqa: PLR0913 - the last bounds what is written
     session: Session,
     node_id: int,
     instance: str,
@@ -112,7 +112,7 @@ def hear(  # noqa: PLR0913 - the last bounds what is written
     *,
     log_lines: int = LOG_LINES,
 ) -> None:
-    """Take an agent's word on what holds its node: what it names is stuck, what it no longer names is free.
+    """Store what an agent reports of what holds its node: what it names is stuck, what it no longer names is free.
 
     Args:
         instance: the agent process; only that of the node is believed.

@@ -65,7 +65,7 @@ class HeldRun:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Everything that freeing would do.
+    """States everything that freeing would do.
 
     Attributes:
         afterwards: a sentence on what becomes of the node itself.
@@ -78,7 +78,7 @@ class Statement:
 
     @property
     def sha256(self) -> str:
-        """Digest by which a confirmation says what the operator saw."""
+        """Return the digest by which a confirmation says what the operator saw."""
         runs = [{"run": run.run_id, "frees": run.frees, "risk": run.risk} for run in self.runs]
         return canonical_sha256({"node": self.node_id, "runs": runs, "then": self.afterwards})
 

@@ -137,7 +137,7 @@ def outcomes(
 def failed_runs(
     session: Session, campaign_ids: Collection[int | None], *, with_names: bool
 ) -> Mapping[int, Sequence[FailedRun]]:
-    """By campaign, the first of its runs that failed or were rejected; `with_names`: their words may name people."""
+    """Return by campaign the first runs that failed or were rejected; `with_names`: their words may name people."""
     found: defaultdict[int, list[FailedRun]] = defaultdict(list)
     wanted = sorted(campaign_id for campaign_id in campaign_ids if campaign_id is not None)
     asked = {"campaign_ids": wanted, "most": MOST_RUNS, "with_names": with_names}

@@ -63,8 +63,8 @@ class Firing(Identified, Base):
         planned_at: by the calendar; for one that a person asked for, when they did.
         campaign_id: None where there is a `problem`, or where it was skipped.
         problem: why the plan could not be submitted, in words.
-        missed: so many firings, this one included where it came late, nobody was there to fire. 0 where it was skipped
-            because runs of the schedule's last campaign still wait.
+        missed: the number of firings, this one included where it came late, for which no scheduler ran. 0 where it was
+            skipped because runs of the schedule's previous campaign still wait.
         asked_by: the person who asked for it; None: the calendar.
     """
 

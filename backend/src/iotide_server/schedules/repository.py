@@ -16,7 +16,7 @@ from iotide_server.schedules.models import Firing, Schedule
 def page(
     session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest
 ) -> Slice[Schedule]:
-    """The schedules of the visible clusters (None: all) that were not removed, newest first, without their plans."""
+    """Return the schedules of the visible clusters (None: all), newest first, without their plans."""
     statement = select(Schedule).options(defer(Schedule.plan)).where(Schedule.removed_at.is_(None))
     if visible is not None:
         statement = statement.where(Schedule.cluster_id == any_of(visible))
@@ -26,7 +26,7 @@ def page(
 
 
 def plans(session: Session, schedule_ids: Collection[int], most_bytes: int) -> Mapping[int, Json | None]:
-    """The plans of these schedules; None where one has more bytes."""
+    """Return the plans of these schedules; None where one has more bytes."""
     statement = select(Schedule.id, up_to(Schedule.plan, most_bytes).label("plan")).where(
         Schedule.id == any_of(schedule_ids)
     )

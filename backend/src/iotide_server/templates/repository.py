@@ -33,7 +33,7 @@ def count_in(session: Session, cluster_id: int) -> int:
 
 
 def named(session: Session, template_ids: list[int], plan_bytes: int = _ANY_SIZE) -> list[Named]:
-    """These templates with the names that are shown, newest first; a plan of more bytes is None."""
+    """Return these templates with the names that are shown, newest first; a plan of more bytes is None."""
     statement = (
         select(Template, up_to(Template.plan, plan_bytes), Cluster.name, User.name)
         .options(defer(Template.plan))

@@ -128,7 +128,7 @@ def link_told(session: Session, series: Series, first_at: datetime) -> None:
 
 
 def effects(session: Session, series_id: int) -> Sequence[Row[Event, EventEffect]]:
-    """The newest MOST_JUDGED events of a series with what they did to it, in time order."""
+    """Return the newest MOST_JUDGED events of a series with what they did to it, in time order."""
     statement = select(Event, EventEffect).join(EventEffect, EventEffect.event_id == Event.id)
     newest = statement.where(EventEffect.series_id == series_id).order_by(Event.at.desc(), Event.id.desc())
     return list(reversed(session.execute(newest.limit(MOST_JUDGED)).all()))
@@ -143,7 +143,7 @@ class NearEvents:
 
 
 def events_near(session: Session, change_ids: Collection[int]) -> dict[int, NearEvents]:
-    """By change, the events that its series met within three points of it."""
+    """Return by change the events that its series met within three points of it."""
     rows = session.execute(_NEAR_CHANGES, {"change_ids": list(change_ids), "most": MOST_NEAR}).all()
     events = {
         event.id: event

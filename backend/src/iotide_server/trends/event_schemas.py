@@ -39,7 +39,7 @@ class Event(Output):
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Which events are wanted, as query parameters; what is of all of a cluster is of each node and target in it."""
+    """Selects events by query parameters; what is of all of a cluster is of each node and target in it."""
 
     cluster_id: OptionalId = None
     node_id: OptionalId = None
@@ -47,7 +47,7 @@ class EventFilter:
 
 
 class EventInput(Input):
-    """What a person says has changed; without nodes and targets it concerns all of the cluster."""
+    """Describes what a person says has changed; without nodes and targets it concerns all of the cluster."""
 
     cluster: Annotated[Name, Field(examples=["hpc1"])]
     text: Annotated[str, Field(min_length=1, max_length=500, examples=["RAID set 2 rebuilt"])]
@@ -75,7 +75,7 @@ class SeriesEvent(Output):
     def of(
         cls, found: Row[models.Event, EventEffect], better: str, changes: Sequence[ChangePoint] = ()
     ) -> "SeriesEvent":
-        """As the API shows the rows, with the changes of the series."""
+        """Return the rows as the API shows them, with the changes of the series."""
         event, row = found
         change = next((one for one in changes if one.previous_at < event.at <= one.at), None)
         if change is not None:

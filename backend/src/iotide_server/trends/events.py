@@ -49,7 +49,7 @@ def list_events(session: Session, principal: Principal, wanted: EventFilter, pag
     return repository.events_page(session, principal.visible_clusters(), wanted, paging)
 
 
-def tell(session: Session, principal: Principal, told: EventInput, now: datetime) -> Event:
+def add(session: Session, principal: Principal, wanted: EventInput, now: datetime) -> Event:
     """Note what a person says has changed, and have the series that it may concern judged by it.
 
     Raises:
@@ -57,26 +57,26 @@ def tell(session: Session, principal: Principal, told: EventInput, now: datetime
         QuotaReachedError: people added as many events to the cluster within a day as they may.
         InvalidInputError: it has not happened yet.
     """
-    cluster = clusters.cluster_named(session, principal, told.cluster, Role.OPERATOR, field="cluster")
+    cluster = clusters.cluster_named(session, principal, wanted.cluster, Role.OPERATOR, field="cluster")
     most, count = quotas_of(session).events_a_day, repository.added_since(session, cluster.id, now - _A_DAY) + 1
     if count > most:
         remedy = "say it in one event, wait until tomorrow, or have an administrator raise IOTIDE_QUOTA_EVENTS_A_DAY"
         raise QuotaReachedError(
             "events added to the cluster within 24 hours", count, most, field="cluster", remedy=remedy
         )
-    at = told.at or now
+    at = wanted.at or now
     if at > now:
         raise InvalidInputError(
-            "at: the event lies in the future", field="at", value=at.isoformat(), remedy="tell it once it has happened"
+            "at: the event lies in the future", field="at", value=at.isoformat(), remedy="add it once it has happened"
         )
-    nodes = clusters.nodes_named(session, cluster.id, told.nodes, field="nodes")
-    views = targets.targets_named(session, cluster.id, told.targets, field="targets")
+    nodes = clusters.nodes_named(session, cluster.id, wanted.nodes, field="nodes")
+    views = targets.targets_named(session, cluster.id, wanted.targets, field="targets")
     event = Event(
         cluster_id=cluster.id,
         kind="manual",
         since=at,
         at=at,
-        text=told.text,
+        text=wanted.text,
         node_ids=sorted(node.id for node in nodes),
         target_ids=sorted(view.target.id for view in views),
         told_by=principal.name,

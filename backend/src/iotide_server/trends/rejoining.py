@@ -68,7 +68,7 @@ class EntryInUseError(ConflictError):
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What became of an entry.
+    """Says what became of an entry.
 
     Attributes:
         workload, revision: of it.
@@ -240,7 +240,7 @@ def _frozen_without(session: Session, entry: Workload, catalogue: Catalogue, fro
 
 @dataclass(frozen=True, slots=True)
 class _Identity:
-    """What a series is known by, as far as an entry can change it."""
+    """Identifies a series, as far as an entry can change that."""
 
     series_revision: int | None
     options: Json

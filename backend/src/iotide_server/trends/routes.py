@@ -98,10 +98,10 @@ def list_events(
     return events.list_events(session, principal, wanted, paging).page(Event.model_validate)
 
 
-@router.post("/trend-events", summary="Tell of an event", status_code=201, responses=errors(404, 409))
+@router.post("/trend-events", summary="Add an event", status_code=201, responses=errors(404, 409))
 def create_event(principal: Operator, session: Tx, now: Now, body: EventInput) -> Event:
     """Each series that it may concern is judged by it: after four points, and once more after eight."""
-    return Event.model_validate(events.tell(session, principal, body, now))
+    return Event.model_validate(events.add(session, principal, body, now))
 
 
 @router.delete("/trend-events/{event_id}", summary="Remove an event", status_code=204, responses=errors(404, 409))

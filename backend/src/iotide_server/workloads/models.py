@@ -16,7 +16,7 @@ _APART: Final = "@"
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What a workload's name stands for: in one cluster, or everywhere where iotide ships the workload.
+    """Defines what a workload's name stands for: in one cluster, or everywhere where iotide ships the workload.
 
     Attributes:
         cluster_id: whose nodes announce it; None for iotide's own.
@@ -74,7 +74,7 @@ class Workload(Identified, Base):
 
     @property
     def digest(self) -> str:
-        """The announcement's digest, equal on nodes whose results can be compared."""
+        """Return the announcement's digest, equal on nodes whose results can be compared."""
         return self.schema_sha256.partition(_APART)[0]
 
 

@@ -99,7 +99,7 @@ class Availability:
 
 
 class Entry(NamedTuple):
-    """What an entry of a catalogue is known by; the digest as it is stored."""
+    """Identifies an entry of a catalogue; the digest as it is stored."""
 
     name: str
     revision: int

@@ -101,7 +101,7 @@ it("tells of an event with its time and place from the trend", async () => {
     }),
   );
   const { user } = openDashboard("/clusters/1/trend");
-  await user.click(await screen.findByRole("button", { name: "Tell of an event" }));
+  await user.click(await screen.findByRole("button", { name: "Add an event" }));
   await user.type(await screen.findByRole("textbox", { name: /What changed/ }), "RAID set 2 rebuilt");
   await user.type(screen.getByLabelText("When"), "2026-11-20T06:00");
   await user.click(screen.getByRole("combobox", { name: "Nodes" }));

@@ -22,7 +22,7 @@ export function TellEvent(props: TellEventProps) {
   if (!useMay("operator", props.cluster.id)) return null;
   return (
     <>
-      <Button onClick={() => setIsTelling(true)} variant="default">{t`Tell of an event`}</Button>
+      <Button onClick={() => setIsTelling(true)} variant="default">{t`Add an event`}</Button>
       {isTelling && <TellingForm {...props} onClose={() => setIsTelling(false)} />}
     </>
   );

@@ -44,7 +44,7 @@ export default function TellEventModal({ place, chosen, onClose, onTold }: TellE
     );
   }
   return (
-    <Dialog onClose={onClose} title={t`Tell of an event in ${place.cluster}`}>
+    <Dialog onClose={onClose} title={t`Add an event in ${place.cluster}`}>
       <form aria-label={t`New event`} onSubmit={submit}>
         <Stack gap="sm">
           <Textarea

@@ -49,7 +49,7 @@ export function AlertFacts({ alert }: { alert: Alert }) {
         {owner ?? <LoggedIn>{t`nobody`}</LoggedIn>}
         {alert.due_at && <When at={alert.due_at} prefix=", due " />}
       </Definition>
-      <Known label={t`Event`}>{event && t`${event.text} (told by ${event.told_by ?? "runs"})`}</Known>
+      <Known label={t`Event`}>{event && t`${event.text} (source: ${event.told_by ?? "runs"})`}</Known>
       <Known label={t`Rule`}>{alert.rule?.name}</Known>
       <Known label={t`Looked at again by`}>
         {alert.confirmation_id !== null && (

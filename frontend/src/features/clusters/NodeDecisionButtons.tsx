@@ -11,7 +11,7 @@ const FreeNodeModal = lazy(() => import("./FreeNodeModal"));
 
 export function NodeDecisionButtons({ node }: { node: Node }) {
   if (!useMay("operator", node.cluster_id)) return null;
-  // One that was revoked is not heard, whatever it says; with orders left it may hold what others wait for.
+  // The server ignores what a revoked node says; with orders left it may hold what others wait for.
   const mayBeDead = node.state === "silent" || (node.state === "revoked" && node.active_orders.length > 0);
   return (
     <>

@@ -199,7 +199,7 @@ function Events({ events, more }: { events: NamedChange["events"]; more: number 
           {text}
           <Text c="dimmed" size="xs">
             <Trans>
-              <When at={at} />, told by {told_by ?? t`runs`}
+              <When at={at} />, source: {told_by ?? t`runs`}
             </Trans>
           </Text>
         </div>

@@ -113,7 +113,7 @@ export function happenings(
       found.set(`event ${event.id}`, {
         lane: laneOf(event),
         at: event.at,
-        words: event.told_by === null ? event.text : t`${event.text}, told by ${event.told_by}`,
+        words: event.told_by === null ? event.text : t`${event.text}, source: ${event.told_by}`,
         isBetter: null,
         isChosen: event.id === chosenEventId,
         eventId: event.id,

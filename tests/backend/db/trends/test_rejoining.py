@@ -29,7 +29,7 @@ ADA = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 @pytest.fixture
 def measured(session: Session) -> Measured:
-    """A cluster with a plug-in of its own."""
+    """Make a cluster with a plug-in of its own."""
     made = Measured(session, NOW)
     made.workload.name = "copy"
     made.workload.cluster_id = made.cluster.id

@@ -43,7 +43,7 @@ def option_sets(draw: st.DrawFn) -> OptionSets:
 
 
 def each(sets: OptionSets) -> list[dict[str, Any]]:
-    """All sets, made one by one."""
+    """Make all sets one by one."""
     return [{**sets.options, **dict(zip(sets.sweep, values, strict=True))} for values in product(*sets.sweep.values())]
 
 

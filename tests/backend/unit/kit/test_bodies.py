@@ -196,7 +196,7 @@ class FullDisk(BytesIO):
         raise OSError(ENOSPC, "No space left on device")
 
 
-def test_a_full_disk_is_told_from_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
         sender = Sender(LARGE_BYTES + 1)
         sender.may_send.set()

@@ -138,7 +138,7 @@ def test_a_sweep_is_refused_as_its_first_wrong_combination_is(
 
 
 def outcome(made: Callable[[], list[dict[str, Any]]]) -> object:
-    """What is made, or why nothing is."""
+    """Return what is made, or why nothing is."""
     try:
         return made()
     except InvalidInputError as refused:
@@ -177,7 +177,7 @@ def test_a_sweep_that_takes_too_long_to_judge_is_refused_before_it_is() -> None:
     assert refusal.value.remedy == "give fewer values of o0, o1, o2, or submit several campaigns"
 
 
-def test_many_values_of_several_types_are_told_apart_in_one_pass() -> None:
+def test_many_values_of_several_types_are_distinguished_in_one_pass() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
     mixed = [item for number in range(240) for item in (number + 2, f"{number}", [number])]
     values = [*mixed, 1, True, {"b": 1}, {"b": True}, None]

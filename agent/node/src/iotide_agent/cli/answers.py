@@ -359,12 +359,12 @@ class StuckStatement(Answer):
 
     def lines(self) -> list[str]:
         """Return all of it, two lines a run."""
-        told = [
+        of_runs = [
             line
             for run in self.runs
             for line in (f"run {run.run_id} ({run.campaign_name}, {run.workload}): {run.frees}", f"  {run.risk}")
         ]
-        return [*told, self.afterwards]
+        return [*of_runs, self.afterwards]
 
 
 class DeathStatement(Answer):

@@ -22,7 +22,7 @@ def set_aside(directory: Path) -> None:
     """Takes the room for an order.
 
     Raises:
-        OSError: there is not so much; nothing is left of the try.
+        OSError: there is less room; nothing is left of the try.
     """
     descriptor = os.open(directory / NAME, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

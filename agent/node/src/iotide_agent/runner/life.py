@@ -102,7 +102,7 @@ class Runner:
         ring(Path(self._card.agent_bell))
 
     def _write_rest(self, record: dict[str, Any], left: Sequence[processes.Stat]) -> bool:
-        """Writes the last word once nothing else of the run waits for room on the agent's disk."""
+        """Write the ending once nothing else of the run waits for room on the agent's disk."""
         source = self._groups or self._observer
         if source is not None and not source.write_rest():
             return False

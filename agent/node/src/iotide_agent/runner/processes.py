@@ -150,7 +150,7 @@ def of_sessions(leaders: Mapping[int, int]) -> list[Stat]:
 
 
 def started_with(program: str, argument: str) -> list[int]:
-    """Processes of root or of this user in whose command line the argument follows the program.
+    """Find the processes of root or of this user in whose command line the argument follows the program.
 
     Anybody can start a process with such a command line.
     """
@@ -274,7 +274,7 @@ def _has_lock(described: Path, lock: bytes | None) -> bool:
 def _lock_name(file: Path) -> bytes | None:
     """Return device and inode as /proc writes them of a lock; None where the file cannot be opened.
 
-    The device is that of the file system, which may be another one than `stat` tells, as on Btrfs.
+    The device is that of the file system, which may be another one than `stat` shows, as on Btrfs.
     """
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

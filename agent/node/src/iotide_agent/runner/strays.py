@@ -24,7 +24,7 @@ _LOOK_SECONDS: Final = 60.0
 _ANSWER_BYTES: Final = 32_768
 """Of the strays that a hand can name; those beyond are found at the next start."""
 _MOST_OF_ROOT: Final = 20
-"""So many of them are named for each directory; a person who sees them looks for the others."""
+"""Bounds how many of them are named for each directory; a person who sees them looks for the others."""
 _OF_ROOT: Final = "where no run of an agent that runs loads as root is under way there, remove it as root: rm -r"
 _NAME: Final = re.compile(r"iotide-run-[0-9]+(?:-[0-9]+)+")
 

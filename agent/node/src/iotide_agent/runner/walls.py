@@ -131,7 +131,7 @@ def program_of(argv: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def why_program_changeable(program: str) -> str | None:
-    """As `why_changeable`, but None for the agent's own interpreter: whoever changes that has the agent already.
+    """Do as `why_changeable`, but return None for the agent's own interpreter: who changes that has the agent already.
 
     Raises:
         OSError: the program is missing or cannot be reached.
@@ -168,7 +168,7 @@ def _judge(path: str, found: os.stat_result) -> None:
 
 
 def _judge_link(path: str, found: os.stat_result, above: os.stat_result) -> None:
-    """Only where others may make names, as in a sticky directory, is it of interest whose a link is."""
+    """Refuse a stranger's link; whose it is matters only where others may make names, as in a sticky directory."""
     if found.st_uid not in {0, os.geteuid()} and above.st_mode & _OTHERS_WRITE:
         reason = f"the symbolic link {path} belongs to user {found.st_uid}, who could let it lead elsewhere; "
         raise OpenToOthersError(f"{reason}name the path that it leads to")

@@ -12,7 +12,7 @@ PROCESS_BYTES: Final = 4 * 1024**2
 """Counts for each process of another tool besides its buffers, at least."""
 
 MEMORY_RATIO: Final = 0.8
-"""A load may take so much; the rest is for the system, the agent and what else runs on the node."""
+"""Bounds the share that a load may take; the rest is for the system, the agent and what else runs on the node."""
 
 
 _WORTH_NAMING: Final = 10
@@ -56,10 +56,10 @@ class AtWork(NamedTuple):
 
 
 class MemoryRefusal(NamedTuple):
-    """Why a run is not started.
+    """States why a run is not started.
 
     Attributes:
-        is_final: whether the node can never give so much, whatever ends on it.
+        is_final: whether the node can never give that much, whatever ends on it.
     """
 
     code: str

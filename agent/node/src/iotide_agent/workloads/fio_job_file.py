@@ -118,7 +118,7 @@ class Job:
 
     @property
     def block_bytes(self) -> int:
-        """The largest block, of which each operation in flight holds one."""
+        """Return the size of the largest block; each operation in flight holds one."""
         return max(self._block_sizes)
 
     @property
@@ -136,7 +136,7 @@ class Job:
 
     @property
     def depth(self) -> int:
-        """How many operations each clone keeps in flight."""
+        """Return the number of operations that each clone keeps in flight."""
         return int(self.keys.get("iodepth", 1))
 
     @property

@@ -15,7 +15,7 @@ from iotide_server.clusters.views import (
     NodeClock,
     NodeState,
     agent_standing,
-    heard_state,
+    agent_state,
 )
 from iotide_server.operations.doctor.findings import Finding, fine, note, some, warning, wrong
 from iotide_wire.units import format_seconds
@@ -23,7 +23,7 @@ from iotide_wire.units import format_seconds
 SPOOL_LIMIT_BYTES: Final = 1024**3
 """Where an agent declines further orders, unless its agent.toml says otherwise."""
 _NEARLY_FULL: Final = 0.8
-_HEARD: Final = frozenset({NodeState.ONLINE, NodeState.STUCK})
+_SPEAKING: Final = frozenset({NodeState.ONLINE, NodeState.STUCK})
 _SHUT_OUT: Final = frozenset({AgentStanding.TOO_OLD, AgentStanding.TOO_NEW})
 
 _NODES: Final = text(
@@ -59,7 +59,7 @@ def read_nodes(session: Session, now: datetime) -> list[NodeFacts]:
     return [
         NodeFacts(
             name=row.name,
-            state=heard_state(row.seen_at, now, is_stuck=row.stuck is not None),
+            state=agent_state(row.seen_at, now, is_stuck=row.stuck is not None),
             version=row.agent_version,
             agent=agent_standing(row.wire_version),
             problem=problem_of(row.stuck) or row.problem,
@@ -121,15 +121,15 @@ def _versions(nodes: Sequence[NodeFacts], version: str) -> Iterator[Finding]:
 
 def _clocks(nodes: Sequence[NodeFacts]) -> Finding:
     """Of nodes that are heard of: what another one measured long ago says nothing of today."""
-    told = [(node.name, node.clock) for node in nodes if node.state in _HEARD and node.clock is not None]
-    off = [f"{name} ({_words(clock)})" for name, clock in told if clock.is_off]
+    clocks = [(node.name, node.clock) for node in nodes if node.state in _SPEAKING and node.clock is not None]
+    off = [f"{name} ({_words(clock)})" for name, clock in clocks if clock.is_off]
     if off:
         sentence = f"clocks that are more than {format_seconds(CLOCK_LIMIT_SECONDS)} off the server's: {some(off)}"
         return warning("node_clocks", sentence, "synchronise them and the server's, for instance with chrony")
-    if not told:
+    if not clocks:
         remedy = "nodes with an agent of this release that are online measure their clock"
         return note("node_clocks", f"not checked: none of {len(nodes)} nodes reports its clock", remedy)
-    sentence = f"{len(told)} of {len(nodes)} nodes report their clock, and none is certainly off"
+    sentence = f"{len(clocks)} of {len(nodes)} nodes report their clock, and none is certainly off"
     return fine("node_clocks", sentence)
 
 

@@ -46,7 +46,7 @@ class RedisFacts:
         users: None where we may not ask.
         own_names: users of our own connections.
         kept_bytes: what all keys and users need.
-        is_writing: its last write to the append-only file went well, as far as it tells.
+        is_writing: its last write to the append-only file went well, as far as it reports.
     """
 
     version: tuple[int, ...]
