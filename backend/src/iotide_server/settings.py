@@ -64,8 +64,8 @@ class Settings(BaseSettings):
         report_samples, report_series, report_labels, report_label_values, report_counters, report_curve_pieces,
         report_raw_bytes, report_raw_bytes_a_day, report_flag_bytes, report_step_bytes, report_fact_bytes,
         report_log_lines, report_hellos_a_minute: see `results.limits.ReportLimits`.
-        quota_waiting_runs, quota_waiting_runs_of_person, quota_active_schedules, quota_templates, quota_events_a_day:
-            see `kit.quotas.Quotas`.
+        quota_waiting_runs, quota_waiting_runs_of_person, quota_active_schedules, quota_templates, quota_runs_a_day,
+        quota_schedules_a_day, quota_templates_a_day, quota_events_a_day: see `kit.quotas.Quotas`.
         vault_key: seals the secrets of notification channels, see `kit.vault`; None: none can be stored.
         notify_loopback: notifications may go to services on the server's own machine, by any of its addresses, such as
             a mail relay.
@@ -114,6 +114,9 @@ class Settings(BaseSettings):
     quota_waiting_runs_of_person: int = Field(default=DEFAULT_QUOTAS.waiting_runs_of_person, gt=0)
     quota_active_schedules: int = Field(default=DEFAULT_QUOTAS.active_schedules, gt=0)
     quota_templates: int = Field(default=DEFAULT_QUOTAS.templates, gt=0)
+    quota_runs_a_day: int = Field(default=DEFAULT_QUOTAS.runs_a_day, gt=0)
+    quota_schedules_a_day: int = Field(default=DEFAULT_QUOTAS.schedules_a_day, gt=0)
+    quota_templates_a_day: int = Field(default=DEFAULT_QUOTAS.templates_a_day, gt=0)
     quota_events_a_day: int = Field(default=DEFAULT_QUOTAS.events_a_day, gt=0)
     vault_key: Annotated[SecretStr, AfterValidator(_check_key)] | None = None
     notify_loopback: bool = False

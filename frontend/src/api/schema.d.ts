@@ -8450,7 +8450,8 @@ export interface components {
              */
             owner: string | null;
             state: components["schemas"]["ScheduleState"];
-            plan: components["schemas"]["CampaignPlan"];
+            /** @description Null where it was removed */
+            plan: components["schemas"]["CampaignPlan"] | null;
             /**
              * Cron
              * @example 30 2 * * *
@@ -29262,26 +29263,13 @@ export interface operations {
                      *             "workload": "text",
                      *             "options": {},
                      *             "sweep": {},
-                     *             "nodes": [
-                     *               "text"
-                     *             ],
+                     *             "nodes": [],
                      *             "nodes_at_once": true,
-                     *             "observers": [
-                     *               "text"
-                     *             ],
-                     *             "targets": [
-                     *               "text"
-                     *             ],
+                     *             "observers": [],
+                     *             "targets": [],
                      *             "targets_at_once": true,
-                     *             "variants": [
-                     *               "text"
-                     *             ],
-                     *             "roles": [
-                     *               {
-                     *                 "sender": "text",
-                     *                 "receiver": "text"
-                     *               }
-                     *             ]
+                     *             "variants": [],
+                     *             "roles": []
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -29804,26 +29792,13 @@ export interface operations {
                      *             "workload": "text",
                      *             "options": {},
                      *             "sweep": {},
-                     *             "nodes": [
-                     *               "text"
-                     *             ],
+                     *             "nodes": [],
                      *             "nodes_at_once": true,
-                     *             "observers": [
-                     *               "text"
-                     *             ],
-                     *             "targets": [
-                     *               "text"
-                     *             ],
+                     *             "observers": [],
+                     *             "targets": [],
                      *             "targets_at_once": true,
-                     *             "variants": [
-                     *               "text"
-                     *             ],
-                     *             "roles": [
-                     *               {
-                     *                 "sender": "text",
-                     *                 "receiver": "text"
-                     *               }
-                     *             ]
+                     *             "variants": [],
+                     *             "roles": []
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -30130,26 +30105,13 @@ export interface operations {
                      *             "workload": "text",
                      *             "options": {},
                      *             "sweep": {},
-                     *             "nodes": [
-                     *               "text"
-                     *             ],
+                     *             "nodes": [],
                      *             "nodes_at_once": true,
-                     *             "observers": [
-                     *               "text"
-                     *             ],
-                     *             "targets": [
-                     *               "text"
-                     *             ],
+                     *             "observers": [],
+                     *             "targets": [],
                      *             "targets_at_once": true,
-                     *             "variants": [
-                     *               "text"
-                     *             ],
-                     *             "roles": [
-                     *               {
-                     *                 "sender": "text",
-                     *                 "receiver": "text"
-                     *               }
-                     *             ]
+                     *             "variants": [],
+                     *             "roles": []
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -30798,26 +30760,13 @@ export interface operations {
                      *             "workload": "text",
                      *             "options": {},
                      *             "sweep": {},
-                     *             "nodes": [
-                     *               "text"
-                     *             ],
+                     *             "nodes": [],
                      *             "nodes_at_once": true,
-                     *             "observers": [
-                     *               "text"
-                     *             ],
-                     *             "targets": [
-                     *               "text"
-                     *             ],
+                     *             "observers": [],
+                     *             "targets": [],
                      *             "targets_at_once": true,
-                     *             "variants": [
-                     *               "text"
-                     *             ],
-                     *             "roles": [
-                     *               {
-                     *                 "sender": "text",
-                     *                 "receiver": "text"
-                     *               }
-                     *             ]
+                     *             "variants": [],
+                     *             "roles": []
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -31066,26 +31015,13 @@ export interface operations {
                      *             "workload": "text",
                      *             "options": {},
                      *             "sweep": {},
-                     *             "nodes": [
-                     *               "text"
-                     *             ],
+                     *             "nodes": [],
                      *             "nodes_at_once": true,
-                     *             "observers": [
-                     *               "text"
-                     *             ],
-                     *             "targets": [
-                     *               "text"
-                     *             ],
+                     *             "observers": [],
+                     *             "targets": [],
                      *             "targets_at_once": true,
-                     *             "variants": [
-                     *               "text"
-                     *             ],
-                     *             "roles": [
-                     *               {
-                     *                 "sender": "text",
-                     *                 "receiver": "text"
-                     *               }
-                     *             ]
+                     *             "variants": [],
+                     *             "roles": []
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -31536,26 +31472,13 @@ export interface operations {
                      *             "workload": "text",
                      *             "options": {},
                      *             "sweep": {},
-                     *             "nodes": [
-                     *               "text"
-                     *             ],
+                     *             "nodes": [],
                      *             "nodes_at_once": true,
-                     *             "observers": [
-                     *               "text"
-                     *             ],
-                     *             "targets": [
-                     *               "text"
-                     *             ],
+                     *             "observers": [],
+                     *             "targets": [],
                      *             "targets_at_once": true,
-                     *             "variants": [
-                     *               "text"
-                     *             ],
-                     *             "roles": [
-                     *               {
-                     *                 "sender": "text",
-                     *                 "receiver": "text"
-                     *               }
-                     *             ]
+                     *             "variants": [],
+                     *             "roles": []
                      *           }
                      *         ],
                      *         "repeats": 4,

@@ -31,7 +31,16 @@ from iotide_server.trends.event_schemas import EventInput
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import SchedulePlan
 
-FEW: Final = Quotas(waiting_runs=5, waiting_runs_of_person=3, active_schedules=1, templates=1, events_a_day=2)
+FEW: Final = Quotas(
+    waiting_runs=5,
+    waiting_runs_of_person=3,
+    active_schedules=1,
+    templates=1,
+    runs_a_day=100,
+    schedules_a_day=100,
+    templates_a_day=100,
+    events_a_day=4,
+)
 
 
 @pytest.fixture
@@ -131,7 +140,7 @@ def test_events_that_people_add_are_bounded_by_day(bounded: Database, grace: Pri
     for _ in range(2):
         with bounded.transaction() as session:
             add(session)
-    assert "3 events added to the cluster within 24 hours" in refused(bounded, add).message
+    assert "3 events added to the cluster by one person today (UTC)" in refused(bounded, add).message
     clock.move(86_401)
     with bounded.transaction() as session:
         add(session)

@@ -84,13 +84,22 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
         ClusterMadeUpError: nothing runs on its cluster.
         IotideError: of one class for each thing that can be wrong, naming the field of the plan.
     """
+    return foresee(session, cluster_of(session, principal, plan), plan)
+
+
+def cluster_of(session: Session, principal: Principal, plan: CampaignPlan) -> Cluster:
+    """Return the plan's cluster, once its size and its terms are checked; none of it is expanded.
+
+    Raises:
+        IotideError: as `resolve`.
+    """
     check_matrix(plan)
     check_window(plan, START_TAKES)
     if plan.exclusive is Exclusivity.NONE and plan.quiet in {QuietPolicy.WAIT, QuietPolicy.REFUSE}:
         raise QuietBesideRunsError(plan.quiet)
     cluster = clusters.cluster_named(session, principal, plan.cluster, Role.OPERATOR, field="cluster")
     clusters.require_real(session, cluster.id)
-    return foresee(session, cluster, plan)
+    return cluster
 
 
 def foresee(session: Session, cluster: Cluster, plan: CampaignPlan) -> PlannedCampaign:

@@ -1,7 +1,7 @@
 """Repeats that people add to a campaign afterwards, where those of its plan were too few."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy.exc import IntegrityError
@@ -23,13 +23,15 @@ from iotide_server.campaigns.repeat_errors import (
     TooManyRunsError,
 )
 from iotide_server.campaigns.schemas import RepeatsInput
-from iotide_server.campaigns.service import new_runs, require_room
+from iotide_server.campaigns.service import new_runs
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.quotas import Addition, Kind
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.runs import line_repository as lines
 from iotide_server.runs import repository as runs
+from iotide_server.runs.room import require_room, take_room
 from iotide_wire.plan import CampaignPlan
 
 
@@ -60,7 +62,7 @@ def add(session: Session, principal: Principal, more: MoreRepeats, now: datetime
         IdempotencyKeyReusedError: the key came with another request before.
         CellsNotFoundError: a cell is none of the campaign's.
         TooManyRunsError: the campaign would have more runs than one may have.
-        QuotaReachedError: too many runs would wait.
+        QuotaReachedError: too many runs would wait, or were added today.
         CellStageOverError: a cell's stage is over, and the servers are no longer as they were in it.
         CellResourcesGoneError: a node or a target of a cell was retired, or a target taken off a node.
     """
@@ -69,11 +71,16 @@ def add(session: Session, principal: Principal, more: MoreRepeats, now: datetime
     clusters.require_real(session, campaign.cluster_id, field="campaign_id")
     if _was_added(session, principal, more):
         return
+    cell_ids = _chosen_cells(session, campaign, more.wanted)
+    further = len(cell_ids) * more.wanted.repeats
+    added = Addition(Kind.RUNS, campaign.cluster_id, principal.user_id, now, further, "repeats")
+    require_room(session, added)
+    _hold_resources(session, campaign, cell_ids)
     addition = CampaignAddition(
         campaign_id=campaign.id,
         owner_id=principal.user_id,
         repeats=more.wanted.repeats,
-        cell_ids=_addable_cells(session, campaign, more.wanted),
+        cell_ids=cell_ids,
         created_at=now,
         idempotency_key=more.key,
         request_sha256=more.sha256,
@@ -87,6 +94,7 @@ def add(session: Session, principal: Principal, more: MoreRepeats, now: datetime
             raise
         return
     _add_runs(session, principal, campaign, addition, now)
+    take_room(session, added)
 
 
 def _was_added(session: Session, principal: Principal, more: MoreRepeats) -> bool:
@@ -98,7 +106,7 @@ def _was_added(session: Session, principal: Principal, more: MoreRepeats) -> boo
     return True
 
 
-def _addable_cells(session: Session, campaign: Campaign, wanted: RepeatsInput) -> list[int]:
+def _chosen_cells(session: Session, campaign: Campaign, wanted: RepeatsInput) -> list[int]:
     """The ids of the cells that are meant, in the order of the plan."""
     stage_of = repository.stages_of_cells(session, campaign.id)
     strangers = [cell_id for cell_id in wanted.cell_ids or () if cell_id not in stage_of]
@@ -109,7 +117,11 @@ def _addable_cells(session: Session, campaign: Campaign, wanted: RepeatsInput) -
     count = repository.run_count(session, campaign.id) + wanted.repeats * len(cell_ids)
     if count > MAX_RUNS:
         raise TooManyRunsError(campaign.id, wanted.repeats, count, MAX_RUNS)
-    require_room(session, campaign.cluster_id, campaign.owner_id, wanted.repeats * len(cell_ids))
+    return cell_ids
+
+
+def _hold_resources(session: Session, campaign: Campaign, cell_ids: Sequence[int]) -> None:
+    stage_of = repository.stages_of_cells(session, campaign.id)
     present = repository.hold_present_stage(session, campaign.id)
     for cell_id in cell_ids:
         if present is not None and stage_of[cell_id] < present:
@@ -117,14 +129,14 @@ def _addable_cells(session: Session, campaign: Campaign, wanted: RepeatsInput) -
     gone = runs.lock_resources(session, cell_ids)
     if gone:
         raise CellResourcesGoneError(campaign.id, gone)
-    return cell_ids
 
 
 def _add_runs(
     session: Session, principal: Principal, campaign: Campaign, addition: CampaignAddition, now: datetime
 ) -> None:
     plan = CampaignPlan.model_validate(campaign.plan)
-    run_ids = runs.add_repeats(session, new_runs(campaign, plan, addition.repeats, now), addition.cell_ids)
+    new = replace(new_runs(campaign, plan, addition.repeats, now), asked_by=principal.user_id)
+    run_ids = runs.add_repeats(session, new, addition.cell_ids)
     runs.log_added(session, run_ids, principal.actor, now)
     lines.join_lines(session, lines.in_open_stages(session, run_ids))
     after = {"repeats": addition.repeats, "cells": len(addition.cell_ids), "runs": len(run_ids)}

@@ -147,17 +147,6 @@ def run_count(session: Session, campaign_id: int) -> int:
     return int(session.scalar(statement, {"campaign_id": campaign_id}) or 0)
 
 
-def waiting_runs(session: Session, cluster_id: int, owner_id: int | None) -> tuple[int, int]:
-    """Count the runs that wait in a cluster: all of them, and those of one person's campaigns."""
-    statement = text(
-        "SELECT count(*) AS of_cluster, count(*) FILTER (WHERE campaign.owner_id IS NOT DISTINCT FROM :owner_id)"
-        " AS of_person FROM run JOIN campaign ON campaign.id = run.campaign_id"
-        " WHERE run.state = 'waiting' AND run.cluster_id = :cluster_id"
-    )
-    row = session.execute(statement, {"cluster_id": cluster_id, "owner_id": owner_id}).one()
-    return row.of_cluster, row.of_person
-
-
 def hold_present_stage(session: Session, campaign_id: int) -> int | None:
     """The last stage that was opened; None where none was or there are none.
 

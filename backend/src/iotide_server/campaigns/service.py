@@ -15,16 +15,17 @@ from iotide_server.campaigns import repository, stages, windows
 from iotide_server.campaigns.errors import CampaignEndedError, IdempotencyKeyReusedError
 from iotide_server.campaigns.expansion import run_count
 from iotide_server.campaigns.models import Campaign
-from iotide_server.campaigns.planning import resolve
+from iotide_server.campaigns.planning import cluster_of, foresee
 from iotide_server.campaigns.reading import visible_campaign
 from iotide_server.kit.db import Json, refresh_statistics
 from iotide_server.kit.digests import canonical_sha256
-from iotide_server.kit.quotas import QuotaReachedError, quotas_of
+from iotide_server.kit.quotas import Addition, Kind
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.runs import repository as runs_repository
 from iotide_server.runs import service as runs
 from iotide_server.runs.repository import NewRuns
+from iotide_server.runs.room import require_room, take_room
 from iotide_wire.plan import CampaignPlan
 
 _PRIORITY_STEP_SECONDS: Final = 3600.0
@@ -49,15 +50,17 @@ def submit(
 
     Raises:
         IdempotencyKeyReusedError: the key came with another plan before.
-        QuotaReachedError: too many runs would wait.
+        QuotaReachedError: too many runs would wait, or were added today.
         IotideError: the plan cannot be carried out, see `planning.resolve`.
     """
     digest = canonical_sha256(plan.model_dump(mode="json"))
     repeated = _repeated(session, principal, idempotency_key, digest)
     if repeated is not None:
         return repeated
-    planned = resolve(session, principal, plan)
-    require_room(session, planned.cluster.id, principal.user_id, run_count(plan))
+    cluster, run_number = cluster_of(session, principal, plan), run_count(plan)
+    added = Addition(Kind.RUNS, cluster.id, principal.user_id, now, run_number, "repeats")
+    require_room(session, added)
+    planned = foresee(session, cluster, plan)
     campaign = Campaign(
         cluster_id=planned.cluster.id,
         name=plan.name,
@@ -78,7 +81,6 @@ def submit(
         return repeated
     repository.insert_cells(session, campaign.id, planned)
     runs_repository.insert_runs(session, new_runs(campaign, plan, plan.repeats, now))
-    run_number = run_count(plan)
     if run_number >= _MANY_RUNS:
         refresh_statistics(session, *_TABLES_OF_MANY)
     windows.add_window(session, campaign.id, plan, now)
@@ -91,25 +93,8 @@ def submit(
     )
     live.publish(session, "campaign", campaign.id, campaign.cluster_id)
     wake_scheduler(session, "campaign")
+    take_room(session, added)
     return Submitted(campaign.id, is_new=True)
-
-
-def require_room(session: Session, cluster_id: int, owner_id: int | None, runs: int) -> None:
-    """Check that this number of further runs of the person's campaigns may wait in the cluster.
-
-    Raises:
-        QuotaReachedError: naming the quota of the person or of the cluster.
-    """
-    quotas = quotas_of(session)
-    of_cluster, of_person = repository.waiting_runs(session, cluster_id, owner_id)
-    for waiting, most, whose, setting in (
-        (of_person, quotas.waiting_runs_of_person, "of one person ", "WAITING_RUNS_OF_PERSON"),
-        (of_cluster, quotas.waiting_runs, "", "WAITING_RUNS"),
-    ):
-        if waiting + runs > most:
-            remedy = f"wait, cancel campaigns, or have an administrator raise IOTIDE_QUOTA_{setting}"
-            what = f"waiting runs {whose}in the cluster"
-            raise QuotaReachedError(what, waiting + runs, most, field="repeats", remedy=remedy)
 
 
 def _repeated(session: Session, principal: Principal, key: str | None, digest: str) -> Submitted | None:

@@ -1,35 +1,98 @@
-"""How much operators may keep in a cluster: bounds that no token exceeds, each a setting (`IOTIDE_QUOTA_...`)."""
+"""How much operators may keep in a cluster and add to it in a day: bounds that no token exceeds.
+
+Each is a setting (`IOTIDE_QUOTA_...`).
+"""
 
 from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 from typing import Final
 
-from sqlalchemy.orm import Session
+from sqlalchemy import ForeignKey, text
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from iotide_server.kit.db import Base
 from iotide_server.kit.errors import ConflictError
 
 IN_SESSION: Final = "quotas"
+EVERYBODY: Final = 0
+"""Stands for the person where all people of a cluster are counted together."""
+FIRINGS: Final = "firings"
+"""Kind of what the scheduler counts to see which cluster's turn it is."""
+
+_ADD: Final = text(
+    """
+    INSERT INTO added_today (cluster_id, kind, user_id, added_at, number)
+    SELECT :cluster_id, :kind, user_id, :now, :number
+    FROM unnest(CAST(:user_ids AS bigint[])) AS user_id ORDER BY user_id
+    ON CONFLICT (cluster_id, kind, user_id) DO UPDATE SET
+        added_at = excluded.added_at,
+        number = excluded.number + CASE WHEN date_trunc('day', added_today.added_at, 'UTC')
+                                             = date_trunc('day', excluded.added_at, 'UTC')
+                                   THEN added_today.number ELSE 0 END
+    RETURNING user_id, number
+    """
+)
+_ADDED: Final = text(
+    """
+    SELECT user_id, number FROM added_today
+    WHERE cluster_id = :cluster_id AND kind = :kind AND user_id = ANY(CAST(:user_ids AS bigint[]))
+      AND date_trunc('day', added_at, 'UTC') = date_trunc('day', CAST(:now AS timestamptz), 'UTC')
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """Bounds on what the operators of a cluster keep in it; `docs/operations.md` has the table.
+    """Bounds on what the operators of a cluster keep in it and add to it; `docs/operations.md` has the table.
 
     Attributes:
         waiting_runs: of a cluster.
-        waiting_runs_of_person: of the campaigns of one person in a cluster.
+        waiting_runs_of_person: that wait in a cluster because one person asked for them.
         active_schedules: of a cluster.
         templates: of a cluster.
-        events_a_day: that people add to a cluster within 24 hours.
+        runs_a_day, schedules_a_day, templates_a_day, events_a_day: that people add to a cluster in a day (UTC),
+            removed ones included; one person at most half of them.
     """
 
     waiting_runs: int = 1_000_000
     waiting_runs_of_person: int = 200_000
     active_schedules: int = 500
     templates: int = 1_000
-    events_a_day: int = 200
+    runs_a_day: int = 2_000_000
+    schedules_a_day: int = 1_000
+    templates_a_day: int = 2_000
+    events_a_day: int = 400
 
 
 DEFAULTS: Final = Quotas()
+
+
+class Kind(StrEnum):
+    """What people add to a cluster; each has a quota of a day."""
+
+    RUNS = "runs"
+    SCHEDULES = "schedules"
+    TEMPLATES = "templates"
+    EVENTS = "events"
+
+
+class AddedToday(Base):
+    """How many rows of a kind were added to a cluster, also those that were removed since.
+
+    Attributes:
+        kind: a `Kind`, or FIRINGS.
+        user_id: of the person who added them; EVERYBODY: by all people.
+        added_at: when the last of them was; `number` counts those of that day (UTC).
+    """
+
+    __tablename__ = "added_today"
+
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"), primary_key=True)
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    added_at: Mapped[datetime]
+    number: Mapped[int]
 
 
 class QuotaReachedError(ConflictError):
@@ -46,7 +109,81 @@ class QuotaReachedError(ConflictError):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """What a person adds to a cluster.
+
+    Attributes:
+        user_id: None for commands of the server, which no person's quota bounds.
+        field: of the request, which a refusal names.
+    """
+
+    kind: Kind
+    cluster_id: int
+    user_id: int | None
+    now: datetime
+    number: int = 1
+    field: str = "cluster"
+
+
 def quotas_of(session: Session) -> Quotas:
     """Return the quotas that the database was opened with; the usual ones where it was opened without."""
     found: Quotas = session.info.get(IN_SESSION, DEFAULTS)
     return found
+
+
+def check_day(session: Session, addition: Addition) -> None:
+    """Refuse early what the quota of the day has no room for; nothing is counted and nobody is made to wait.
+
+    Raises:
+        QuotaReachedError: naming the quota.
+    """
+    before = {row.user_id: row.number for row in session.execute(_ADDED, _values(addition))}
+    _check(session, addition, {who: before.get(who, 0) + addition.number for who in _counted(addition)})
+
+
+def count_day(session: Session, addition: Addition) -> None:
+    """Count to the day what the transaction adds; the next addition of its kind to the cluster waits for its end.
+
+    So it comes last where the transaction does much, and what is counted after it is exact.
+
+    Raises:
+        QuotaReachedError: others have used up the quota of the day meanwhile.
+    """
+    _check(session, addition, {row.user_id: row.number for row in session.execute(_ADD, _values(addition))})
+
+
+def count_firing(session: Session, cluster_id: int, now: datetime) -> None:
+    """Note that a schedule of the cluster fires, which puts its other schedules behind those of other clusters."""
+    values = {"cluster_id": cluster_id, "kind": FIRINGS, "user_ids": [EVERYBODY], "now": now, "number": 1}
+    session.execute(_ADD, values)
+
+
+def _counted(addition: Addition) -> list[int]:
+    return [EVERYBODY] if addition.user_id is None else [EVERYBODY, addition.user_id]
+
+
+def _values(addition: Addition) -> dict[str, object]:
+    return {
+        "cluster_id": addition.cluster_id,
+        "kind": addition.kind,
+        "user_ids": _counted(addition),
+        "now": addition.now,
+        "number": addition.number,
+    }
+
+
+def _check(session: Session, addition: Addition, numbers: dict[int, int]) -> None:
+    of_cluster: int = getattr(quotas_of(session), f"{addition.kind}_a_day")
+    for user_id, number in sorted(numbers.items(), reverse=True):
+        most = of_cluster if user_id == EVERYBODY else max(1, of_cluster // 2)
+        if number > most:
+            whose = "" if user_id == EVERYBODY else " by one person"
+            setting = f"IOTIDE_QUOTA_{addition.kind.upper()}_A_DAY"
+            raise QuotaReachedError(
+                f"{addition.kind} added to the cluster{whose} today (UTC)",
+                number,
+                most,
+                field=addition.field,
+                remedy=f"wait until tomorrow, or have an administrator raise {setting}",
+            )

@@ -21,6 +21,8 @@ class Run(Identified, Base):
         validity: `valid` or `rejected`; a column beside the state, decided by its flags.
         cool_down_seconds: its nodes stay idle for so long after it, and what it had to itself besides.
         overdue: its time limit passed in silence; nothing was freed for that.
+        asked_by: id of the person in whose name it waits, where that is not the campaign's owner: who added it to the
+            campaign or retried it.
         reason_actor: whom the reason calls `an operator` (see `kit/people.py`).
         environment_sha256: of the facts it ran under, see `environment`.
         not_judged: checks without an answer, as its agents reported them (`NotJudged`); None where they did not.
@@ -44,6 +46,7 @@ class Run(Identified, Base):
     attempts_made: Mapped[int] = mapped_column(server_default="0")
     declines: Mapped[int] = mapped_column(server_default="0")
     not_before: Mapped[datetime | None]
+    asked_by: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]

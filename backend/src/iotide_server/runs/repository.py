@@ -20,7 +20,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class NewRuns:
-    """The runs of a campaign that is being submitted; its cells, their nodes and targets are rows already."""
+    """Runs that a campaign gets; its cells, their nodes and targets are rows already.
+
+    Attributes:
+        asked_by: as in `Run`.
+    """
 
     campaign_id: int
     cluster_id: int
@@ -31,6 +35,7 @@ class NewRuns:
     cool_down_seconds: float
     attempts_allowed: int
     created_at: datetime
+    asked_by: int | None = None
 
 
 def insert_runs(session: Session, new: NewRuns) -> None:
@@ -62,9 +67,9 @@ def add_repeats(session: Session, new: NewRuns, cell_ids: Sequence[int]) -> Sequ
     return session.scalars(
         text(
             "INSERT INTO run (campaign_id, cell_id, cluster_id, repeat, exclusive, sort_key, time_limit_seconds,"
-            " cool_down_seconds, attempts_allowed, created_at)"
+            " cool_down_seconds, attempts_allowed, created_at, asked_by)"
             " SELECT :campaign_id, cell.id, :cluster_id, before.repeats + more, :exclusive, :sort_key,"
-            " :time_limit_seconds, :cool_down_seconds, :attempts_allowed, :created_at"
+            " :time_limit_seconds, :cool_down_seconds, :attempts_allowed, :created_at, CAST(:asked_by AS bigint)"
             " FROM cell CROSS JOIN generate_series(1, :repeats) AS more"
             " CROSS JOIN LATERAL ("
             "  SELECT coalesce(max(repeat), 0) AS repeats FROM run WHERE cell_id = cell.id"

@@ -14,6 +14,7 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import after_commit
 from iotide_server.kit.people import OPERATOR, Sentence
+from iotide_server.kit.quotas import Addition, Kind
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.runs import line_repository, repository
@@ -37,6 +38,7 @@ from iotide_server.runs.lifecycle import (
     retried,
 )
 from iotide_server.runs.models import Attempt, Order, Run, RunEvent
+from iotide_server.runs.room import take_room
 from iotide_wire.messages import HelloRequest, OrderRole, OrderState
 
 _log = structlog.get_logger(__name__)
@@ -350,6 +352,7 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
         RunStageOverError: its campaign is in another stage now.
         RunResourcesGoneError: a node or a target of it was retired, or a target taken off a node.
         ClusterMadeUpError: its cluster is, and nothing runs there.
+        QuotaReachedError: too many runs would wait, or were added today; a retried one counts again.
     """
     run = lock_changeable(session, principal, run_id)
     clusters.require_real(session, run.cluster_id, field="run_id")
@@ -360,13 +363,15 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     gone = repository.lock_resources(session, [run.cell_id])
     if gone:
         raise RunResourcesGoneError(run.id, gone)
-    before = run.state
+    before, run.asked_by = run.state, principal.user_id
     run.reason_code = run.reason = run.reason_actor = None
     words = f"to be tried again, asked for by {OPERATOR}"
     session.add(RunEvent(run_id=run.id, at=now, kind="retried", text=words, actor=principal.actor))
     _move(session, run, NextOfRun(RunState.WAITING, retried(_tries(run))), now)
     wake_scheduler(session, "retried")
     _record(session, principal, "run_retried", run, before)
+    session.flush()
+    take_room(session, Addition(Kind.RUNS, run.cluster_id, principal.user_id, now, field="run_id"))
     return run
 
 

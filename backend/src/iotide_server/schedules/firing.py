@@ -1,6 +1,8 @@
 """Firings: what is due becomes a campaign in its owner's name, each in a transaction of its own."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
 
 import structlog
 from psycopg.errors import QueryCanceled
@@ -13,15 +15,19 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns import service as campaigns
 from iotide_server.kit.db import FIRING_STATEMENT_SECONDS, Database
 from iotide_server.kit.errors import IotideError
+from iotide_server.kit.quotas import count_firing
 from iotide_server.kit.work import want_work
 from iotide_server.kit.zones import zone_named
 from iotide_server.live import service as live
 from iotide_server.schedules import repository
-from iotide_server.schedules.calendar import LATE_AFTER, Calendar
+from iotide_server.schedules.calendar import LATE_AFTER, Calendar, Passed
 from iotide_server.schedules.models import Firing, Schedule
 from iotide_server.targets.agents import OVERSIGHT
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import MissedFirings
+
+FAILED_RESTS: Final = timedelta(minutes=10)
+"""A schedule whose firing failed, as by a quota, does not fire again sooner: the schedules of all clusters wait."""
 
 _log = structlog.get_logger(__name__)
 
@@ -32,11 +38,19 @@ def calendar_of(schedule: Schedule) -> Calendar:
     return Calendar(schedule.cron, zone, schedule.random_offset_seconds, schedule.ends_at)
 
 
-def fire_due(database: Database, now: datetime, statement_seconds: float = FIRING_STATEMENT_SECONDS) -> bool:
-    """Fire the schedule that has been due for longest; others that are due wait for the next call.
+def fire_due(
+    database: Database,
+    now: datetime,
+    statement_seconds: float = FIRING_STATEMENT_SECONDS,
+    *,
+    running_since: datetime | None = None,
+) -> bool:
+    """Fire a schedule that is due, of the cluster that fired longest ago; others that are due wait for the next call.
 
     Args:
         statement_seconds: the time limit of a statement; a plan that takes longer is not submitted.
+        running_since: since when the scheduler has fired what was due; None: since now.
+            A firing that became due later only stood behind others, and was not missed.
 
     Returns:
         Whether there was any.
@@ -48,13 +62,15 @@ def fire_due(database: Database, now: datetime, statement_seconds: float = FIRIN
         try:
             calendar = calendar_of(schedule)
             passed = calendar.passed(schedule.id, schedule.planned_at, now)
+            missed = _missed(calendar, schedule, min(now, running_since or now))
         except IotideError as error:
             _stop(session, schedule, schedule.planned_at, error, now)
             return True
-        is_late = now - calendar.due(schedule.id, passed.last) > LATE_AFTER
+        is_late = min(now, running_since or now) - calendar.due(schedule.id, passed.last) > LATE_AFTER
+        count_firing(session, schedule.cluster_id, now)
         firing = repository.add_firing(session, schedule.id, passed.last, now)
         if firing is not None:
-            firing.missed = passed.count if is_late else passed.count - 1
+            firing.missed = missed if is_late else min(missed, passed.count - 1)
             if is_late and schedule.missed == MissedFirings.SKIP:
                 pass
             elif repository.last_campaign_waits(session, schedule.id):
@@ -62,6 +78,7 @@ def fire_due(database: Database, now: datetime, statement_seconds: float = FIRIN
             else:
                 _submit(session, schedule, firing, now)
                 schedule.firings_made += 1
+                passed = _put_off(calendar, passed, firing, now)
             _log.info(
                 "schedule_fired",
                 schedule_id=schedule.id,
@@ -73,6 +90,22 @@ def fire_due(database: Database, now: datetime, statement_seconds: float = FIRIN
         want_work(session, OVERSIGHT, schedule.cluster_id, now)
         live.publish(session, "schedule", schedule.id, schedule.cluster_id)
         return True
+
+
+def _missed(calendar: Calendar, schedule: Schedule, since: datetime) -> int:
+    """Count the firings that were due before the scheduler ran."""
+    if schedule.planned_at is None or calendar.due(schedule.id, schedule.planned_at) > since:
+        return 0
+    return calendar.passed(schedule.id, schedule.planned_at, since).count
+
+
+def _put_off(calendar: Calendar, passed: Passed, firing: Firing, now: datetime) -> Passed:
+    """Return a later next firing after one that failed, and say so: each attempt takes the scheduler's time."""
+    earliest = now + FAILED_RESTS
+    if firing.problem is None or passed.following is None or passed.following >= earliest:
+        return passed
+    firing.problem += f"; the schedule rests for {FAILED_RESTS.seconds // 60} minutes"
+    return replace(passed, following=calendar.after(earliest))
 
 
 def rest(schedule: Schedule, state: str) -> None:

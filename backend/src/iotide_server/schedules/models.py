@@ -13,7 +13,7 @@ class Schedule(Identified, Base):
 
     Attributes:
         owner_id: in whose name its campaigns are submitted; None when that person is gone.
-        plan: the `CampaignPlan` that each firing submits.
+        plan: the `CampaignPlan` that each firing submits; empty once it was removed.
         cron: complete; `monthly` is the rule that it was made of, if any.
         state: `active`, `paused` by a person, or `ended` since its calendar has no firing left.
         firings_made: without those that were left out or asked for by hand.

@@ -3,13 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import func, select, text
+from sqlalchemy import and_, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, defer
 
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Json, any_of, up_to
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+from iotide_server.kit.quotas import EVERYBODY, FIRINGS, AddedToday
 from iotide_server.schedules.models import Firing, Schedule
 
 
@@ -46,13 +47,21 @@ def locked_active_of(session: Session, user_id: int) -> Sequence[Schedule]:
 
 
 def lock_due(session: Session, now: datetime) -> Schedule | None:
-    """The schedule that has been due for longest, the older of two, locked; what others work on is passed over."""
+    """Lock the schedule whose turn it is; what others work on is passed over.
+
+    Clusters take turns: the one that fired longest ago is first, so that its schedules do not wait behind all those of
+    another. Of one cluster's the schedule that has been due for longest is first.
+    """
+    fired = and_(
+        AddedToday.cluster_id == Schedule.cluster_id, AddedToday.kind == FIRINGS, AddedToday.user_id == EVERYBODY
+    )
     return session.scalar(
         select(Schedule)
+        .outerjoin(AddedToday, fired)
         .where(Schedule.state == "active", Schedule.due_at <= now)
-        .order_by(Schedule.due_at, Schedule.id)
+        .order_by(AddedToday.added_at.nulls_first(), Schedule.due_at, Schedule.id)
         .limit(1)
-        .with_for_update(skip_locked=True)
+        .with_for_update(of=Schedule, skip_locked=True)
     )
 
 

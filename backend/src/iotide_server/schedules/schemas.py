@@ -123,4 +123,4 @@ class ListedSchedule(Output):
 class Schedule(ListedSchedule):
     """A plan that is submitted by a calendar, see `ListedSchedule`."""
 
-    plan: CampaignPlan
+    plan: Annotated[CampaignPlan | None, Field(description="Null where it was removed")]

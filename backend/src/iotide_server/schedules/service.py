@@ -19,7 +19,7 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.prefix import within
-from iotide_server.kit.quotas import QuotaReachedError, quotas_of
+from iotide_server.kit.quotas import Addition, Kind, QuotaReachedError, count_day, quotas_of
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.schedules import models, repository
@@ -95,12 +95,13 @@ def create(session: Session, principal: Principal, given: SchedulePlan, now: dat
     Raises:
         InvalidInputError: its calendar cannot be read, or never fires.
         ScheduleNameTakenError: the name is in use.
-        QuotaReachedError: the cluster has as many active schedules as it may have.
+        QuotaReachedError: the cluster has as many active schedules as it may have, or got as many today as it may get.
         IotideError: the plan cannot be carried out, see `planning.resolve`; its field begins with `plan.`.
     """
     made = models.Schedule(created_at=now, firings_made=0)
     _write(session, principal, made, given, now)
     _insert(session, made)
+    _count(session, made, now)
     _require_room(session, made.cluster_id)
     plan_next(made, made.planned_at)
     _announce(session, principal, made, "schedule_created", after=_summary(made))
@@ -135,6 +136,7 @@ def duplicate(session: Session, principal: Principal, schedule_id: int, now: dat
 
     Raises:
         ScheduleNotFoundError: there is none that the caller may see, or it was removed.
+        QuotaReachedError: as `create`.
     """
     original = _own(session, principal, schedule_id)
     kept = ("cluster_id", "plan", "cron", "monthly", "time_zone", "random_offset_seconds", "ends_at", "max_firings")
@@ -148,6 +150,7 @@ def duplicate(session: Session, principal: Principal, schedule_id: int, now: dat
         **{field: getattr(original, field) for field in kept},
     )
     _insert(session, copy)
+    _count(session, copy, now)
     _announce(session, principal, copy, "schedule_created", after=_summary(copy))
     return copy.id
 
@@ -223,15 +226,16 @@ def run_now(session: Session, principal: Principal, schedule_id: int, now: datet
 
 
 def remove(session: Session, principal: Principal, schedule_id: int, now: datetime) -> None:
-    """It fires no more and is in no list; its campaigns stay and go on.
+    """It fires no more, is in no list and loses its plan; its campaigns stay and go on.
 
     Raises:
         ScheduleNotFoundError: there is none that the caller may see, or it was removed.
     """
     removed = _own(session, principal, schedule_id)
+    before = _summary(removed)
     rest(removed, "ended")
-    removed.removed_at = now
-    _announce(session, principal, removed, "schedule_removed", before=_summary(removed))
+    removed.removed_at, removed.plan = now, {}
+    _announce(session, principal, removed, "schedule_removed", before=before)
 
 
 def _own(session: Session, principal: Principal, schedule_id: int) -> models.Schedule:
@@ -257,6 +261,10 @@ def _write(session: Session, principal: Principal, row: models.Schedule, given: 
     row.planned_at = row.due_at = first
     for field in ("name", "monthly", "time_zone", "random_offset_seconds", "ends_at", "max_firings", "missed"):
         setattr(row, field, getattr(given, field))
+
+
+def _count(session: Session, added: models.Schedule, now: datetime) -> None:
+    count_day(session, Addition(Kind.SCHEDULES, added.cluster_id, added.owner_id, now))
 
 
 def _require_room(session: Session, cluster_id: int) -> None:
@@ -320,7 +328,7 @@ def _shown(session: Session, rows: Sequence[models.Schedule], plans: Mapping[int
             cluster_name=cluster_names[row.cluster_id],
             owner=owners.get(row.owner_id) if row.owner_id is not None else None,
             state=row.state,
-            plan=None if (plan := plans[row.id]) is None else CampaignPlan.model_validate(plan),
+            plan=CampaignPlan.model_validate(plan) if (plan := plans[row.id]) else None,
             cron=row.cron,
             monthly=row.monthly,
             words=_words(row),

@@ -9,6 +9,7 @@ from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
 from iotide_server.kit.meters import PASS_SECONDS
 from iotide_server.kit.queue import Broker
+from iotide_server.schedules.calendar import LATE_AFTER
 from iotide_server.schedules.firing import fire_due
 from iotide_server.scheduling import due, offers, watch
 from iotide_server.scheduling.due import FairShare
@@ -48,7 +49,7 @@ class Scheduler:
         self._clock = clock
         self._fair_share = fair_share
         self._lines = Lines()
-        self._started_at = clock()
+        self._started_at = self._running_since = self._stepped_at = clock()
         self._watched_at = self._cleaned_at = self._sampled_at = self._silence_told_at = self._started_at
         self._pass_wanted = True
         self._pass_after = self._started_at
@@ -64,9 +65,11 @@ class Scheduler:
             How long nothing will be due unless there is a wake-up.
         """
         now = self._clock()
+        if now - self._stepped_at > LATE_AFTER:
+            self._running_since = now
         self._pass_wanted |= bool(set(reasons) - WORK_ONLY) or (self._retry_at is not None and self._retry_at <= now)
         # One firing a step: the runs of all clusters wait for it.
-        if fire_due(self._database, now):
+        if fire_due(self._database, now, running_since=self._running_since):
             self._pass_wanted, now = True, self._clock()
         if self._pass_wanted and now >= self._pass_after:
             self._pass(now)
@@ -77,6 +80,7 @@ class Scheduler:
             self._apply_redis_users()
         if now - self._watched_at >= WATCH_EVERY:
             self._watch(now)
+        self._stepped_at = self._clock()
         return self._wait(now)
 
     def _pass(self, now: datetime) -> None:

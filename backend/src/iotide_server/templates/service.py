@@ -14,7 +14,7 @@ from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
-from iotide_server.kit.quotas import QuotaReachedError, quotas_of
+from iotide_server.kit.quotas import Addition, Kind, QuotaReachedError, count_day, quotas_of
 from iotide_server.live import service as live
 from iotide_server.templates import models, repository
 from iotide_server.templates.errors import TemplateMovesError, TemplateNameTakenError, TemplateNotFoundError
@@ -50,10 +50,11 @@ def create(session: Session, principal: Principal, given: TemplateInput, now: da
 
     Raises:
         ClusterNotFoundError: there is none of that name that the caller may see.
-        QuotaReachedError: the cluster has as many templates as it may have.
+        QuotaReachedError: the cluster has as many templates as it may have, or got as many today as it may get.
         TemplateNameTakenError: another of the cluster has the name.
     """
     cluster = clusters.cluster_named(session, principal, given.plan.cluster, Role.OPERATOR, field="plan.cluster")
+    count_day(session, Addition(Kind.TEMPLATES, cluster.id, principal.user_id, now, field="plan.cluster"))
     most, count = quotas_of(session).templates, repository.count_in(session, cluster.id) + 1
     if count > most:
         remedy = "remove templates that nobody needs, or have an administrator raise IOTIDE_QUOTA_TEMPLATES"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Row, func, select, text
+from sqlalchemy import Row, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -182,14 +182,6 @@ def events_page(
         statement = statement.where(Event.cluster_id == home, is_seen_there | is_told_there | is_everywhere)
     rows = session.scalars(statement.order_by(Event.id.desc()).limit(paging.limit + 1)).all()
     return paging.cut(rows, key=lambda row: row.id)
-
-
-def added_since(session: Session, cluster_id: int, since: datetime) -> int:
-    """Count the events that people added to a cluster since then and did not remove."""
-    statement = select(func.count()).where(
-        Event.cluster_id == cluster_id, Event.kind == "manual", Event.created_at > since
-    )
-    return session.scalar(statement) or 0
 
 
 def series_touched(session: Session, event: Event) -> Sequence[int]:

@@ -1,8 +1,7 @@
 """Events: what people say has changed, and what they see of it."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
@@ -14,15 +13,13 @@ from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from iotide_server.kit.pagination import PageRequest, Slice
-from iotide_server.kit.quotas import QuotaReachedError, quotas_of
+from iotide_server.kit.quotas import Addition, Kind, check_day, count_day
 from iotide_server.kit.work import want_all
 from iotide_server.targets import service as targets
 from iotide_server.trends import event_repository as repository
 from iotide_server.trends.event_schemas import EventFilter, EventInput
 from iotide_server.trends.models import Event
 from iotide_server.trends.service import ANALYSIS
-
-_A_DAY: Final = timedelta(days=1)
 
 
 class EventNotFoundError(NotFoundError):
@@ -54,16 +51,12 @@ def add(session: Session, principal: Principal, wanted: EventInput, now: datetim
 
     Raises:
         ClusterNotFoundError, NodeNotFoundError, TargetNotFoundError: there is none that the caller may see.
-        QuotaReachedError: people added as many events to the cluster within a day as they may.
+        QuotaReachedError: people added as many events to the cluster today as they may, also ones removed since.
         InvalidInputError: it has not happened yet.
     """
     cluster = clusters.cluster_named(session, principal, wanted.cluster, Role.OPERATOR, field="cluster")
-    most, count = quotas_of(session).events_a_day, repository.added_since(session, cluster.id, now - _A_DAY) + 1
-    if count > most:
-        remedy = "say it in one event, wait until tomorrow, or have an administrator raise IOTIDE_QUOTA_EVENTS_A_DAY"
-        raise QuotaReachedError(
-            "events added to the cluster within 24 hours", count, most, field="cluster", remedy=remedy
-        )
+    added = Addition(Kind.EVENTS, cluster.id, principal.user_id, now)
+    check_day(session, added)
     at = wanted.at or now
     if at > now:
         raise InvalidInputError(
@@ -86,6 +79,7 @@ def add(session: Session, principal: Principal, wanted: EventInput, now: datetim
     session.flush()
     audit.record(session, principal, Action("event_told", "event", event.id, cluster.id, after=_summary(event)))
     _have_judged(session, repository.series_touched(session, event), now)
+    count_day(session, added)
     return event
 
 

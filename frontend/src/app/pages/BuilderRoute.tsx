@@ -35,7 +35,7 @@ export default function BuilderRoute() {
   const chosenId = wanted ?? readKept(key)?.clusterId ?? original.data?.cluster_id;
   const own = clusters.data?.filter((cluster) => cluster.origin !== "published") ?? [];
   const chosen = own.find(({ id }) => id === chosenId) ?? own[0];
-  const plan = original.data?.plan;
+  const plan = original.data?.plan ?? undefined;
   return (
     <Page
       actions={chosen && <DraftCluster clusters={own} current={chosen} draftKey={key} original={plan} />}

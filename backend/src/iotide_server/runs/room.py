@@ -1,0 +1,48 @@
+"""Room for further runs in a cluster: how many may wait there, and how many may be added in a day."""
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from iotide_server.kit.quotas import Addition, QuotaReachedError, check_day, count_day, quotas_of
+
+_WAITING = text(
+    """
+    SELECT count(*) AS of_cluster,
+           count(*) FILTER (WHERE coalesce(run.asked_by, campaign.owner_id) = :user_id) AS of_person
+    FROM run JOIN campaign ON campaign.id = run.campaign_id
+    WHERE run.state = 'waiting' AND run.cluster_id = :cluster_id
+    """
+)
+
+
+def require_room(session: Session, addition: Addition) -> None:
+    """Refuse early the runs that a cluster has no room for, before work is spent on them.
+
+    Raises:
+        QuotaReachedError: naming the quota of the person or of the cluster.
+    """
+    check_day(session, addition)
+    _check_waiting(session, addition, addition.number)
+
+
+def take_room(session: Session, addition: Addition) -> None:
+    """Count runs that the transaction has added and that wait; last in it, since others of the cluster wait for it.
+
+    Raises:
+        QuotaReachedError: others have taken the room meanwhile.
+    """
+    count_day(session, addition)
+    _check_waiting(session, addition, 0)
+
+
+def _check_waiting(session: Session, addition: Addition, further: int) -> None:
+    quotas = quotas_of(session)
+    waiting = session.execute(_WAITING, {"cluster_id": addition.cluster_id, "user_id": addition.user_id}).one()
+    for count, most, whose, setting in (
+        (waiting.of_person + further, quotas.waiting_runs_of_person, "of one person ", "WAITING_RUNS_OF_PERSON"),
+        (waiting.of_cluster + further, quotas.waiting_runs, "", "WAITING_RUNS"),
+    ):
+        if count > most:
+            remedy = f"wait, cancel campaigns, or have an administrator raise IOTIDE_QUOTA_{setting}"
+            what = f"waiting runs {whose}in the cluster"
+            raise QuotaReachedError(what, count, most, field=addition.field, remedy=remedy)
