@@ -3717,6 +3717,11 @@ export interface components {
         BoardNodes: {
             /** Online */
             online: number;
+            /**
+             * Stuck
+             * @description With a load that no signal ends, and heartbeats
+             */
+            stuck: number;
             /** Silent */
             silent: number;
             /** Never Seen */
@@ -44165,6 +44170,7 @@ export interface operations {
                      *           "name": "hpc1",
                      *           "nodes": {
                      *             "online": 1,
+                     *             "stuck": 1,
                      *             "silent": 1,
                      *             "never_seen": 1,
                      *             "drained": 1,

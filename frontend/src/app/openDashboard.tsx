@@ -45,7 +45,7 @@ export const NO_BOARD = {
     {
       id: 1,
       name: "hpc1",
-      nodes: { online: 0, silent: 0, never_seen: 0, drained: 0, passed_over: 0 },
+      nodes: { online: 0, stuck: 0, silent: 0, never_seen: 0, drained: 0, passed_over: 0 },
       targets: 0,
       open_alerts: 0,
     },

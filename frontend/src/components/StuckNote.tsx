@@ -46,7 +46,7 @@ export function StuckNote({ loads, children }: StuckNoteProps) {
               </TextLink>
             </>
           )}
-          {load.targets?.map((name) => ` · ${name}`)}
+          {load.targets?.map((name) => ` · ${t`target ${name}`}`)}
         </Text>
       ))}
       <Text mt={4} size="sm">

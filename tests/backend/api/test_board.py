@@ -15,7 +15,9 @@ from sqlalchemy import event, text
 from iotide_server.accounts.models import Role
 from iotide_server.alerts.raising import raise_alerts
 from iotide_server.board import service
+from iotide_server.clusters import stuck as clusters_stuck
 from iotide_server.clusters.models import NodeBeat
+from iotide_server.clusters.stuck import StuckLoad
 from iotide_server.kit.db import Database
 from iotide_server.trends.analysis import analyse_series
 
@@ -133,9 +135,14 @@ def test_nodes_are_counted_by_what_is_known_of_them(client: TestClient, admin: P
         session.add(NodeBeat(node_id=silent.id, seen_at=NOW - timedelta(minutes=5)))
         silent.problem = "its spool is full"
         never_id = measured.add_node("node3", cell).id
+        stuck = measured.add_node("node4", cell)
+        session.add(NodeBeat(node_id=stuck.id, seen_at=NOW))
+        load = StuckLoad(process="dd", since=NOW, order_id=None, run_id=None, targets=())
+        clusters_stuck.write(session, stuck, [load])
     client.put(f"/api/v1/nodes/{never_id}/drain", json={"reason": "new disk"}, headers=admin.headers)
     (cluster,) = shown(client, admin)["clusters"]
-    assert cluster["nodes"] == {"online": 1, "silent": 1, "never_seen": 1, "drained": 1, "passed_over": 1}
+    counts = {"online": 1, "stuck": 1, "silent": 1, "never_seen": 1, "drained": 1, "passed_over": 1}
+    assert cluster["nodes"] == counts
 
 
 def test_clusters_that_one_may_not_see_are_not_on_the_board(

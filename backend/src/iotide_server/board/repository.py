@@ -28,11 +28,14 @@ _ACCEPTED: Final = frozenset({AlertState.EXPECTED, AlertState.NOISE})
 _CLUSTERS: Final = text(
     """
     SELECT cluster.id, cluster.name,
-           count(node.id) FILTER (WHERE cluster.origin = 'own' AND beat.seen_at >= :silent_before) AS online,
+           count(node.id) FILTER (
+               WHERE cluster.origin = 'own' AND beat.seen_at >= :silent_before AND node.stuck IS NULL) AS online,
+           count(node.id) FILTER (
+               WHERE cluster.origin = 'own' AND beat.seen_at >= :silent_before AND node.stuck IS NOT NULL) AS stuck,
            count(node.id) FILTER (WHERE cluster.origin = 'own' AND beat.seen_at < :silent_before) AS silent,
            count(node.id) FILTER (WHERE cluster.origin = 'own' AND beat.seen_at IS NULL) AS never_seen,
            count(node.id) FILTER (WHERE drain.subject_id IS NOT NULL) AS drained,
-           count(node.id) FILTER (WHERE node.problem IS NOT NULL OR node.stuck IS NOT NULL) AS passed_over,
+           count(node.id) FILTER (WHERE node.problem IS NOT NULL) AS passed_over,
            (SELECT count(*) FROM target WHERE target.cluster_id = cluster.id AND target.retired_at IS NULL) AS targets
     FROM cluster
     LEFT JOIN node ON node.cluster_id = cluster.id AND node.retired_at IS NULL

@@ -50,6 +50,7 @@ class BoardNodes(Output):
     """The nodes of a cluster that are not retired."""
 
     online: int
+    stuck: Annotated[int, Field(description="With a load that no signal ends, and heartbeats")]
     silent: int
     never_seen: int
     drained: Annotated[int, Field(description="On their own; their cluster may be drained, too")]

@@ -153,12 +153,13 @@ it("says that no alert means nothing where no rule raises one", async () => {
 });
 
 it("names nodes in trouble, and where nothing was measured says so", async () => {
-  const nodes = { online: 3, silent: 1, never_seen: 0, drained: 0, passed_over: 0 };
+  const nodes = { online: 3, stuck: 2, silent: 1, never_seen: 0, drained: 0, passed_over: 0 };
   const cluster = { ...NO_BOARD.clusters[0], nodes, open_alerts: 2 };
   server.use(http.get("*/api/v1/board", () => HttpResponse.json({ ...NO_BOARD, clusters: [cluster] })));
   openDashboard("/");
   const board = within(await screen.findByRole("table", { name: "Clusters by workload" }));
   expect(board.getByText("1 silent")).toBeInTheDocument();
+  expect(board.getByText("2 stuck")).toBeInTheDocument();
   expect(board.getByRole("link", { name: "2 to be dealt with" })).toHaveAttribute(
     "href",
     "/alerts?cluster=1",

@@ -20,7 +20,7 @@ export function EventHistory({ subject }: { subject: EventSubject }) {
   const events = useQuery(eventsQuery(subject));
   return (
     <Section
-      description={t`Facts that differed from one run to the next, and what people told of.`}
+      description={t`Facts that differed from one run to the next, and events that people added.`}
       title={t`What changed`}
     >
       <Loaded

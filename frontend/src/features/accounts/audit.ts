@@ -92,7 +92,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   run_read_again: t`had the run read by another parser`,
   campaign_priority_changed: t`changed the priority`,
   campaign_repeats_added: t`added repeats`,
-  event_told: t`told of an event`,
+  event_told: t`added an event`,
   series_muted: t`muted the series`,
   demo_history_loaded: t`loaded sample data`,
   published_results_loaded: t`loaded published results`,

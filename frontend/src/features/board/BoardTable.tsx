@@ -108,16 +108,17 @@ function CellLink({ cell }: { cell: BoardCell }) {
 }
 
 function Nodes({ cluster: { id, nodes } }: { cluster: BoardCluster }) {
-  const { online, silent, never_seen, drained, passed_over } = nodes;
+  const { online, stuck, silent, never_seen, drained, passed_over } = nodes;
   const origin = useOrigin(id);
   const troubles = [
-    [silent, "silent"],
-    [passed_over, t`passed over`],
-    [never_seen, t`never seen`],
-    [drained, "drained"],
+    [stuck, t`stuck`, "red"],
+    [silent, "silent", "orange"],
+    [passed_over, t`passed over`, "orange"],
+    [never_seen, t`never seen`, "orange"],
+    [drained, "drained", "orange"],
   ] as const;
   if (origin === "made_up") return <Text c="dimmed" size="sm">{t`sample data`}</Text>;
-  if (online + silent + never_seen === 0)
+  if (online + stuck + silent + never_seen === 0)
     return (
       <TextLink
         params={{ clusterId: id }}
@@ -130,8 +131,8 @@ function Nodes({ cluster: { id, nodes } }: { cluster: BoardCluster }) {
       {online} online
       {troubles
         .filter(([count]) => count > 0)
-        .map(([count, what]) => (
-          <Badge color="orange" display="block" key={what} tt="none" variant="light" w="max-content">
+        .map(([count, what, color]) => (
+          <Badge color={color} display="block" key={what} tt="none" variant="light" w="max-content">
             {count} {what}
           </Badge>
         ))}

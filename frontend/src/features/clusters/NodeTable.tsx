@@ -73,7 +73,7 @@ function NodeRow({ node }: { node: NodeLine }) {
         <When at={node.last_seen_at} />
       </td>
       <td style={{ minWidth: 200 }}>
-        <NodeActivity idle={t`idle`} node={node} />
+        <NodeActivity idle={node.stuck.length > 0 ? t`a load that cannot be killed` : t`idle`} node={node} />
       </td>
       <td>
         <AgentVersion standing={node.agent_standing} version={node.agent_version} />

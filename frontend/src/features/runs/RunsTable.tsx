@@ -64,7 +64,7 @@ function RunRow({ run, describeRun, value }: RunRowProps) {
       <td style={{ minWidth: run.state === "active" ? 160 : undefined }}>
         <RunState run={run} />
       </td>
-      {value && <td>{value(run)}</td>}
+      {value && <td className="iotide-name">{value(run)}</td>}
       <td className="iotide-name">
         <Place of={run} />
       </td>

@@ -27,7 +27,7 @@ export function EventsSection({ lines, analyses, chosenId, pointedAtId, onChoose
   const newestFirst = rows.toSorted((a, b) => Date.parse(b.event.at) - Date.parse(a.event.at));
   return (
     <Section
-      description={t`What runs met, as another kernel or mount option, and what people told of; each judged by the points before and after it.`}
+      description={t`What runs met, as another kernel or mount option, and events that people added; each judged by the points before and after it.`}
       title={t`Events`}
     >
       <ScrollTable

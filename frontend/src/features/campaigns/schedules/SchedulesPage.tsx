@@ -34,7 +34,7 @@ export function SchedulesPage() {
             <Stack gap="xs">
               <SampleNote clusterIds={rows.map(({ cluster_id }) => cluster_id)} />
               <ScrollTable
-                head={[t`Schedule`, t`State`, t`Calendar`, t`Next`, t`Last`, t`Cluster`, ""]}
+                head={[t`Schedule`, t`State`, t`Last`, t`Next`, t`Calendar`, t`Cluster`, ""]}
                 label={t`Schedules`}
               >
                 {rows.map((schedule) => (
@@ -80,18 +80,18 @@ function ScheduleRow({ schedule }: { schedule: ListedSchedule }) {
         <StateBadge state={schedule.state} />
       </td>
       <td className="iotide-wrap">
+        <Last firing={schedule.last_firing} />
+      </td>
+      <td>
+        <Next schedule={schedule} />
+      </td>
+      <td className="iotide-wrap">
         {schedule.words}
         <Text c="dimmed" size="xs">
           {schedule.time_zone}
           {schedule.plan?.window &&
             t`, runs from ${schedule.plan.window.from} to ${schedule.plan.window.until}`}
         </Text>
-      </td>
-      <td>
-        <Next schedule={schedule} />
-      </td>
-      <td className="iotide-wrap">
-        <Last firing={schedule.last_firing} />
       </td>
       <td>
         {schedule.cluster_name} <RowOriginBadge clusterId={schedule.cluster_id} />
