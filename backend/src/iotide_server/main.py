@@ -30,7 +30,7 @@ from iotide_server.alerts.routes import router as alerts
 from iotide_server.board.routes import router as board
 from iotide_server.campaigns.routes import router as campaigns
 from iotide_server.clusters.routes import router as clusters
-from iotide_server.clusters.rules import HelloRate
+from iotide_server.clusters.rules import HelloRate, node_holder
 from iotide_server.explorer.routes import router as explorer
 from iotide_server.gateway.beats_first import BeatsFirst
 from iotide_server.gateway.idle_beats import IdleBeats
@@ -102,6 +102,9 @@ BODY_LIMITS: Final = {
 }
 """What each message can need, by its path; every other body has the usual limit."""
 
+
+MOST_OF_A_NODE: Final = 8
+"""Requests of a node that wait for one another in a process; its agent sends what is refused again."""
 
 CHANNEL_TESTS: Final = 4
 """Messages to receivers that may take half a minute, which a process sends at once while somebody waits."""
@@ -190,6 +193,7 @@ def _bound_pages(app: FastAPI) -> None:
     """Keep what one person, or anybody, may ask at once from taking what all others need."""
     app.state.page_holders = PageHolders()
     app.state.one_each = OneEach(app.state.page_holders.holder_of)
+    app.state.one_node_each = OneEach(node_holder, MOST_OF_A_NODE)
     app.state.catch_ups = CapacityLimiter(1)
     app.state.channel_tests = CapacityLimiter(CHANNEL_TESTS)
 

@@ -21,6 +21,7 @@ from iotide_server.accounts import sessions
 from iotide_server.accounts.authentication import API_TOKEN_PREFIX, NODE_TOKEN_PREFIX
 from iotide_server.accounts.browser_cookies import SESSION_COOKIE
 from iotide_server.accounts.rules import HasRole, Public
+from iotide_server.accounts.secret import digest
 from iotide_server.clusters.rules import IsNode
 from iotide_server.kit.bodies import LARGE_BYTES
 from iotide_server.kit.db import Database
@@ -148,11 +149,12 @@ def test_no_connection_is_held_while_a_body_arrives(settings: Settings, database
 
     def look() -> None:
         held.append(sum(engine.pool.checkedout() for engine in engines))
+        held.append(app.state.one_node_each.count(digest(node_token("n1"))))
 
     body = json.dumps({"fence": 1, "agent_instance": ["x" * 1000] * (size_bytes // 1000)}).encode()
     headers = {**of_json(len(body)), "authorization": f"Bearer {node_token('n1')}"}
     assert asyncio.run(status_of(app, "POST", FINISH, headers, arriving(body, look))) == 422
-    assert held == [0]
+    assert held == [0, 0]
     for engine in engines:
         engine.dispose()
 

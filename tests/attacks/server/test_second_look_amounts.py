@@ -124,7 +124,9 @@ def test_results_count_to_the_bytes_of_a_node_and_day(plant: Site) -> None:
     assert 300 < sent - SERIES_BYTES < 1_000
     plant.change("UPDATE node_beat SET raw_bytes = :most", most=20 * 1024**3)
     agent, offer = plant.start_load()
-    assert "bytes of results and raw output of the node today; at most 21474836480" in refusal(plant, agent, offer, {})
+    assert "bytes of results, curves and raw output of the node today; at most 21474836480" in refusal(
+        plant, agent, offer, {}
+    )
     plant.change("UPDATE node_beat SET raw_on = raw_on - 1")
     agent, offer = plant.start_load()
     assert agent.hand_in(offer, agent.result(offer, samples=(SAMPLE,))).accepted

@@ -14,6 +14,7 @@ from factories.people import Person
 from factories.site import Site
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from httpx2 import Response
 from local_stack import wait_for
 from sqlalchemy import text
 
@@ -123,19 +124,23 @@ def test_requests_that_wait_for_a_row_of_their_node_keep_no_page_waiting_and_end
     shared_app: FastAPI, client: TestClient, database: Database, database_url: str, admin: Person
 ) -> None:
     with database.transaction() as session:
-        node_id = make_node(session, make_cluster(session)).id
-    said = hello().model_dump_json()
-    headers = {"Authorization": f"Bearer {node_token('n1')}", "Content-Type": "application/json"}
+        cluster = make_cluster(session)
+        node_ids = [make_node(session, cluster, name).id for name in ("n1", "n2")]
     engine = open_engine(database_url, pool_size=CONNECTIONS)
     shared_app.state.database = Database(engine)
-    with held(database, "node", node_id), ThreadPoolExecutor(4) as pool:
-        hellos = [pool.submit(client.post, "/api/v1/agent/hello", content=said, headers=headers) for _ in range(4)]
-        wait_for("hellos that wait for the row", lambda: waiting_for_locks(database) >= CONNECTIONS - 1 or None)
+
+    def greet(name: str) -> Response:
+        headers = {"Authorization": f"Bearer {node_token(name)}", "Content-Type": "application/json"}
+        return client.post("/api/v1/agent/hello", content=hello().model_dump_json(), headers=headers)
+
+    with held(database, "node", node_ids[0]), held(database, "node", node_ids[1]), ThreadPoolExecutor(4) as pool:
+        hellos = [pool.submit(greet, name) for name in ("n1", "n2", "n1", "n2")]
+        wait_for("hellos that wait for the rows", lambda: waiting_for_locks(database) >= CONNECTIONS - 1 or None)
         assert client.get("/api/v1/clusters", headers=admin.headers).status_code == 200
         answers = [waiting.result() for waiting in hellos]
     assert {(answer.status_code, answer.json()["error"]["code"]) for answer in answers} == {(503, "held_up")}
     assert {answer.headers["Retry-After"] for answer in answers} == {"1"}
-    assert client.post("/api/v1/agent/hello", content=said, headers=headers).status_code == 200
+    assert greet("n1").status_code == 200
     shared_app.state.database = database
     engine.dispose()
 

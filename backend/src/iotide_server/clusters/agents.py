@@ -115,6 +115,7 @@ def beat(  # noqa: PLR0913 - each is a part of what a beat says
     is_idle: bool = True,
     spool_bytes: int | None = None,
     problem: str | None = None,
+    curve_bytes: int = 0,
 ) -> Wanted:
     """Take down that the node was heard of.
 
@@ -122,6 +123,7 @@ def beat(  # noqa: PLR0913 - each is a part of what a beat says
         is_idle: the agent holds no order, so looking around would disturb nothing.
         spool_bytes: what unsent results take on its disk.
         problem: why the agent can take no order now; None where it can.
+        curve_bytes: counted to the node's day.
 
     Returns:
         What the server wants to hear.
@@ -129,7 +131,7 @@ def beat(  # noqa: PLR0913 - each is a part of what a beat says
     Raises:
         AgentSupersededError: another agent has taken over.
     """
-    known = repository.beat(session, node_id, agent_instance, repository.Told(clock, spool_bytes), now)
+    known = repository.beat(session, node_id, agent_instance, repository.Told(clock, spool_bytes, curve_bytes), now)
     idle_seconds = idle_beat_seconds(known.node_count)
     if known.agent_instance is None:
         return Wanted(hello=True, look=None, rotation=False, idle_seconds=idle_seconds)

@@ -155,7 +155,7 @@ class NodeBeat(Base):
         spool_bytes: what unsent results took on the node's disk then, by its word; None from agents that do not say.
         clock_offset_seconds: how far its clock is ahead of the server's; None: its agent does not say.
         clock_uncertainty_seconds: the truth is no further off than this.
-        raw_on, raw_bytes: the day (UTC) on which the node last sent raw output or a result, and the bytes of that day.
+        raw_on, raw_bytes: the day (UTC) on which the node last sent raw output, curves or a result, and its bytes.
     """
 
     __tablename__ = "node_beat"

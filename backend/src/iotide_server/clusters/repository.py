@@ -248,10 +248,15 @@ _TELL_OWN_PROBLEM: Final = text(
 
 
 class Told(NamedTuple):
-    """What a beat says of the node itself; None: its agent does not."""
+    """What a beat says of the node itself; None: its agent does not.
+
+    Attributes:
+        curve_bytes: of its curves, counted to the node's day.
+    """
 
     clock: ClockReading | None
     spool_bytes: int | None
+    curve_bytes: int = 0
 
 
 def beat(session: Session, node_id: int, agent_instance: str, told: Told, now: datetime) -> KnownAgent:
@@ -265,12 +270,17 @@ def beat(session: Session, node_id: int, agent_instance: str, told: Told, now: d
             " (SELECT reltuples FROM pg_class WHERE oid = CAST('node_beat' AS regclass)) AS node_count"
             " FROM node n LEFT JOIN node_beat b ON b.node_id = n.id WHERE n.id = :node_id),"
             " heard AS (INSERT INTO node_beat (node_id, seen_at, clock_offset_seconds, clock_uncertainty_seconds,"
-            " spool_bytes)"
+            " spool_bytes, raw_on, raw_bytes)"
             " SELECT id, :now, CAST(:offset AS double precision), CAST(:uncertainty AS double precision),"
-            " CAST(:spool_bytes AS bigint) FROM known WHERE agent_instance = :agent_instance"
+            " CAST(:spool_bytes AS bigint),"
+            " CASE WHEN :curve_bytes > 0 THEN CAST(now() AT TIME ZONE 'UTC' AS date) END,"
+            " CAST(:curve_bytes AS bigint) FROM known WHERE agent_instance = :agent_instance"
             " ON CONFLICT (node_id) DO UPDATE SET seen_at = GREATEST(node_beat.seen_at, excluded.seen_at),"
             " clock_offset_seconds = excluded.clock_offset_seconds,"
-            " clock_uncertainty_seconds = excluded.clock_uncertainty_seconds, spool_bytes = excluded.spool_bytes)"
+            " clock_uncertainty_seconds = excluded.clock_uncertainty_seconds, spool_bytes = excluded.spool_bytes,"
+            " raw_on = coalesce(excluded.raw_on, node_beat.raw_on), raw_bytes = excluded.raw_bytes +"
+            # Of another day nothing counts; without curves all stays as it is.
+            " CASE WHEN excluded.raw_on <> node_beat.raw_on THEN 0 ELSE node_beat.raw_bytes END)"
             " SELECT agent_instance, cluster_id, seen_at, look, rotation_wanted, node_count, problem FROM known"
         ),
         {
@@ -280,6 +290,7 @@ def beat(session: Session, node_id: int, agent_instance: str, told: Told, now: d
             "offset": told.clock and told.clock.offset_seconds,
             "uncertainty": told.clock and told.clock.uncertainty_seconds,
             "spool_bytes": told.spool_bytes,
+            "curve_bytes": told.curve_bytes,
         },
     ).one()
     return KnownAgent(*row)

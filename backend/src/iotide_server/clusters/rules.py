@@ -1,11 +1,13 @@
 """The rules of the agents' routes: a node token of a node that was let in and is neither retired nor revoked."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
+from fastapi.security.utils import get_authorization_scheme_param
 
 from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX
 from iotide_server.accounts.browser_cookies import caller_address
@@ -107,6 +109,18 @@ class ConfirmsToken(IsNode):
         if node is None:
             raise _unknown()
         return _principal(request, node)
+
+
+def token_sha256_of(headers: Mapping[str, str]) -> str | None:
+    """Return the digest of the node token among the headers, read as the rules read it; None where none came."""
+    scheme, token = get_authorization_scheme_param(headers.get("authorization"))
+    is_of_node = scheme.lower() == "bearer" and token.startswith(NODE_TOKEN_PREFIX)
+    return digest(token) if is_of_node else None
+
+
+def node_holder(request: Request) -> str | None:
+    """Name the node that sends a request by its token alone, before the database is asked; None where none came."""
+    return token_sha256_of(request.headers)
 
 
 def _token(bearer: Bearer) -> str:

@@ -15,31 +15,50 @@ from iotide_server.gateway.starts import Start, keep_heard, meet
 from iotide_server.gateway.times import check_within, moved_curves, plausible
 from iotide_server.live import service as live
 from iotide_server.results import service as results
+from iotide_server.results.errors import DayFullError
 from iotide_server.results.limits import DEFAULTS, ReportLimits
 from iotide_server.runs import stuck
 from iotide_server.runs.lifecycle import advanced
+from iotide_server.runs.models import RunEvent
 from iotide_wire.messages import BeatReply, BeatRequest, OrderBeat, OrderState, OrderWord, Word
 
 
-def beat(
-    session: Session, node_id: int, request: BeatRequest, now: datetime, limits: ReportLimits = DEFAULTS
+def beat(  # noqa: PLR0913 - the last two bound what is stored and waited for
+    session: Session,
+    node_id: int,
+    request: BeatRequest,
+    now: datetime,
+    limits: ReportLimits = DEFAULTS,
+    *,
+    waits: bool = True,
 ) -> BeatReply:
-    """Take down a beat; the same one twice, or an old one late, changes nothing.
+    """Store a heartbeat; the same one twice, or an old one late, changes nothing.
+
+    Curves beyond the node's day are left out, and the run's log says so.
+
+    Args:
+        waits: for orders that another transaction holds.
 
     Raises:
         AgentSupersededError: another agent speaks for the node.
         InvalidInputError: curves that cannot be stored, or more of them than an order may have.
+        OperationalError: another transaction holds an order, and `waits` is false.
     """
     begun = repository.begin_beat(session, node_id)
     oldest = begun.oldest_offer_at
     said = {beat.order_id: beat for beat in request.orders}
-    known = repository.lock_known(session, node_id, list(said.values())) if said else []
+    known = repository.lock_known(session, node_id, list(said.values()), waits=waits) if said else []
     moved = {row.id: moved_by(row, said[row.id], now) for row in known}
     _write(session, known, moved, now)
+    curve_bytes = 0
     for row in known:
         curves = moved_curves(said[row.id].curves, said[row.id].started_at, moved[row.id].started_at)
         check_within(curves, row.offered_at, now)
-        results.store_curves(session, row.id, curves, limits.of_order(row.offered_at, now))
+        order_limits, day_bytes = limits.of_order(row.offered_at, now), begun.day_bytes + curve_bytes
+        try:
+            curve_bytes += results.store_curves(session, row.id, curves, order_limits, day_bytes=day_bytes)
+        except DayFullError as error:
+            _log_left_out(session, row, error, now)
         _keep_endpoint(session, said[row.id])
         _keep_heard(session, row, said[row.id])
     starts = _starts(session, known, moved, now)
@@ -56,6 +75,7 @@ def beat(
         is_idle=not said,
         spool_bytes=request.spool_bytes,
         problem=request.problem,
+        curve_bytes=curve_bytes,
     )
     by_id = {row.id: row for row in known}
     words = [word_on(beat, by_id.get(beat.order_id), moved.get(beat.order_id), starts) for beat in said.values()]
@@ -95,6 +115,14 @@ def word_on(beat: OrderBeat, row: Row[Any] | None, moved: Moved | None, starts: 
         word = Word.GO if start is not None and start.agreed_at is not None else Word.CONTINUE
         moment = start.go_at if start is not None and start.is_gang else None
     return OrderWord(order_id=beat.order_id, fence=beat.fence, word=word, go_at=moment)
+
+
+def _log_left_out(session: Session, row: Row[Any], error: DayFullError, now: datetime) -> None:
+    """Add to the run's log, once for each order, that curves are missing from now on."""
+    words = f"curves were left out, and the run goes on: {error.message}; {error.remedy}"
+    evidence = RunEvent(run_id=row.run_id, order_id=row.id, at=now, kind="curves_missing", text=words)
+    if repository.log_lines(session, evidence) == 0:
+        session.add(evidence)
 
 
 def _keep_endpoint(session: Session, beat: OrderBeat) -> None:

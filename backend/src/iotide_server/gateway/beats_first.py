@@ -4,28 +4,34 @@ What cannot be answered here, for whatever reason, goes on to the route, which s
 """
 
 import time
+from functools import partial
 from typing import Final
 
 import structlog
 from anyio import CapacityLimiter, to_thread
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import State
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from iotide_server.clusters import identity_repository
-from iotide_server.clusters.rules import OLDEST_VERSION
+from iotide_server.clusters.rules import OLDEST_VERSION, node_holder
 from iotide_server.gateway import beats
 from iotide_server.gateway.idle_beats import idle_beat, node_token_sha256, read_beat
 from iotide_server.kit.db import after_commit, limit_locks
 from iotide_server.kit.meters import HEARTBEATS
+from iotide_server.kit.one_each import OneEach, TooManyAtOnceError
+from iotide_server.kit.web import refusal
 from iotide_wire.versions import as_spoken
 
 _LARGEST_BYTES: Final = 64 * 1024
 _KNOWN_SECONDS: Final = 60.0
 _LOCK_SECONDS: Final = 0.1
+_MOST_WAITING: Final = 2
+"""Heartbeats of a node with an order. An agent sends one at a time, and the next one where it gave one up."""
 _MOST_KNOWN: Final = 50_000
 """Tokens, some 150 bytes each."""
 _log = structlog.get_logger(__name__)
@@ -44,6 +50,7 @@ class BeatsFirst:
         self._path = path
         self._route = route
         self._known = _KnownTokens()
+        self._one_each = OneEach(node_holder, _MOST_WAITING)
         self._limiter: CapacityLimiter | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,22 +70,36 @@ class BeatsFirst:
             body = await request.body()
         except ClientDisconnect:
             return
-        answer = await self._answer(request, token_sha256, body)
+        idle = idle_beat(request.headers, body)
+        answer = None if idle is None else await request.app.state.idle_beats.take(idle)
         if answer is None:
-            await self._app(scope, _once_more(body, receive), send)
+            answer = await self._answer_in_turn(request, token_sha256, body, send)
+        if answer is None:
             return
         self._known.keep(token_sha256)
         scope["route"] = self._route
         await answer(scope, receive, send)
 
-    async def _answer(self, request: Request, token_sha256: str, body: bytes) -> Response | None:
-        state = request.app.state
-        idle = idle_beat(request.headers, body)
-        answer = None if idle is None else await state.idle_beats.take(idle)
-        if answer is None:
-            self._limiter = self._limiter or CapacityLimiter(1)  # of `BEAT_CONNECTIONS`; it belongs to the event loop
-            answer = await to_thread.run_sync(_taken_alone, state, token_sha256, body, limiter=self._limiter)
-        return answer
+    async def _answer_in_turn(self, request: Request, token_sha256: str, body: bytes, send: Send) -> Response | None:
+        """Return the answer to a heartbeat; None where it was answered already, or its sender is gone.
+
+        Of one node, one heartbeat at a time is answered here or in the route: those that wait for its rows wait for
+        themselves alone.
+        """
+        self._limiter = self._limiter or CapacityLimiter(1)  # of `BEAT_CONNECTIONS`; it belongs to the event loop
+        try:
+            async with self._one_each.turn(request):
+                taken = partial(_taken_alone, request.app.state, token_sha256, body)
+                answer = await to_thread.run_sync(taken, limiter=self._limiter)
+                if answer is None:
+                    await self._app(request.scope, _once_more(body, request.receive), send)
+                return answer
+        except TooManyAtOnceError as error:
+            request.scope["route"] = self._route
+            await refusal(error)(request.scope, request.receive, send)
+            return None
+        except HTTPException:
+            return None
 
 
 class _KnownTokens:
@@ -121,13 +142,13 @@ def _taken_alone(state: State, token_sha256: str, body: bytes) -> Response | Non
     try:
         said = read_beat(body)
         with state.database.beats.transaction() as session:
-            # All heartbeats of this process pass here one by one: who has to wait for a row does so in the route.
+            # All heartbeats of this process pass here one by one: one that meets a locked order waits in the route.
             limit_locks(session, _LOCK_SECONDS)
             node = identity_repository.node_by_token(session, token_sha256)
             if node is None:
                 return None
             after_commit(session, HEARTBEATS.inc)
-            reply = beats.beat(session, node.id, said, now, state.report_limits)
+            reply = beats.beat(session, node.id, said, now, state.report_limits, waits=False)
     except Exception as error:  # noqa: BLE001 - the route fails by it, too, and has the words for it
         _log.debug("beat_left_to_its_route", error=str(error))
         return None

@@ -16,10 +16,9 @@ from pydantic_core import from_json
 from starlette.datastructures import State
 from starlette.responses import Response
 
-from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX
-from iotide_server.accounts.secret import digest
 from iotide_server.clusters import agents
 from iotide_server.clusters.beats import idle_beat_seconds
+from iotide_server.clusters.rules import token_sha256_of
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.gateway import idle_repository
 from iotide_server.gateway.idle_repository import IdleBeat
@@ -42,9 +41,7 @@ class _Waiting(NamedTuple):
 
 def node_token_sha256(headers: Mapping[str, str]) -> str | None:
     """The digest of the node token that a request in JSON came with; None: it came otherwise."""
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    is_of_node = scheme == "Bearer" and token.startswith(NODE_TOKEN_PREFIX)
-    return digest(token) if is_of_node and headers.get("content-type") == "application/json" else None
+    return token_sha256_of(headers) if headers.get("content-type") == "application/json" else None
 
 
 def read_beat(body: bytes) -> BeatRequest:

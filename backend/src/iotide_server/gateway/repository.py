@@ -67,11 +67,14 @@ _KNOWN: Final = text(
     ORDER BY node_order.id FOR NO KEY UPDATE OF node_order
     """
 )
+_KNOWN_AT_ONCE: Final = text(f"{_KNOWN.text} NOWAIT")
 _BEGIN_BEAT: Final = text(
     """
     SELECT set_config('synchronous_commit', 'off', true),
            (SELECT min(offered_at) FROM node_order WHERE node_id = :node_id AND state = 'offered') AS oldest_offer_at,
-           EXISTS (SELECT FROM node WHERE id = :node_id AND stuck IS NOT NULL) AS is_stuck
+           EXISTS (SELECT FROM node WHERE id = :node_id AND stuck IS NOT NULL) AS is_stuck,
+           coalesce((SELECT raw_bytes FROM node_beat WHERE node_id = :node_id
+                     AND raw_on = CAST(now() AT TIME ZONE 'UTC' AS date)), 0) AS day_bytes
     """
 )
 _MOVE: Final = text(
@@ -151,10 +154,14 @@ def order(session: Session, node_id: int, order_id: int, now: datetime) -> Row[A
     return session.execute(_ORDER, values).one_or_none()
 
 
-def lock_known(session: Session, node_id: int, beats: Sequence[OrderBeat]) -> Sequence[Row[Any]]:
-    """Those of the orders that are the node's under this fence and have not ended, locked."""
+def lock_known(session: Session, node_id: int, beats: Sequence[OrderBeat], *, waits: bool = True) -> Sequence[Row[Any]]:
+    """Lock and return those of the orders that are the node's under this fence and have not ended.
+
+    Raises:
+        OperationalError: another transaction holds one of them, and `waits` is false.
+    """
     return session.execute(
-        _KNOWN,
+        _KNOWN if waits else _KNOWN_AT_ONCE,
         {
             "node_id": node_id,
             "order_ids": [beat.order_id for beat in beats],
@@ -205,7 +212,7 @@ def endpoints_towards(session: Session, order_ids: Sequence[int]) -> dict[int, E
 def begin_beat(session: Session, node_id: int) -> Row[Any]:
     """Return since when the node's oldest offer waits to be claimed (`oldest_offer_at`), and whether it `is_stuck`.
 
-    The transaction will not wait for the disk: what a beat says is said again by the next one. One statement for both,
-    because it is frequent.
+    `day_bytes` is how much the node has sent today. The transaction will not wait for the disk: what a beat says is
+    said again by the next one. One statement for all, because it is frequent.
     """
     return session.execute(_BEGIN_BEAT, {"node_id": node_id}).one()

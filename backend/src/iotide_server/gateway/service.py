@@ -136,8 +136,8 @@ def finish(  # noqa: PLR0913 - each is a part of what is handed in
     limits: ReportLimits = DEFAULTS,
 ) -> FinishReply:
     """Take a result, once however often it is sent; one that comes too late is kept as a line in the run's log."""
-    locked = runs.lock_order(session, order_id)
-    if locked is None or locked.order.node_id != node_id:
+    locked = runs.lock_order(session, order_id, node_id)
+    if locked is None:
         return FinishReply(accepted=False, duplicate=False)
     if locked.fence == request.fence and locked.order.result_sha256 == request.digest:
         return FinishReply(accepted=True, duplicate=True)
@@ -168,8 +168,8 @@ def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
         ArtefactTooLargeError, DigestMismatchError: it is not what it is said to be.
         RawOutputFullError: the order, or its node today, has sent as much as it may.
     """
-    locked = runs.lock_order(session, order_id)
-    if locked is None or locked.order.node_id != node_id:
+    locked = runs.lock_order(session, order_id, node_id)
+    if locked is None:
         raise OrderNotFoundError(order_id)
     if locked.fence != fence:
         raise StaleFenceError(order_id)

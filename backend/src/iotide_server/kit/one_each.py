@@ -1,4 +1,4 @@
-"""One page of each person at a time in a process, so that nobody takes the places of all others."""
+"""One request of each caller at a time in a process, so that nobody takes the places of all others."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -17,13 +17,13 @@ _TRY_AGAIN_SECONDS: Final = 1
 
 
 class TooManyAtOnceError(TooManyRequestsError):
-    """A person asks for more pages at once than may wait for one another."""
+    """A caller sends more requests at once than may wait for one another."""
 
     code = "too_many_at_once"
 
-    def __init__(self) -> None:
+    def __init__(self, most_waiting: int) -> None:
         super().__init__(
-            f"{MOST_WAITING} of your requests wait already",
+            f"{most_waiting} of your requests wait already",
             _TRY_AGAIN_SECONDS,
             remedy="ask for fewer things at once, then try again",
         )
@@ -40,10 +40,12 @@ class OneEach:
 
     Args:
         holder_of: names who sends a request; None for one that waits for no other.
+        most_waiting: of one holder; further requests are refused.
     """
 
-    def __init__(self, holder_of: Callable[[Request], str | None]) -> None:
+    def __init__(self, holder_of: Callable[[Request], str | None], most_waiting: int = MOST_WAITING) -> None:
         self._holder_of = holder_of
+        self._most_waiting = most_waiting
         self._queues: dict[str, _Queue] = {}
 
     @asynccontextmanager
@@ -59,8 +61,8 @@ class OneEach:
             yield
             return
         queue = self._queues.setdefault(holder, _Queue())
-        if queue.count > MOST_WAITING:
-            raise TooManyAtOnceError
+        if queue.count > self._most_waiting:
+            raise TooManyAtOnceError(self._most_waiting)
         queue.count += 1
         try:
             has_to_wait = queue.turn.value == 0
@@ -80,12 +82,23 @@ class OneEach:
 
 
 async def _is_gone(request: Request) -> bool:
-    # The first message of a client that is there is that its request, which has no body, is complete.
+    # The first message of a client that is there is that its request is complete, unless its body was read before.
     return await request.is_disconnected() or await request.is_disconnected()
 
 
 async def _one_each(request: Request) -> AsyncIterator[None]:
-    one_each: OneEach | None = getattr(request.app.state, "one_each", None)
+    async with _turn(request, "one_each"):
+        yield
+
+
+async def _one_node_each(request: Request) -> AsyncIterator[None]:
+    async with _turn(request, "one_node_each"):
+        yield
+
+
+@asynccontextmanager
+async def _turn(request: Request, name: str) -> AsyncIterator[None]:
+    one_each: OneEach | None = getattr(request.app.state, name, None)
     if one_each is None:
         yield
         return
@@ -95,3 +108,6 @@ async def _one_each(request: Request) -> AsyncIterator[None]:
 
 OneEachTurn = Annotated[None, Depends(_one_each, scope="function")]
 """The turn of who sends this request."""
+
+OneNodeTurn = Annotated[None, Depends(_one_node_each, scope="function")]
+"""The turn of the node whose agent sends this request."""

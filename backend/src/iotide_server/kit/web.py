@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import CONNECTIONS, Database, StorageFailure, storage_failure
 from iotide_server.kit.errors import IotideError, TooManyRequestsError
-from iotide_server.kit.one_each import OneEachTurn
+from iotide_server.kit.one_each import OneEachTurn, OneNodeTurn
 from iotide_server.kit.request_context import current_request_id
 from iotide_wire.base import NAME_PATTERN
 
@@ -127,8 +127,11 @@ async def page_transaction(request: Request, _: OneEachTurn) -> AsyncIterator[Se
         yield session
 
 
-async def node_transaction(request: Request) -> AsyncIterator[Session]:
-    """Open a `transaction` in which a statement fails that waits a second for what another transaction holds."""
+async def node_transaction(request: Request, _: OneNodeTurn) -> AsyncIterator[Session]:
+    """Open a `transaction` once this process has no other one of the same node.
+
+    A statement fails that waits a second for what another transaction holds.
+    """
     async with asynccontextmanager(transaction)(request) as session:
         event.listen(session, "after_begin", _limit_locks)
         yield session
@@ -153,8 +156,8 @@ Tx = Annotated[Session, Depends(page_transaction, scope="function", max_concurre
 NodeTx = Annotated[Session, Depends(node_transaction, scope="function", max_concurrency=CONNECTIONS - 1)]
 """The transaction of what a node's agent asks.
 
-One that was taken over holds rows for long, and asks for them again. It keeps no connection waiting for them, and one
-connection is left to people.
+One that was taken over holds rows for long, and asks for them again. Its requests wait for one another without a
+connection, so that other nodes are served. One connection is left to people.
 """
 
 

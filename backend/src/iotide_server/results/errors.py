@@ -34,6 +34,19 @@ class ReportTooLargeError(InvalidInputError):
         super().__init__(f"{field}: {count} {what}; at most {limit}", field=field, value=count, remedy=remedy)
 
 
+class DayFullError(ReportTooLargeError):
+    """A node sends more in a day than it may."""
+
+    def __init__(self, field: str, size_bytes: int, limit_bytes: int) -> None:
+        super().__init__(
+            "bytes of results, curves and raw output of the node today",
+            field,
+            size_bytes,
+            limit_bytes,
+            "report less, or have an administrator of the server raise the limit (docs/isolation.md)",
+        )
+
+
 class CurveOutOfRunError(InvalidInputError):
     """A curve has values of a time at which its run was not under way."""
 

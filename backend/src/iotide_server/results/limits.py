@@ -24,7 +24,7 @@ class ReportLimits:
         counters: counters of which an order has curves.
         curve_pieces: stored rows of up to 600 values of an order, for each day since it was offered, a week at most.
         raw_bytes: raw output of an order, also after its end.
-        raw_bytes_a_day: raw output and results of a node in a day (UTC).
+        raw_bytes_a_day: raw output, curves and results of a node in a day (UTC).
         flag_bytes: flags of a result and its checks without an answer, as JSON.
         step_bytes: steps of a result, as JSON.
         fact_bytes: facts of a result and what others used of the node, as JSON.

@@ -268,13 +268,13 @@ def artefact_bytes(session: Session, order_id: int, *, besides: str) -> int:
 
 
 def count_raw_bytes(session: Session, node_id: int, size_bytes: int) -> int:
-    """Add to the bytes of raw output and results that a node has sent today; return the sum."""
+    """Add to the bytes of raw output, curves and results that a node has sent today; return the sum."""
     found = session.scalar(_COUNT_RAW_BYTES, {"node_id": node_id, "size_bytes": size_bytes})
     return int(found or 0)
 
 
 def raw_bytes_today(session: Session, node_id: int) -> int:
-    """Return the bytes of raw output and results that a node has sent today."""
+    """Return the bytes of raw output, curves and results that a node has sent today."""
     return int(session.scalar(_RAW_BYTES_TODAY, {"node_id": node_id}) or 0)
 
 

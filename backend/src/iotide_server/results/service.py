@@ -25,6 +25,7 @@ from iotide_server.results.concerned import all_are_concerned
 from iotide_server.results.curves import Stretch, weave
 from iotide_server.results.errors import (
     ArtefactKeptError,
+    DayFullError,
     RawOutputFullError,
     ReportTooLargeError,
     TooManyArtefactsError,
@@ -48,6 +49,10 @@ MOST_ARTEFACTS = 1000
 
 SERIES_BYTES: Final = 16 * 1024
 """A new series counts to its node's day as this much of a result: it is kept for ever, and judged again and again."""
+
+_VALUE_BYTES: Final = 4
+_CURVE_ROW_BYTES: Final = 100
+"""Of a curve as PostgreSQL keeps it; a new row has a head and a place in two indexes."""
 
 SENDER: Final = "sender"
 """Label of what was measured between two nodes: the name of the one that sent."""
@@ -118,13 +123,11 @@ def check_day(session: Session, node_id: int, size_bytes: int, limits: ReportLim
     """Refuse a result of a node that has sent as many bytes today as it may.
 
     Raises:
-        ReportTooLargeError: with what the node would have sent, and the limit.
+        DayFullError: with what the node would have sent, and the limit.
     """
     today_bytes = repository.raw_bytes_today(session, node_id) + size_bytes
     if today_bytes > limits.raw_bytes_a_day:
-        words = "bytes of results and raw output of the node today"
-        remedy = "report less, or have an administrator of the server raise the limit (docs/isolation.md)"
-        raise ReportTooLargeError(words, "result", today_bytes, limits.raw_bytes_a_day, remedy)
+        raise DayFullError("result", today_bytes, limits.raw_bytes_a_day)
 
 
 def count_day(session: Session, node_id: int, size_bytes: int) -> None:
@@ -265,18 +268,30 @@ def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
 
 
 def store_curves(
-    session: Session, order_id: int, pieces: Iterable[CurvePiece], limits: ReportLimits = DEFAULTS
-) -> None:
+    session: Session,
+    order_id: int,
+    pieces: Iterable[CurvePiece],
+    limits: ReportLimits = DEFAULTS,
+    *,
+    day_bytes: int = 0,
+) -> int:
     """Append per-second values to the order's curves; what is already known changes nothing.
 
+    Args:
+        day_bytes: what the node has sent today; 0 where the caller judges that.
+
+    Returns:
+        The bytes that the new values count to the node's day.
+
     Raises:
+        DayFullError: the node has sent as much today as it may; nothing was stored.
         InvalidInputError: values or times that cannot be stored, or more of them than the order may have.
     """
     arrived: dict[str, list[Stretch]] = defaultdict(list)
     for piece in pieces:
         arrived[piece.counter].append(check_curve(piece))
     if not arrived:
-        return
+        return 0
     repository.lock_order(session, order_id)
     stored = repository.chunks_between(session, order_id, arrived)
     grown: dict[int, tuple[float, ...]] = {}
@@ -289,10 +304,15 @@ def store_curves(
                 added.append((counter, woven))
             elif len(woven.values) > len(row.stretch.values):
                 grown[row.id] = woven.values[len(row.stretch.values) :]
+    size_bytes = _VALUE_BYTES * sum(map(len, (*grown.values(), *(stretch.values for _, stretch in added))))
+    size_bytes += _CURVE_ROW_BYTES * len(added)
+    if size_bytes and day_bytes + size_bytes > limits.raw_bytes_a_day:
+        raise DayFullError("curves", day_bytes + size_bytes, limits.raw_bytes_a_day)
     if added:
         _check_room(session, order_id, [counter for counter, _ in added], limits)
     repository.grow_chunks(session, grown)
     repository.add_chunks(session, order_id, added)
+    return size_bytes
 
 
 def _check_room(session: Session, order_id: int, added: Sequence[str], limits: ReportLimits) -> None:

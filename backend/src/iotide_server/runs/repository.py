@@ -203,10 +203,16 @@ def _locked(statement: Select[T]) -> Select[T]:
     return statement.with_for_update(key_share=True).execution_options(populate_existing=True)
 
 
-def lock_run_of(session: Session, order_id: int) -> Run | None:
-    """The order's run, locked as `lock_run` does; to which run an order belongs never changes."""
-    run_id = select(Order.run_id).where(Order.id == order_id).scalar_subquery()
-    return session.scalar(_locked(select(Run).where(Run.id == run_id)))
+def lock_run_of(session: Session, order_id: int, node_id: int | None = None) -> Run | None:
+    """The order's run, locked as `lock_run` does; to which run an order belongs never changes.
+
+    Args:
+        node_id: the order is to be this node's; None: any order.
+    """
+    run_id = select(Order.run_id).where(Order.id == order_id)
+    if node_id is not None:
+        run_id = run_id.where(Order.node_id == node_id)
+    return session.scalar(_locked(select(Run).where(Run.id == run_id.scalar_subquery())))
 
 
 def lock_order(session: Session, order_id: int) -> tuple[Order, int]:

@@ -62,9 +62,13 @@ class LockedOrder:
     fence: int
 
 
-def lock_order(session: Session, order_id: int) -> LockedOrder | None:
-    """The order, locked against everything that may happen to it or to its run."""
-    run = repository.lock_run_of(session, order_id)
+def lock_order(session: Session, order_id: int, node_id: int | None = None) -> LockedOrder | None:
+    """Lock the order against everything that may happen to it or to its run.
+
+    Args:
+        node_id: lock nothing where the order is of another node: whoever has a node token can name any order.
+    """
+    run = repository.lock_run_of(session, order_id, node_id)
     if run is None:
         return None
     order, fence = repository.lock_order(session, order_id)

@@ -88,8 +88,8 @@ def start(session: Session, runs: Sequence[Waiting], fences: Mapping[int, int], 
         IntegrityError: the database counted a resource as taken, or a run as active.
         OperationalError: another transaction holds one of them.
     """
-    session.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": DRAIN_LOCK})
     limit_locks(session, _LOCK_SECONDS)
+    session.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": DRAIN_LOCK})
     locked = session.scalars(_LOCK_STARTABLE, {"run_ids": [run.run_id for run in runs]}).all()
     if not locked:
         return []
