@@ -1,25 +1,16 @@
 """Finding 2: 14 bodies of 16 MiB at once took 5 GB of the API's memory, from anybody, before a token was asked for."""
 
-import json
-import os
 import secrets
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-import httpx
 import pytest
+from factories.api_process import PIECE, Api, served
 from factories.clusters import make_cluster, make_node, node_token
-from local_stack import free_port, wait_for
-from windows import family
 
 from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX
 from iotide_server.embedded.redis import PrivateRedis
@@ -31,7 +22,6 @@ MOST_GROWTH_BYTES: Final = 50_000_000
 PROCESSES: Final = 2
 FINISH: Final = "/api/v1/agent/orders/1/finish"
 NODE: Final = "n1"
-PIECE: Final = 64 * 1024
 
 
 def filled(head: bytes, piece: bytes, tail: bytes) -> bytes:
@@ -49,83 +39,19 @@ ESCAPES: Final = filled(b'{"fence":"', b"\\:", b'"}')
 BLANKS: Final = filled(b'{"fence":', b" ", b"1}")
 
 
-@dataclass(frozen=True)
-class Api:
-    """The API as `iotide-server api` serves it, in processes of its own."""
-
-    pid: int
-    port: int
-
-    def memory_bytes(self) -> int:
-        """Return what all of its processes have resident now."""
-        return sum(map(_resident_bytes, family(self.pid)))
-
-    def get(self, path: str, **headers: str) -> int:
-        """Return the status, on a connection of its own."""
-        return httpx.get(f"http://127.0.0.1:{self.port}{path}", headers=headers, timeout=60).status_code
-
-    def post(self, path: str, token: str | None, body: bytes) -> tuple[int, str]:
-        """Return status and code of the error; (0, "") where the server ended the connection during the body."""
-        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-        proof = f"Authorization: Bearer {token}\r\n" if token else ""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as line:
-            with suppress(BrokenPipeError, ConnectionResetError):
-                line.sendall(f"{head}{proof}\r\n".encode())
-                for start in range(0, len(body), PIECE):
-                    line.sendall(body[start : start + PIECE])
-            return _answer(line)
-
-
-def _resident_bytes(pid: int) -> int:
-    with suppress(FileNotFoundError, ProcessLookupError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) * 1024
-    return 0
-
-
-def _answer(line: socket.socket) -> tuple[int, str]:
-    received = b""
-    with suppress(ConnectionResetError):
-        while piece := line.recv(PIECE):
-            received += piece
-            head, found, body = received.partition(b"\r\n\r\n")
-            if found and body.endswith(b"}"):
-                return int(head[9:12]), json.loads(body)["error"]["code"]
-    return 0, ""
-
-
 @pytest.fixture(scope="module")
 def api(migrated_url: str, redis_server: PrivateRedis, empty_all: Callable[[], None]) -> Iterator[Api]:
     engine = open_engine(migrated_url)
     with Database(engine).transaction() as session:
         make_node(session, make_cluster(session), NODE)
     engine.dispose()
-    environment = {**os.environ, "IOTIDE_DATABASE_URL": migrated_url, "IOTIDE_REDIS_URL": redis_server.url}
-    port = free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "iotide_server.cli", "api", "--port", str(port), "--processes", str(PROCESSES)],
-        env=environment,
-    )
-    api = Api(process.pid, port)
-
-    def is_ready() -> bool | None:
-        assert process.poll() is None
-        with suppress(httpx.HTTPError):
-            return True if api.get("/api/v1/ready") == 200 else None
-        return None
-
-    try:
-        wait_for("the API", is_ready, seconds=300)
+    with served(migrated_url, redis_server.url, PROCESSES) as api:
         for _ in range(40):  # both processes have seen each kind of request, and have what they need for them
             for token in (None, f"{NODE_TOKEN_PREFIX}wrong", node_token(NODE)):
                 api.post(FINISH, token, LISTS[: 100_000 - 2] + b"0}")
                 api.post(FINISH, token, TEXTS[:400_000])
         yield api
-    finally:
-        process.terminate()
-        process.wait(60)
-        empty_all()
+    empty_all()
 
 
 def attack(api: Api, token: str | None, body: bytes, path: str = FINISH) -> tuple[int, set[tuple[int, str]], set[int]]:

@@ -8,7 +8,7 @@ from fastapi import Request
 from iotide_server.accounts.browser_cookies import caller_address, read_cookie
 from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.principal import Principal
-from iotide_server.accounts.throttle import network_of
+from iotide_server.kit.proxies import network_of
 
 _MOST_KNOWN: Final = 50_000
 """Sessions and tokens, some 150 bytes each."""

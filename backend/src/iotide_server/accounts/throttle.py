@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from ipaddress import IPv6Address, IPv6Network, ip_address
 from math import ceil
 from typing import Final
 
@@ -25,12 +24,12 @@ from iotide_server.accounts import session_repository as repository
 from iotide_server.accounts.errors import TooManyAttemptsError
 from iotide_server.accounts.models import FailedAttempt
 from iotide_server.accounts.secret import digest
+from iotide_server.kit.proxies import network_of
 
 WINDOW: Final = timedelta(minutes=15)
 MOST_OF_NAME_AND_NETWORK: Final = 5
 MOST_OF_NETWORK: Final = 30
 MOST_OF_NAME: Final = 200
-_IPV6_CUSTOMER_BITS: Final = 64
 
 
 class AttemptKind(StrEnum):
@@ -40,19 +39,6 @@ class AttemptKind(StrEnum):
     LINK = "link"
     ENROLMENT = "enrolment"
     PROVIDER = "provider"
-
-
-def network_of(address: str | None) -> str:
-    """Return the network that all addresses of one customer are in; empty where there is none, as on a unix socket."""
-    try:
-        parsed = ip_address(address or "")
-    except ValueError:
-        return address or ""
-    if not isinstance(parsed, IPv6Address):
-        return str(parsed)
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(IPv6Network((parsed, _IPV6_CUSTOMER_BITS), strict=False))
 
 
 @dataclass(frozen=True, slots=True)

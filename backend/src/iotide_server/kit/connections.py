@@ -11,6 +11,8 @@ from typing import Final
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from iotide_server.kit.proxies import network_of
+from iotide_server.kit.unread import Backlog, Unread
 from iotide_server.kit.web import error_response
 
 HEAD_SECONDS: Final = 20.0
@@ -21,7 +23,7 @@ BYTES_A_SECOND: Final = 16 * 1024
 """A body may take BODY_SECONDS, and longer as long as it comes at this rate on average; an answer must go at it."""
 
 READING_SECONDS: Final = 60.0
-"""After so long it is looked whether a client has read what it has to of an answer that waits for it."""
+"""An answer may wait for its client this long, and longer as long as it goes at BYTES_A_SECOND on average."""
 
 LINGERING_SECONDS: Final = 2.0
 """The rest of a refused body is passed over for this time at most; then the connection ends."""
@@ -64,24 +66,30 @@ class BoundedProtocol(H11Protocol):
     reading_seconds = READING_SECONDS
     lingering_seconds = LINGERING_SECONDS
     least_earned_seconds = LEAST_EARNED_SECONDS
+    unread = Unread()
 
     _sending: asyncio.TimerHandle | None = None
     _reading: asyncio.TimerHandle | None = None
     _received_bytes = 0
-    _unread_bytes = 0
+    _waits_in: object = None
+    _patience_seconds = 0.0
+    _judged_at = 0.0
+    _judged_bytes = 0
     _sends_body = False
     _was_answered = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
         """Begin to wait for a request."""
         self._begin_exchange()
-        super().connection_made(transport)
+        self._backlog = Backlog(transport, self.unread, self._network)
+        super().connection_made(self._backlog)
         # Whatever waits to be read counts, however little it is. With a limit of 0 asyncio's TLS waits for ever.
         transport.set_write_buffer_limits(high=1, low=0)
         self._limit_sending(self.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing any more."""
+        self._backlog.forget()
         _stop(self._sending)
         _stop(self._reading)
         super().connection_lost(exc)
@@ -127,25 +135,46 @@ class BoundedProtocol(H11Protocol):
         self.conn = self._exchange = _Exchange(h11.SERVER)
 
     def pause_writing(self) -> None:
-        """The client does not keep up with reading."""
+        """Wait for the client, which does not keep up with reading."""
+        self._backlog.pause()
         super().pause_writing()
+        if self._waits_in is not self.cycle:
+            self._waits_in, self._patience_seconds = self.cycle, self.reading_seconds
+        self._judged_at, self._judged_bytes = self.loop.time(), self._backlog.taken_bytes
         self._wait_for_reader()
 
     def resume_writing(self) -> None:
-        """It has caught up."""
+        """Go on once the client has caught up; of an answer in pieces, with the next of them."""
         _stop(self._reading)
-        super().resume_writing()
+        self._judge_reader()
+        self._backlog.resume()
+        if not self._backlog.is_unread:
+            super().resume_writing()
 
     def _wait_for_reader(self) -> None:
-        self._unread_bytes = self.transport.get_write_buffer_size()
-        self._reading = self.loop.call_later(self.reading_seconds, self._look_at_reader)
+        self._reading = self.loop.call_later(
+            max(self._patience_seconds, self.least_earned_seconds), self._look_at_reader
+        )
 
     def _look_at_reader(self) -> None:
-        read_bytes = self._unread_bytes - self.transport.get_write_buffer_size()
-        if read_bytes < self.bytes_a_second * self.reading_seconds:
+        self._judge_reader()
+        if self._patience_seconds < self.least_earned_seconds:
             self.transport.abort()
         else:
             self._wait_for_reader()
+
+    def _judge_reader(self) -> None:
+        """Take the time that the client was waited for, and give it that of what it has read meanwhile."""
+        now, taken_bytes = self.loop.time(), self._backlog.taken_bytes
+        earned_seconds = (taken_bytes - self._judged_bytes) / self.bytes_a_second
+        left_seconds = self._patience_seconds - (now - self._judged_at) + earned_seconds
+        self._patience_seconds = min(self.reading_seconds, left_seconds)
+        self._judged_at, self._judged_bytes = now, taken_bytes
+
+    def _network(self) -> str:
+        """Name where the request came from that is answered; the proxy's word for it stands in its scope."""
+        client = self.client if self.scope is None else self.scope["client"]
+        return network_of(None if client is None else client[0])
 
     def _follow(self, received_bytes: int) -> None:
         sends_body = self.conn.their_state is h11.SEND_BODY

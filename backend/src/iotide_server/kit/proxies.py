@@ -1,12 +1,14 @@
-"""Which reverse proxies are believed when they say where a request came from."""
+"""Where requests come from: which reverse proxies are believed, and which addresses are one network."""
 
-from ipaddress import ip_network
+from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 REMEDY: Final = "give addresses or networks, separated by commas: 127.0.0.1, 10.0.0.0/24"
+
+_IPV6_CUSTOMER_BITS: Final = 64
 
 
 def check_proxies(text: str) -> str:
@@ -30,3 +32,16 @@ def behind_proxies(app: ASGIApp, trusted: str) -> ASGIApp:
     """
     hosts = [part.strip() for part in trusted.split(",") if part.strip()]
     return ProxyHeadersMiddleware(app, trusted_hosts=hosts) if hosts else app  # type: ignore[arg-type, return-value]
+
+
+def network_of(address: str | None) -> str:
+    """Return the network that all addresses of one customer are in; empty where there is none, as on a unix socket."""
+    try:
+        parsed = ip_address(address or "")
+    except ValueError:
+        return address or ""
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(IPv6Network((parsed, _IPV6_CUSTOMER_BITS), strict=False))

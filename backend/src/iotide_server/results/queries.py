@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from sqlalchemy import Result, Row, Select, func, select, text
+from sqlalchemy import LargeBinary, Result, Row, Select, func, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
@@ -244,9 +244,10 @@ def artefact(session: Session, artefact_id: int) -> tuple[Artefact, int] | None:
     return session.execute(statement).one_or_none()
 
 
-def blob(session: Session, sha256: str) -> bytes:
-    """The content with this digest."""
-    return session.scalars(select(Blob.content).where(Blob.sha256 == sha256)).one()
+def blob_piece(session: Session, sha256: str, start: int, size_bytes: int) -> bytes:
+    """Return a part of the content with this digest."""
+    piece = func.substring(Blob.content, start + 1, size_bytes, type_=LargeBinary)
+    return session.scalars(select(piece).where(Blob.sha256 == sha256)).one()
 
 
 def cell_points(session: Session, cell_ids: Sequence[int]) -> Result[Any]:

@@ -1,15 +1,17 @@
 """What people and other slices read of results."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
+from anyio import CapacityLimiter, to_thread
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
+from iotide_server.kit.db import Database
 from iotide_server.kit.pagination import Page, PageRequest, Slice
 from iotide_server.results import conduct_queries, queries, readings, unjudged
 from iotide_server.results.conduct import Conduct, conduct
@@ -44,6 +46,9 @@ from iotide_server.statistics.summary import tier, variation
 from iotide_server.workloads.primary import metric_places
 from iotide_wire.checks import CHECKS
 from iotide_wire.measured import FlagCode, NotJudged
+
+PIECE_BYTES: Final = 128 * 1024
+"""PostgreSQL unpacks all that lies before a piece, so smaller ones take it longer and larger ones more memory here."""
 
 
 def list_series(session: Session, principal: Principal, wanted: SeriesFilter, paging: PageRequest) -> Slice[AnyRow]:
@@ -158,8 +163,8 @@ def run_artefacts(session: Session, principal: Principal, run_id: int) -> Sequen
     return queries.run_artefacts(session, run_id)
 
 
-def artefact_content(session: Session, principal: Principal, artefact_id: int) -> tuple[Artefact, bytes]:
-    """A piece of raw output with its content.
+def artefact_start(session: Session, principal: Principal, artefact_id: int) -> tuple[Artefact, bytes]:
+    """Return a piece of raw output with the start of its content, which `artefact_pieces` goes on with.
 
     Raises:
         ArtefactNotFoundError: there is none that the caller may see.
@@ -170,7 +175,26 @@ def artefact_content(session: Session, principal: Principal, artefact_id: int) -
         raise missing
     artefact, cluster_id = found
     principal.require(Role.VIEWER, cluster_id, missing)
-    return artefact, queries.blob(session, artefact.sha256)
+    return artefact, queries.blob_piece(session, artefact.sha256, 0, PIECE_BYTES)
+
+
+async def artefact_pieces(
+    database: Database, limiter: CapacityLimiter, artefact: Artefact, start: bytes
+) -> AsyncIterator[bytes]:
+    """Yield the content of an artefact piece by piece, each from a short transaction of its own.
+
+    Args:
+        limiter: bounds the pieces that are read at once.
+    """
+
+    def read(first: int) -> bytes:
+        with database.transaction() as session:
+            return queries.blob_piece(session, artefact.sha256, first, PIECE_BYTES)
+
+    yield start
+    del start
+    for first in range(PIECE_BYTES, artefact.size_bytes, PIECE_BYTES):
+        yield await to_thread.run_sync(read, first, limiter=limiter)
 
 
 def cell_results(session: Session, cell_ids: Sequence[int]) -> dict[int, list[CellResult]]:

@@ -2,7 +2,8 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import StreamingResponse
 
 from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
@@ -110,14 +111,20 @@ def list_run_artefacts(principal: Viewer, session: Tx, run_id: Id) -> Page[Artef
 @router.get(
     "/artefacts/{artefact_id}",
     summary="Fetch raw output",
-    response_class=Response,
+    response_class=StreamingResponse,
     responses={
         **errors(404),
         200: {"content": {"text/plain": {"schema": {"type": "string"}, "example": "1024+0 records in\n"}}},
     },
 )
-def get_artefact(principal: Viewer, session: Tx, artefact_id: Id) -> Response:
+def get_artefact(principal: Viewer, session: Tx, request: Request, artefact_id: Id) -> StreamingResponse:
     """The bytes as the tool wrote them, always as a download."""
-    artefact, content = reading.artefact_content(session, principal, artefact_id)
-    headers = {"Content-Disposition": f'attachment; filename="{artefact.name}"', "X-Content-Type-Options": "nosniff"}
-    return Response(content, media_type="text/plain; charset=utf-8", headers=headers)
+    artefact, start = reading.artefact_start(session, principal, artefact_id)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{artefact.name}"',
+        "Content-Length": str(artefact.size_bytes),
+        "X-Content-Type-Options": "nosniff",
+    }
+    state = request.app.state
+    pieces = reading.artefact_pieces(state.database, state.raw_output, artefact, start)
+    return StreamingResponse(pieces, media_type="text/plain; charset=utf-8", headers=headers)
