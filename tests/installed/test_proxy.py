@@ -1,7 +1,13 @@
 """The examples of deploy/proxy, as real proxies before a real server: pages, news, uploads, and an agent behind."""
 
+import socket
+import ssl
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Thread
 from urllib.parse import urlsplit
 
 import httpx
@@ -63,3 +69,57 @@ def test_an_agent_runs_a_campaign_through_it(front: Front, stack: LocalStack, mo
     monkeypatch.setenv("SSL_CERT_FILE", str(front.authority))  # as a system that trusts the site's authority
     rig = add_rig(stack, f"proxied-{urlsplit(front.url).port}", server_url=front.url)
     assert rig.wait_ended(rig.submit_one("dd", {"file_size_bytes": MIB}))["state"] == "finished"
+
+
+class _Upstream(BaseHTTPRequestHandler):
+    """Answers with much, and counts what came of a body."""
+
+    protocol_version = "HTTP/1.1"
+    timeout = 2.0
+
+    def do_GET(self) -> None:
+        size_bytes = 0 if self.path.endswith("/ready") else 16 * MIB
+        self.send_response(200)
+        self.send_header("Content-Length", str(size_bytes))
+        self.end_headers()
+        try:
+            self.wfile.write(bytes(size_bytes))
+        except TimeoutError:
+            _held_back.set()
+
+    def do_PUT(self) -> None:
+        if self.rfile.read(MIB):
+            _arrives.set()
+        self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+_held_back, _arrives = Event(), Event()
+
+
+@pytest.mark.parametrize("kind", ["nginx", "caddy"])
+def test_neither_answers_that_nobody_reads_nor_bodies_of_slow_clients_wait_on_the_proxys_disk(
+    kind: str, tmp_path: Path
+) -> None:
+    _held_back.clear()
+    _arrives.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Upstream) as upstream, ExitStack() as opened:
+        Thread(target=upstream.serve_forever, daemon=True).start()
+        opened.callback(upstream.shutdown)
+        front = opened.enter_context(in_front(kind, tmp_path, upstream.server_port))
+        trust = ssl.create_default_context(cafile=front.authority)
+
+        def ask(head: str) -> ssl.SSLSocket:
+            line = opened.enter_context(socket.create_connection(("localhost", urlsplit(front.url).port), timeout=20))
+            inside = opened.enter_context(trust.wrap_socket(line, server_hostname="localhost"))
+            inside.sendall(f"{head} HTTP/1.1\r\nHost: localhost\r\n".encode())
+            return inside
+
+        ask("GET /api/v1/artefacts/1").sendall(b"\r\n")
+        assert _held_back.wait(20), "the server waits for the reader, not the proxy"
+        ask("PUT /api/v1/agent/orders/1/artefacts/out").sendall(
+            b"Content-Length: %d\r\n\r\n" % (16 * MIB) + bytes(2 * MIB)
+        )
+        assert _arrives.wait(20), "the server gets a body while it arrives"

@@ -196,6 +196,7 @@ def _bound_pages(app: FastAPI) -> None:
     app.state.one_node_each = OneEach(node_holder, MOST_OF_A_NODE)
     app.state.catch_ups = CapacityLimiter(1)
     app.state.raw_output = CapacityLimiter(1)
+    app.state.unknown_exports = CapacityLimiter(1)
     app.state.channel_tests = CapacityLimiter(CHANNEL_TESTS)
 
 

@@ -1,0 +1,70 @@
+"""Third look, operator 9: an unknown reader who read an export slowly kept all others from comparing."""
+
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from typing import Final
+
+import pytest
+from factories.announced import NOW
+from factories.measured import Measured, finish, sample
+from factories.served import all_of, connected, port_of, serving
+from local_stack import wait_for
+
+from iotide_server.kit.connections import BoundedProtocol
+from iotide_server.kit.db import Database
+from iotide_server.kit.turns import Turns
+from iotide_server.main import create_app
+from iotide_server.settings import Settings
+
+NUMBERS: Final = 10_000
+PIECES: Final = 3
+SLOW, OTHER = "127.0.0.1", "127.0.0.2"
+
+
+@pytest.fixture
+def campaign_id(database: Database) -> int:
+    """Return a campaign whose export does not fit into the buffers of a connection."""
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        campaign = measured.campaign()
+        cell = measured.cell(campaign, file_size_bytes=2048)
+        for piece in range(PIECES):
+            numbers = [sample(1.0 + writer, writer=writer, operation=f"{piece}") for writer in range(NUMBERS)]
+            measured.deliver(cell, finish(NOW, *numbers), minutes=piece)
+        return campaign.id
+
+
+@pytest.fixture
+def port(settings: Settings) -> Iterator[int]:
+    app = create_app(settings)
+    app.state.public_read = True
+    with serving(app, BoundedProtocol, lifespan="on") as server:
+        yield port_of(server)
+
+
+def status_of(port: int, path: str, address: str) -> int:
+    connection = HTTPConnection("127.0.0.1", port, timeout=60, source_address=(address, 0))
+    connection.request("GET", f"/api/v1/{path}")
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status
+
+
+def test_an_unknown_reader_of_a_slow_export_keeps_no_other_network_from_comparing_and_exporting(
+    port: int, campaign_id: int, migrated_url: str
+) -> None:
+    export = f"campaigns/{campaign_id}/samples.csv"
+    comparison = f"comparison?a={campaign_id}&b={campaign_id}"
+    with connected(port, SLOW) as slow:
+        slow.sendall(f"GET /api/v1/{export} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        assert slow.recv(15) == b"HTTP/1.1 200 OK"
+        assert status_of(port, comparison, OTHER) != 429
+        assert status_of(port, export, OTHER) == 200
+        assert status_of(port, export, SLOW) == 429, "of one network one at a time"
+        whole = all_of(slow)
+    assert whole.count(b"\n") > NUMBERS * PIECES
+    wait_for("its turn", lambda: status_of(port, export, SLOW) == 200 or None)
+    turns = Turns(migrated_url)
+    assert turns.take("unknown readers")
+    turns.close()
