@@ -88,15 +88,27 @@ it("marks what is not confirmed, and says of a metric without a better way only 
   expect(table.getByText("lower")).toBeInTheDocument();
 });
 
-it("tells of an event with its time and place from the trend", async () => {
-  const told: unknown[] = [];
+it("shows the newest five of the events near a change, and counts the others", async () => {
+  const events = [1, 2, 3, 4, 5, 6, 7].map((id) => ({ ...EVENT, id, text: `switch ${id}` }));
+  const change = { series: SERIES, change: CHANGE, events, events_more: 4 };
+  server.use(http.get("*/api/v1/changes", () => listOf([change])));
+  openDashboard("/changes");
+  const table = within(await screen.findByRole("table", { name: "Changes" }));
+  expect(table.getAllByText(/^switch/).map((item) => item.textContent)).toEqual(
+    [3, 4, 5, 6, 7].map((id) => expect.stringContaining(`switch ${id}`)),
+  );
+  expect(table.getByText("and 6 earlier ones")).toBeInTheDocument();
+});
+
+it("adds an event with its time and place from the trend", async () => {
+  const added: unknown[] = [];
   server.use(
     http.get("*/api/v1/clusters/1/nodes", () =>
       listOf([{ id: 1, name: "node-1", state: "online", active_orders: [] }]),
     ),
     http.get("*/api/v1/workloads", () => listOf([])),
     http.post("*/api/v1/trend-events", async ({ request }) => {
-      told.push(await request.json());
+      added.push(await request.json());
       return HttpResponse.json({ id: 1 }, { status: 201 });
     }),
   );
@@ -109,5 +121,7 @@ it("tells of an event with its time and place from the trend", async () => {
   await user.click(screen.getByRole("button", { name: "Tell" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).not.toBeInTheDocument());
   const at = new Date("2026-11-20T06:00").toISOString();
-  expect(told).toEqual([{ cluster: "hpc1", text: "RAID set 2 rebuilt", at, nodes: ["node-1"], targets: [] }]);
+  expect(added).toEqual([
+    { cluster: "hpc1", text: "RAID set 2 rebuilt", at, nodes: ["node-1"], targets: [] },
+  ]);
 });

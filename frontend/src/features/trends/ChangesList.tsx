@@ -190,11 +190,15 @@ function Unconfirmed() {
   return <Badge color="orange" ml="xs" tt="none" variant="light">{t`not confirmed yet`}</Badge>;
 }
 
+/** The row of a change stays one row to read; the trend has the others. */
+const SHOWN_EVENTS = 5;
+
 function Events({ events, more }: { events: NamedChange["events"]; more: number }) {
   if (events.length === 0) return <Text c="dimmed">{t`none known`}</Text>;
+  const earlier = more + Math.max(0, events.length - SHOWN_EVENTS);
   return (
     <>
-      {events.map(({ id, at, text, told_by }) => (
+      {events.slice(-SHOWN_EVENTS).map(({ id, at, text, told_by }) => (
         <div key={id}>
           {text}
           <Text c="dimmed" size="xs">
@@ -204,7 +208,7 @@ function Events({ events, more }: { events: NamedChange["events"]; more: number 
           </Text>
         </div>
       ))}
-      {more > 0 && <Text c="dimmed" size="xs">{t`and ${more} earlier ones`}</Text>}
+      {earlier > 0 && <Text c="dimmed" size="xs">{t`and ${earlier} earlier ones`}</Text>}
     </>
   );
 }

@@ -82,7 +82,7 @@ function ScheduleRow({ schedule }: { schedule: ListedSchedule }) {
       <td className="iotide-wrap">
         <Last firing={schedule.last_firing} />
       </td>
-      <td>
+      <td className="iotide-name">
         <Next schedule={schedule} />
       </td>
       <td className="iotide-wrap">
