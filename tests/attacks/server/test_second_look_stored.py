@@ -57,6 +57,26 @@ def test_the_series_of_one_cluster_take_no_other_off_the_board(
     assert shown.is_cut
 
 
+def test_the_board_of_all_clusters_has_a_bounded_number_of_rows_in_which_they_take_turns(
+    database: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = Site(database, clock)
+    measured(honest, 1)
+    with database.transaction() as session:
+        session.execute(text("UPDATE cluster SET name = 'honest'"))
+        session.execute(text("UPDATE node SET token_sha256 = 't' || id, redis_password_sha256 = 'r' || id"))
+    taken_over = Site(database, clock)
+    measured(taken_over, 6)
+    with database.transaction() as session:
+        session.execute(text("UPDATE series SET workload = 'w' || id"))  # so that each has a row of its own
+    monkeypatch.setattr(board, "MOST_ROWS", 4, raising=False)
+    with database.transaction() as session:
+        shown = board.board(session, ADMIN, clock() - timedelta(days=7), clock())
+    clusters = [cell.cluster_id for cell in shown.cells]
+    assert (clusters.count(honest.cluster_id), clusters.count(taken_over.cluster_id)) == (1, 3)
+    assert shown.is_cut
+
+
 @pytest.fixture
 def with_curves(database: Database, clock: MovedClock) -> Offered:
     """Make an order with 40 rows of 10 values of each of two counters, a minute apart."""

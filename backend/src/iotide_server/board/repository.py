@@ -98,13 +98,15 @@ _SERIES: Final = text(
         GROUP BY cluster_id, workload, is_stale, CASE WHEN NOT is_stale THEN course END,
                  CASE WHEN is_stale THEN (schedule_id, usual_gap_seconds, date_trunc('day', last_at, 'UTC')) END
     ), told AS (
-        SELECT * FROM measured WHERE place <= :most AND (NOT is_quiet OR id IN (SELECT id FROM quiet))
+        SELECT *, row_number() OVER (ORDER BY place, id DESC) AS turn
+        FROM measured WHERE place <= :most AND (NOT is_quiet OR id IN (SELECT id FROM quiet))
     )
     SELECT id, cluster_id, workload, better, course, point_count, missing_points, drift, noise, is_suspect,
            is_stale, usual_gap_seconds, schedule_id, schedule_name, schedule_state, is_removed, is_made_up, is_late,
            coalesce(quiet.alike, 1) AS alike, coalesce(quiet.last_at, told.last_at) AS last_at,
-           (SELECT max(place) FROM measured) > :most AS is_cut
+           (SELECT max(place) FROM measured) > :most OR (SELECT count(*) FROM told) > :most_rows AS is_cut
     FROM told LEFT JOIN quiet USING (id)
+    WHERE turn <= :most_rows
     """
 ).bindparams(*(bindparam(name, type_=ARRAY(BigInteger)) for name in ("visible", "late", "on_time")))
 
@@ -117,6 +119,7 @@ class Wanted:
         since: with a point since then; what is stale is wanted whatever its newest point, unless its end was meant.
         late, on_time: by their schedules.
         most: number of series of each cluster, the newest ones.
+        most_rows: of all clusters together, which take turns.
     """
 
     since: datetime
@@ -124,6 +127,7 @@ class Wanted:
     late: Collection[int]
     on_time: Collection[int]
     most: int
+    most_rows: int
 
 
 def clusters(session: Session, visible: frozenset[int] | None, now: datetime) -> Sequence[AnyRow]:
@@ -137,7 +141,7 @@ def measured_series(session: Session, visible: frozenset[int] | None, wanted: Wa
 
     Quiet ones of a place that went alike, and stale ones that stopped on one day, are one row, that of the newest of
     them: so many are `alike`, and the newest point of all of them came at `last_at`. `is_cut`, the same in all rows:
-    a cluster has more series.
+    a cluster has more series, or all of them have more rows.
     """
     values = {
         "visible": _listed(visible),
@@ -147,6 +151,7 @@ def measured_series(session: Session, visible: frozenset[int] | None, wanted: Wa
         "on_time": sorted(wanted.on_time),
         "gaps": USUAL_GAPS,
         "most": wanted.most,
+        "most_rows": wanted.most_rows,
     }
     return session.execute(_SERIES, values).all()
 

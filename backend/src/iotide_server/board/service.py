@@ -34,6 +34,8 @@ from iotide_server.trends.words import gap_words, noise_words, stale_words
 
 MOST_SERIES: Final = 20_000
 """Counts for each cluster, so that the series of one take no other off the board."""
+MOST_ROWS: Final = 50_000
+"""Of all clusters together, where most series have a row of their own: what an answer of the API may take of memory."""
 MOST_ATTENTION: Final = 100
 _SHOWN: Final = (
     *("kind", "cluster_id", "words", "remedy", "since"),
@@ -49,7 +51,7 @@ def board(session: Session, principal: Principal, since: datetime, now: datetime
     visible = principal.visible_clusters()
     failing = failing_schedules(session, visible, with_names=are_shown())
     late, on_time = _scheduled(session, failing, visible, now)
-    wanted = Wanted(since, now, late, on_time, MOST_SERIES)
+    wanted = Wanted(since, now, late, on_time, MOST_SERIES, MOST_ROWS)
     rows = repository.measured_series(session, visible, wanted)
     steps = repository.steps(session, [row.id for row in rows if row.course == Course.CHANGED])
     stale = {row.id: late.get(row.id) or _stale_words(row, failing) for row in rows if row.is_stale}
