@@ -2032,7 +2032,8 @@ export interface paths {
          * Read a run again
          * @description Puts what a corrected parser says of the raw output in the place of the current numbers, which stay readable.
          *
-         *     `iotide run reparse` does this; the same reading again changes nothing.
+         *     `iotide run reparse` does this; the same reading again changes nothing. Of an order, the node's own reading and the
+         *     19 newest are kept.
          */
         post: operations["read_run_again"];
         delete?: never;
@@ -36837,6 +36838,27 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "too_many_streams",
+                     *         "message": "you have 20 streams open already",
+                     *         "remedy": "close some of them",
+                     *         "request_id": "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description Internal Server Error */

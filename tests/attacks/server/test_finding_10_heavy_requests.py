@@ -30,6 +30,7 @@ HEAVY: Final = (
     ("POST", "schedules"),
     ("PUT", "schedules/1"),
     ("POST", "schedules/1/run"),
+    ("POST", "runs/1/readings"),
     ("GET", "comparison?a=1&b=2"),
     ("GET", "comparison/sides?campaign=1&campaign=2"),
     ("GET", "campaigns/1/samples.csv"),

@@ -24,6 +24,14 @@ _PUT_FIRST: Final = text(
             read_at = excluded.read_at, read_by = NULL, flags = excluded.flags, samples = NULL
     """
 )
+_FORGET_OLDER: Final = text(
+    """
+    DELETE FROM reading WHERE order_id = :order_id AND ordinal > 1
+      AND ordinal <= (SELECT max(ordinal) FROM reading WHERE order_id = :order_id) - :most
+    """
+)
+MOST_READINGS: Final = 20
+"""Of an order, as each keeps its numbers: the node's own and the newest."""
 
 
 def put_first(session: Session, order: Order, revision: int, flags: list[Json], now: datetime) -> None:
@@ -47,6 +55,11 @@ def samples(session: Session, order: Order) -> list[Json]:
         .order_by(Sample.id)
     )
     return [dict(row._mapping) for row in session.execute(statement)]
+
+
+def forget_older(session: Session, order_id: int) -> None:
+    """Delete all but the node's own reading of an order and the newest, so that MOST_READINGS are kept."""
+    session.execute(_FORGET_OLDER, {"order_id": order_id, "most": MOST_READINGS - 1})
 
 
 def of_run(session: Session, run_id: int) -> Sequence[Reading]:

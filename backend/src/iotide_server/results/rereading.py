@@ -80,6 +80,7 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
             before.samples = readings.samples(session, order)
             session.add(_reading(principal, said, of_order, before, now))
             session.flush()
+            readings.forget_older(session, order.id)
             repository.replace_samples(session, order, sample_rows(session, cell, order, of_order.samples))
             superseded.append(before)
     if superseded:

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
+from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import Page, Paging
@@ -83,13 +84,19 @@ def list_run_counters(principal: Viewer, session: Tx, run_id: Id) -> Page[str]:
     return Page(items=list(reading.run_counters(session, principal, run_id)), next_cursor=None)
 
 
-@router.post("/runs/{run_id}/readings", summary="Read a run again", responses=errors(404, 409))
+@router.post(
+    "/runs/{run_id}/readings",
+    summary="Read a run again",
+    responses=errors(404, 409, 429),
+    dependencies=[ONE_HEAVY_REQUEST],
+)
 def read_run_again(
     principal: Operator, session: Tx, now: Now, request: Request, run_id: Id, body: RunReading
 ) -> RunDetail:
     """Puts what a corrected parser says of the raw output in the place of the current numbers, which stay readable.
 
-    `iotide run reparse` does this; the same reading again changes nothing.
+    `iotide run reparse` does this; the same reading again changes nothing. Of an order, the node's own reading and the
+    19 newest are kept.
     """
     rereading.read_again(session, principal, run_id, body, now, limits=request.app.state.report_limits)
     return reading.run_detail(session, principal, run_id, now)

@@ -1,7 +1,8 @@
 """The server's REST API as the commands use it: one call, one document, and refusals as problems."""
 
 import ssl
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -14,6 +15,9 @@ Document = dict[str, Any]
 
 _PAGE: Final = 200
 _TIMEOUT_SECONDS: Final = 30.0
+_MOST_TRIES: Final = 10
+_LONGEST_PAUSE_SECONDS: Final = 30.0
+_BUSY: Final = 429
 
 
 class UnreachableError(RefusedError):
@@ -28,7 +32,13 @@ class Api:
     """
 
     def __init__(
-        self, url: str, token: str, ca_file: str | None, *, transport: httpx.BaseTransport | None = None
+        self,
+        url: str,
+        token: str,
+        ca_file: str | None,
+        *,
+        transport: httpx.BaseTransport | None = None,
+        pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Makes no call yet.
 
@@ -36,8 +46,10 @@ class Api:
             url: where the browser finds the dashboard, for instance `https://iotide.example:8443`.
             token: an API token; the server tells it from a session by its prefix.
             ca_file: certificates to trust instead of the system's.
+            pause: waits for these seconds before a request that came too early is sent again.
         """
         self._url = url
+        self._pause = pause
         self._client = httpx.Client(
             base_url=f"{url.rstrip('/')}/api/v1",
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
@@ -111,13 +123,22 @@ class Api:
             wanted["cursor"] = page["next_cursor"]
 
     def _send(self, request: httpx.Request) -> httpx.Response:
-        try:
-            response = self._client.send(request)
-        except httpx.TransportError as error:
-            raise self._unreachable(str(error) or type(error).__name__) from error
+        response = self._send_once(request)
+        for _ in range(_MOST_TRIES - 1):
+            after = response.headers.get("Retry-After", "")
+            if response.status_code != _BUSY or not after.isdecimal():
+                break
+            self._pause(min(float(after), _LONGEST_PAUSE_SECONDS))
+            response = self._send_once(request)
         if response.is_error:
             raise RefusedError([_problem(response)])
         return response
+
+    def _send_once(self, request: httpx.Request) -> httpx.Response:
+        try:
+            return self._client.send(request)
+        except httpx.TransportError as error:
+            raise self._unreachable(str(error) or type(error).__name__) from error
 
     def _document(self, response: httpx.Response) -> Document:
         try:
