@@ -20,7 +20,7 @@ from iotide_server.kit.db import WORK_STATEMENT_SECONDS, Database, open_engine
 from iotide_server.kit.pulse import PULSE, pulse_handler
 from iotide_server.kit.queue import SERVER_QUEUE, WORK_TASK, celery_app
 from iotide_server.kit.quotas import IN_SESSION
-from iotide_server.kit.work import Handler, ManyHandler, do_together, do_work, put_off, run_errand
+from iotide_server.kit.work import Handler, ManyHandler, do_together, do_work, put_off, run_errand, suspect
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.digests import DIGEST
 from iotide_server.notifications.sending import Courier
@@ -77,6 +77,8 @@ def run(settings: Settings) -> None:
     may_go_out = BoundedSemaphore(_THREADS_OUT)
 
     def work(kind: str, *keys: int) -> None:
+        if kind not in {DELIVERY, PULSE}:
+            suspect(database, kind, keys)
         left, before = list(keys), 0
         while kind in TOGETHER and len(left) > 1 and len(left) != before:
             before = len(left)

@@ -21,7 +21,13 @@ PULSE_EVERY: Final = timedelta(seconds=30)
 WORKER_LATE_AFTER: Final = timedelta(seconds=60)
 """Work that has been due for so long is not being done."""
 
-DUE_SINCE: Final = "due_at - make_interval(secs => 10 * (2 ^ least(sends, 5) - 1) + 300 * greatest(sends - 5, 0))"
+DUE_SINCE: Final = """
+    due_at - make_interval(secs => CASE WHEN failure IS NULL THEN
+        10 * (2 ^ least(sends, 5) - 1) + 300 * greatest(sends - 5, 0)
+    ELSE
+        10 * (2 ^ least(sends, 12) - 1) + 21600 * greatest(sends - 12, 0)
+    END)
+"""
 """When an open row of `work` first came due; each time it is named to the workers, `scheduling/due.py` puts it off."""
 
 _LATE: Final = text(f"SELECT now() - ({DUE_SINCE}) FROM work WHERE kind = :kind AND done_version < version")  # noqa: S608 - of ours

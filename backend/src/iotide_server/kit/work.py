@@ -28,6 +28,12 @@ Returns those of the keys for which they did not: these are done one by one.
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
 
+SUSPECT_AFTER: Final = 3
+"""Work that was named so often without an end may be what ends the worker, for instance for want of memory."""
+
+BEGUN: Final = "begun and not ended: the worker ended over it, for instance for want of memory, or is still at it"
+"""The failure of such work, from before it is begun until its end."""
+
 _WAIVED: Final = "wants_no_work"
 _log = structlog.get_logger(__name__)
 
@@ -57,8 +63,13 @@ _WANT: Final = text(
     WITH wanted AS (
         INSERT INTO work (kind, key, due_at)
         SELECT :kind, key, :due_at FROM unnest(CAST(:keys AS bigint[])) AS key ORDER BY key
-        ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0,
-            due_at = LEAST(excluded.due_at, CASE WHEN work.done_version < work.version THEN work.due_at END)
+        ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1,
+            (sends, due_at) = (SELECT
+                CASE WHEN failing THEN work.sends ELSE 0 END,
+                CASE WHEN failing THEN work.due_at ELSE LEAST(
+                    excluded.due_at, CASE WHEN work.done_version < work.version THEN work.due_at END
+                ) END
+            FROM (SELECT work.done_version < work.version AND work.failure IS NOT NULL AS failing) AS known)
     ) SELECT pg_notify('iotide_wake', 'work')
     """
 )
@@ -91,6 +102,24 @@ _AGAIN: Final = text(
     WHERE kind = :kind AND key = :key
     """
 )
+_FAILED: Final = text(
+    """
+    UPDATE work SET failure = :failure, held_until = NULL,
+        sends = CASE WHEN failure IS NULL THEN least(sends, :suspect_after) ELSE sends END
+    WHERE kind = :kind AND key = :key
+    """
+).bindparams(suspect_after=SUSPECT_AFTER)
+_SUSPECT: Final = text(
+    """
+    UPDATE work SET failure = :failure, sends = :suspect_after
+    FROM (
+        SELECT key FROM work WHERE kind = :kind AND key = ANY(:keys)
+        AND done_version < version AND sends >= :suspect_after AND failure IS NULL
+        ORDER BY key FOR NO KEY UPDATE SKIP LOCKED
+    ) AS begun
+    WHERE work.kind = :kind AND work.key = begun.key
+    """
+).bindparams(suspect_after=SUSPECT_AFTER, failure=BEGUN)
 _PUT_OFF: Final = text(
     "UPDATE work SET due_at = :until, sends = greatest(sends - 1, 0)"
     " WHERE kind = :kind AND key = :key AND done_version < version"
@@ -112,6 +141,8 @@ class Work(Base):
         due_at: the scheduler sends its message from then on, again with back-off until it is done.
         version: raised whenever the work is wanted again.
         done_version: the version that was last completed; done when equal to `version`.
+        sends: how often it was named since it was wanted; while it fails, wanting it again changes nothing.
+        failure: why it failed when it was last tried, or `BEGUN`; None once it is done.
         held_until: an errand is not run before: somebody is out with it, who is given up then, or it rests so long.
     """
 
@@ -154,6 +185,15 @@ def do_work(database: Database, handlers: Mapping[str, Handler], kind: str, key:
     with _failure_noted(database, kind, key), database.transaction() as session:
         for version in _taken(session, kind, [key]).values():
             _complete(session, kind, key, version, handlers[kind](session, key))
+
+
+def suspect(database: Database, kind: str, keys: Sequence[int]) -> None:
+    """Note before work is begun that it does not end, where it was named often: whoever is killed notes nothing.
+
+    The scheduler names work with a failure by itself, and puts it off ever longer.
+    """
+    with database.transaction() as session:
+        session.execute(_SUSPECT, {"kind": kind, "keys": list(keys)})
 
 
 def do_together(database: Database, handler: ManyHandler, kind: str, keys: Sequence[int]) -> list[int]:
@@ -223,8 +263,6 @@ def _failure_noted(database: Database, kind: str, key: int) -> Iterator[None]:
     except Exception as error:
         WORK_FAILURES.labels(kind).inc()
         with database.transaction() as session:
-            session.execute(
-                text("UPDATE work SET failure = :failure, held_until = NULL WHERE kind = :kind AND key = :key"),
-                {"kind": kind, "key": key, "failure": f"{type(error).__name__}: {error}"[:1000]},
-            )
+            failure = f"{type(error).__name__}: {error}"[:1000]
+            session.execute(_FAILED, {"kind": kind, "key": key, "failure": failure})
         raise

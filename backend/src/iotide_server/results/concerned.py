@@ -1,33 +1,82 @@
-"""Decides whether flags concern all numbers of a result, where there are very many of both."""
+"""Decides which flags concern which numbers of a run, where there are very many of both."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
-from iotide_wire.measured import Flag
+from iotide_wire.measured import Flag, FlagEffect
 
 _Mark = int | tuple[str, object]
 """What a number bears: the id of its target, or a label."""
 
+Number = tuple[Mapping[str, object], int | None]
+"""Labels and target of a number."""
 
-def all_are_concerned(flags: Sequence[Flag], numbers: Sequence[tuple[Mapping[str, object], int | None]]) -> bool:
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """What the flags of a run say of a number.
+
+    Attributes:
+        codes: of the flags that concern it.
+        rejected_by: code of the first of them that rejects it; None where it counts.
+    """
+
+    codes: frozenset[str] = frozenset()
+    rejected_by: str | None = None
+
+
+_NO_CONCERN: Final = Concern()
+
+
+def concerns(flags: Sequence[Flag], numbers: Sequence[Number]) -> Iterator[Concern]:
+    """Yield for each number what the flags say of it, as `Flag.concerns` has it."""
+    concerned: dict[str, int] = defaultdict(int)
+    rejected: dict[str, int] = defaultdict(int)
+    undecided = _all(numbers)
+    for flag, by_this in _concerned(flags, numbers):
+        concerned[flag.code] |= by_this
+        if flag.effect is FlagEffect.REJECTED:
+            rejected[flag.code] |= by_this & undecided
+            undecided &= ~by_this
+    known: dict[tuple[str, ...], Concern] = {}
+    columns = [f"{bits:0{len(numbers)}b}"[::-1] for bits in (*concerned.values(), *rejected.values())]
+    for says in zip(*columns, strict=True) if columns else [()] * len(numbers):
+        if says not in known:
+            codes = (code for code, bit in zip(concerned, says, strict=False) if bit == "1")
+            by = (code for code, bit in zip(rejected, says[len(concerned) :], strict=True) if bit == "1")
+            known[says] = Concern(frozenset(codes), next(by, None)) if "1" in says else _NO_CONCERN
+        yield known[says]
+
+
+def all_are_concerned(flags: Sequence[Flag], numbers: Sequence[Number]) -> bool:
     """Return true where one of the flags or another concerns each number, as `Flag.concerns` says.
-
-    The numbers that bear a mark are a set of bits. A flag costs an AND for each of its marks.
 
     Args:
         flags: none of them, or any number.
-        numbers: labels and target of each.
     """
-    everything = (1 << len(numbers)) - 1
-    bearing = _bearing({mark for flag in flags for mark in _marks(flag)}, numbers)
     concerned = 0
+    for _, by_this in _concerned(flags, numbers):
+        concerned |= by_this
+    return concerned == _all(numbers)
+
+
+def _all(numbers: Sequence[Number]) -> int:
+    return (1 << len(numbers)) - 1
+
+
+def _concerned(flags: Sequence[Flag], numbers: Sequence[Number]) -> Iterator[tuple[Flag, int]]:
+    """Yield each flag with the numbers that it concerns, if any, as bits; it costs an AND for each of its marks."""
+    bearing = _bearing({mark for flag in flags for mark in _marks(flag)}, numbers)
     for flag in flags:
-        by_this = everything
+        by_this = _all(numbers)
         for mark in _marks(flag):
             by_this &= bearing[mark]
             if not by_this:
                 break
-        concerned |= by_this
-    return concerned == everything
+        if by_this:
+            yield flag, by_this
 
 
 def _marks(flag: Flag) -> Iterator[_Mark]:
@@ -36,10 +85,10 @@ def _marks(flag: Flag) -> Iterator[_Mark]:
     yield from flag.labels.items()
 
 
-def _bearing(wanted: Iterable[_Mark], numbers: Sequence[tuple[Mapping[str, object], int | None]]) -> dict[_Mark, int]:
+def _bearing(wanted: Iterable[_Mark], numbers: Sequence[Number]) -> dict[_Mark, int]:
     """Return the numbers that bear each wanted mark, as bits."""
     indexes: dict[_Mark, list[int]] = {mark: [] for mark in wanted}
-    for index, (labels, target_id) in enumerate(numbers):
+    for index, (labels, target_id) in enumerate(numbers if indexes else ()):
         if target_id in indexes:
             indexes[target_id].append(index)
         for label in labels.items():

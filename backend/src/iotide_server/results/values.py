@@ -1,21 +1,28 @@
 """The numbers that count: those of valid finished runs, without what a flag rejects on its own."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from itertools import groupby
+from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, Select, case, func, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import any_of
 from iotide_server.results.checks import LARGEST_VALUE
+from iotide_server.results.concerned import concerns
 from iotide_server.results.keys import Label
 from iotide_server.results.models import Sample, Series
 from iotide_server.runs.models import Attempt, Order, Run
-from iotide_wire.measured import Flag, FlagEffect
+from iotide_wire.measured import Flag, FlagCode
 
 _ROWS_AT_ONCE: Final = 500
+_STREAMED_AT_ONCE: Final = 2_000
+_MOST_LABELS: Final = 50_000
+"""Of so many series at most are the labels held."""
+_FEW_FLAGS: Final = 50
+"""The flags of runs with more of them are read run by run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +50,60 @@ class RunValue:
 
 def run_values(
     session: Session,
-    cell_ids: Sequence[int],
+    cell_ids: Collection[int],
     metric: str | None = None,
     *,
     run_id: int | None = None,
-    series_ids: Collection[int] | None = None,
 ) -> Iterator[RunValue]:
-    """The numbers of the cells' valid finished runs, or of one run, as they came, of one metric or series or of all.
+    """The numbers of the cells' valid finished runs, or of one run, as they came, of one metric or of all.
 
     Those of attempts that did not finish are left out, those that a flag rejects on their own, and superseded ones.
     """
-    found = all_values(session, cell_ids, metric, run_id=run_id, series_ids=series_ids)
+    found = all_values(session, cell_ids, metric, run_id=run_id)
     return (value for value in found if value.rejected_by is None)
 
 
 def all_values(
     session: Session,
-    cell_ids: Sequence[int],
+    cell_ids: Collection[int],
     metric: str | None = None,
     *,
     run_id: int | None = None,
-    series_ids: Collection[int] | None = None,
 ) -> Iterator[RunValue]:
     """As `run_values`, with those that a flag rejects on their own."""
+    statement = _numbers(cell_ids, None).order_by(Sample.id)
+    if metric is not None:
+        statement = statement.join(Series, Series.id == Sample.series_id).where(Series.metric == metric)
+    if run_id is not None:
+        statement = statement.where(Run.id == run_id)
+    return _read(session, session.execute(statement).partitions(_ROWS_AT_ONCE))
+
+
+def values_by_run(
+    session: Session,
+    cell_ids: Collection[int],
+    series_ids: Collection[int] | None = None,
+    besides: FlagCode | None = None,
+) -> Iterator[list[RunValue]]:
+    """Yield the numbers of each run, as `run_values` has them, in parts: a cell may have millions.
+
+    Args:
+        besides: flags of this code say nothing; they are found by these numbers.
+    """
+    # Of the whole answer, and not of its beginning, PostgreSQL is to find the cheapest way.
+    session.execute(text("SELECT set_config('cursor_tuple_fraction', '1', true)"))
+    statement = _numbers(cell_ids, series_ids).order_by(Sample.run_id, Sample.id)
+    rows = session.execute(statement, execution_options={"yield_per": _STREAMED_AT_ONCE})
+    found = _read(session, rows.partitions(), besides)
+    for _, values in groupby(found, key=lambda value: value.run_id):
+        yield [value for value in values if value.rejected_by is None]
+
+
+def _numbers(cell_ids: Collection[int], series_ids: Collection[int] | None) -> Select[*tuple[Any, ...]]:
     started_at = func.coalesce(Run.started_at, Run.created_at).label("started_at")
     # Columns, not rows of the mapper, no labels with each number, and not all rows at once: a cell may have thousands.
     of_sample = (Sample.series_id, Sample.run_id, Sample.order_id, Sample.target_id, Sample.value)
-    statement = (
+    statement: Select[*tuple[Any, ...]] = (
         select(*of_sample, Run.cell_id, started_at)
         .join(Run, Run.id == Sample.run_id)
         .join(Order, Order.id == Sample.order_id)
@@ -82,38 +116,39 @@ def all_values(
             # Release 0.2 and those before it stored any number, and a sum of such ones is none.
             Sample.value.between(-LARGEST_VALUE, LARGEST_VALUE),
         )
-        .order_by(Sample.id)
     )
-    if metric is not None:
-        statement = statement.join(Series, Series.id == Sample.series_id).where(Series.metric == metric)
-    if series_ids is not None:
-        statement = statement.where(Sample.series_id == any_of(series_ids))
-    if run_id is not None:
-        statement = statement.where(Run.id == run_id)
+    return statement if series_ids is None else statement.where(Sample.series_id == any_of(series_ids))
+
+
+def _read(session: Session, parts: Iterable[Sequence[Row[Any]]], besides: FlagCode | None = None) -> Iterator[RunValue]:
     labels: dict[int, Mapping[str, Label] | None] = {}
-    flags: dict[int, list[Flag]] = {}
-    same: dict[frozenset[str], frozenset[str]] = {}
-    for rows in session.execute(statement).partitions(_ROWS_AT_ONCE):
+    flags: dict[int, list[Flag] | None] = {}
+    for rows in parts:
+        if len(labels) > _MOST_LABELS:
+            labels.clear()
         labels |= _labels(session, {row.series_id for row in rows} - labels.keys())
-        flags |= flags_of(session, {row.run_id for row in rows} - flags.keys())
-        for row in rows:
-            own_labels = labels[row.series_id]
-            if own_labels is None:
-                continue
-            concerning = [flag for flag in flags[row.run_id] if flag.concerns(own_labels, row.target_id)]
-            codes = frozenset(flag.code for flag in concerning)
-            yield RunValue(
-                cell_id=row.cell_id,
-                series_id=row.series_id,
-                labels=own_labels,
-                run_id=row.run_id,
-                order_id=row.order_id,
-                target_id=row.target_id,
-                started_at=row.started_at,
-                flags=same.setdefault(codes, codes),
-                value=row.value,
-                rejected_by=next((flag.code for flag in concerning if flag.effect is FlagEffect.REJECTED), None),
-            )
+        flags = {run_id: flags[run_id] for run_id in {row.run_id for row in rows} & flags.keys()}
+        flags |= _few_flags(session, {row.run_id for row in rows} - flags.keys())
+        for run_id, of_run in groupby(rows, key=lambda row: row.run_id):
+            own = flags[run_id]
+            if own is None:
+                own = flags_of(session, [run_id])[run_id]
+            counted = [(row, known) for row in of_run if (known := labels[row.series_id]) is not None]
+            judging = [flag for flag in own if flag.code != besides]
+            said = concerns(judging, [(known, row.target_id) for row, known in counted])
+            for (row, known), concern in zip(counted, said, strict=True):
+                yield RunValue(
+                    cell_id=row.cell_id,
+                    series_id=row.series_id,
+                    labels=known,
+                    run_id=row.run_id,
+                    order_id=row.order_id,
+                    target_id=row.target_id,
+                    started_at=row.started_at,
+                    flags=concern.codes,
+                    value=row.value,
+                    rejected_by=concern.rejected_by,
+                )
 
 
 def _labels(session: Session, series_ids: Collection[int]) -> dict[int, Mapping[str, Label] | None]:
@@ -131,3 +166,12 @@ def flags_of(session: Session, run_ids: Collection[int]) -> dict[int, list[Flag]
         return {}
     runs = session.execute(select(Run.id, Run.flags).where(Run.id == any_of(run_ids)))
     return {run_id: [Flag.model_validate(flag) for flag in flags] for run_id, flags in runs}
+
+
+def _few_flags(session: Session, run_ids: Collection[int]) -> dict[int, list[Flag] | None]:
+    """The flags of each of these runs; None of runs with very many."""
+    if not run_ids:
+        return {}
+    few = case((func.jsonb_array_length(Run.flags) <= _FEW_FLAGS, Run.flags))
+    runs = session.execute(select(Run.id, few).where(Run.id == any_of(run_ids)))
+    return {run_id: flags and [Flag.model_validate(flag) for flag in flags] for run_id, flags in runs}

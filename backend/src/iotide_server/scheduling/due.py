@@ -68,12 +68,14 @@ _UNCLAIMED: Final = text(
 )
 _WORK: Final = text(
     """
-    UPDATE work SET sends = sends + 1, due_at = :now + least(300, 10 * 2 ^ least(sends, 5)) * interval '1 s'
+    UPDATE work SET sends = sends + 1, due_at = :now + interval '1 s' * least(
+        CASE WHEN failure IS NULL THEN 300 ELSE 21600 END, 10 * 2 ^ least(sends, 12)
+    )
     WHERE (kind, key) IN (
         SELECT kind, key FROM work WHERE done_version < version AND due_at <= :now
         ORDER BY due_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
     )
-    RETURNING kind, key
+    RETURNING kind, key, failure IS NOT NULL AS fails
     """
 )
 _WORK_UNSENT: Final = text(
@@ -200,9 +202,12 @@ def unclaimed_orders(session: Session, most_offers: int, now: datetime) -> Seque
     return session.scalars(_UNCLAIMED, {"now": now, "most_offers": most_offers}).all()
 
 
-def take_work(session: Session, now: datetime) -> list[tuple[str, int]]:
-    """Kind and key of the work that is due, due again after a longer and longer pause."""
-    return [(row.kind, row.key) for row in session.execute(_WORK, {"now": now, "limit": _LARGEST_BATCH})]
+def take_work(session: Session, now: datetime) -> list[tuple[str, int, bool]]:
+    """Kind and key of the work that is due, and whether it fails; due again after a longer and longer pause.
+
+    The longest is 5 minutes, and 6 hours for work that fails: it may take the worker along.
+    """
+    return [tuple(row) for row in session.execute(_WORK, {"now": now, "limit": _LARGEST_BATCH})]
 
 
 def give_work_back(session: Session, work: Sequence[tuple[str, Sequence[int]]], again_at: datetime) -> None:

@@ -91,17 +91,19 @@ def send_due_work(database: Database, broker: Broker, now: datetime) -> bool:
     return not unsent
 
 
-def _messages(work: Sequence[tuple[str, int]], together: Collection[str]) -> list[tuple[str, list[int]]]:
-    """What each message names: a kind and keys."""
+def _messages(work: Sequence[tuple[str, int, bool]], together: Collection[str]) -> list[tuple[str, list[int]]]:
+    """What each message names: a kind and keys; work that fails comes last, each by itself."""
     keys: defaultdict[str, list[int]] = defaultdict(list)
-    for kind, key in work:
-        keys[kind].append(key)
+    for kind, key, fails in work:
+        if not fails:
+            keys[kind].append(key)
     size = {kind: MOST_TOGETHER if kind in together else 1 for kind in keys}
-    return [
+    messages = [
         (kind, of_kind[first : first + size[kind]])
         for kind, of_kind in keys.items()
         for first in range(0, len(of_kind), size[kind])
     ]
+    return messages + [(kind, [key]) for kind, key, fails in work if fails]
 
 
 def withdraw_unclaimed(database: Database, now: datetime) -> None:

@@ -3,14 +3,15 @@
 In plain Python, since the API compares peers and need not load numpy and scipy.
 """
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import median
 from typing import Final
 
 from iotide_server.statistics.comparison import MOST_EXACT_RUNS, exact_p, midranks, normal_p
-from iotide_server.statistics.summary import robust_sigma
+from iotide_server.statistics.summary import MAD_TO_SIGMA
 
 FEWEST_PEERS: Final = 3
 FEWEST_RUNS: Final = 4
@@ -25,7 +26,8 @@ class Peer:
 
     Attributes:
         run_count, median: of its own runs, in the unit of the values.
-        difference_ratio: of its median to the median of the other peers' medians, less 1.
+        usual: the median of the other peers' medians.
+        difference_ratio: of its median to `usual`, less 1.
         robust_z: that difference over 1.4826 x the median absolute deviation of the others' medians; None where they
             have none to speak of (two others, or all alike).
         p_value: of its runs being like those of all others, adjusted for the number of peers.
@@ -34,6 +36,7 @@ class Peer:
 
     run_count: int
     median: float
+    usual: float
     difference_ratio: float
     robust_z: float | None
     p_value: float
@@ -50,10 +53,10 @@ def odd_ones(runs: Mapping[str, Sequence[float]]) -> dict[str, Peer]:
     if len(enough) < FEWEST_PEERS:
         return {}
     medians = {name: median(values) for name, values in enough.items()}
-    centre = median(medians.values())
+    levels = _Levels(medians.values())
     adjusted = adjusted_p_values(_against_others(enough))
     return {
-        name: _peer(values, medians, name, centre, float(p))
+        name: _peer(len(values), medians[name], levels, float(p))
         for (name, values), p in zip(enough.items(), adjusted, strict=True)
     }
 
@@ -80,17 +83,44 @@ def _against_others(runs: Mapping[str, Sequence[float]]) -> list[float]:
     return [normal_p(sum(ranks[start:end]), end - start, pooled) for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def _peer(values: Sequence[float], medians: Mapping[str, float], name: str, centre: float, p: float) -> Peer:
-    others = [level for other, level in medians.items() if other != name]
-    usual = median(others)
-    sigma = robust_sigma(others, usual)
-    difference = medians[name] / usual - 1 if usual else 0.0
-    is_far = abs(difference) >= LEAST_RATIO and abs(medians[name] - centre) >= LEAST_RATIO * abs(centre)
+class _Levels:
+    """The medians of all peers; sorted once, since very many may be compared, each with all others."""
+
+    def __init__(self, medians: Iterable[float]) -> None:
+        self._sorted = sorted(medians)
+        self.median = median(self._sorted)
+        self._deviations: dict[float, list[float]] = {}
+
+    def usual_without(self, own: float) -> float:
+        """Return the median of the others."""
+        return _median_without(self._sorted, own)
+
+    def sigma_without(self, own: float, usual: float) -> float:
+        """Return how far the others scatter around the median of the others."""
+        if usual not in self._deviations:
+            self._deviations[usual] = sorted(abs(value - usual) for value in self._sorted)
+        return MAD_TO_SIGMA * _median_without(self._deviations[usual], abs(own - usual))
+
+
+def _median_without(values: Sequence[float], left_out: float) -> float:
+    """Return the median of all but one of these sorted values."""
+    place = bisect_left(values, left_out)
+    count = len(values) - 1
+    low, high = (values[at + (at >= place)] for at in ((count - 1) // 2, count // 2))
+    return high if count % 2 else (low + high) / 2
+
+
+def _peer(run_count: int, own: float, levels: _Levels, p: float) -> Peer:
+    usual = levels.usual_without(own)
+    sigma = levels.sigma_without(own, usual)
+    difference = own / usual - 1 if usual else 0.0
+    is_far = abs(difference) >= LEAST_RATIO and abs(own - levels.median) >= LEAST_RATIO * abs(levels.median)
     return Peer(
-        len(values),
-        medians[name],
+        run_count,
+        own,
+        usual,
         difference,
-        (medians[name] - usual) / sigma if sigma else None,
+        (own - usual) / sigma if sigma else None,
         p,
         is_far and p < MOST_FALSE,
     )

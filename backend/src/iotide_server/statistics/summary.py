@@ -10,7 +10,8 @@ FEW_RUNS = 2
 ENOUGH_RUNS = 4
 """From here on a spread means something: four runs are the fewest with an exact interval (Mann-Whitney)."""
 
-_MAD_TO_SIGMA = 1.4826  # 1 / the normal distribution's 0.75 quantile, so that it estimates a standard deviation
+MAD_TO_SIGMA = 1.4826
+"""1 / the normal distribution's 0.75 quantile, so that it estimates a standard deviation."""
 
 
 class Tier(StrEnum):
@@ -94,4 +95,4 @@ def summarize(values: Sequence[float]) -> Summary:
 
 def robust_sigma(values: Sequence[float], centre: float) -> float:
     """1.4826 x the median absolute deviation from the centre: a standard deviation that one outlier cannot move."""
-    return _MAD_TO_SIGMA * median(abs(value - centre) for value in values)
+    return MAD_TO_SIGMA * median(abs(value - centre) for value in values)

@@ -1,5 +1,6 @@
 """SQL of series that their schedules should give points."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -14,6 +15,7 @@ MOST_POINTS: Final = 20
 MOST_FIRINGS: Final = 100
 """Since its last point; whoever misses more is late for long."""
 
+_STREAMED_AT_ONCE: Final = 500
 _EXPECTED: Final = text(
     # A schedule owes points to the series that the cells of its newest campaign have: a plan that was changed since
     # leaves series behind, and these are not late.
@@ -72,8 +74,8 @@ class ExpectedSeries:
     firings: tuple[datetime, ...]
 
 
-def expected_series(session: Session, cluster_ids: frozenset[int] | None = None) -> list[ExpectedSeries]:
-    """All of them in these clusters (None: everywhere), by series; of two schedules that measure one the later counts.
+def expected_series(session: Session, cluster_ids: frozenset[int] | None = None) -> Iterator[ExpectedSeries]:
+    """Yield all in these clusters (None: everywhere), by series; of two schedules that measure one the later counts.
 
     Where a schedule is paused, ended or removed, nothing is expected.
     """
@@ -82,8 +84,8 @@ def expected_series(session: Session, cluster_ids: frozenset[int] | None = None)
         "points": MOST_POINTS,
         "firings": MOST_FIRINGS,
     }
-    return [
-        ExpectedSeries(
+    for row in session.execute(_EXPECTED, values, execution_options={"yield_per": _STREAMED_AT_ONCE}):
+        yield ExpectedSeries(
             row.series_id,
             row.cluster_id,
             row.schedule_id,
@@ -91,5 +93,3 @@ def expected_series(session: Session, cluster_ids: frozenset[int] | None = None)
             tuple(row.times),
             (*row.fired, row.due_at),
         )
-        for row in session.execute(_EXPECTED, values)
-    ]

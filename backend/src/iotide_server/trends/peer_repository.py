@@ -1,24 +1,97 @@
 """SQL of peers: the series of a cluster with points, and the nodes and targets that they are of."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
+from itertools import groupby
 from typing import Final
 
-from sqlalchemy import func, select, text
+import structlog
+from sqlalchemy import TextClause, func, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import any_of
+from iotide_server.kit.db import Json, any_of
 from iotide_server.kit.numbers import number
 from iotide_server.results.models import Point, Series
-from iotide_server.runs.models import Run
+from iotide_server.statistics.peers import FEWEST_PEERS
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.trends.models import ChangePoint
-from iotide_server.trends.peering import Known, size_classes
+from iotide_server.trends.peering import OST, Known, PeerFilter, PeerKind, PeerSeries, size_classes
+from iotide_server.workloads.models import Workload
 from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import Unit, format_value
 
+MOST_PEERS: Final = 20_000
+"""Of more series that are alike, as of one made for each number, none is judged."""
+
+_STREAMED_AT_ONCE: Final = 1_000
+_FLAGGED_AT_ONCE: Final = 100
+_log = structlog.get_logger(__name__)
+
+_FIELDS: Final = tuple(field.name for field in fields(PeerSeries))
+_COLUMNS: Final = tuple(name for name in _FIELDS if name != "is_of_cells")
+_KINDS: Final[Mapping[PeerKind, tuple[str, str, str, str]]] = {
+    PeerKind.NODES: (
+        f"NOT jsonb_exists(labels, '{OST}') AND cardinality(node_ids) = 1",
+        "labels",
+        "CAST('{}' AS bigint[])",
+        "target_ids",
+    ),
+    PeerKind.TARGETS: (
+        f"NOT jsonb_exists(labels, '{OST}') AND cardinality(target_ids) = 1",
+        "labels",
+        "node_ids",
+        "CAST('{}' AS bigint[])",
+    ),
+    PeerKind.OSTS: (f"jsonb_exists(labels, '{OST}')", f"labels - '{OST}'", "node_ids", "target_ids"),
+}
+"""Which series are of a kind; and their labels, nodes and targets that have to be alike."""
+
+
+_ALIKE: Final = """
+    WITH own AS MATERIALIZED (
+        SELECT DISTINCT series_id AS id FROM point WHERE cell_id = ANY(CAST(:cell_ids AS bigint[]))
+    ), known AS (
+        SELECT COLUMNS, OF_LABELS AS alike_labels, OF_NODES AS alike_nodes, OF_TARGETS AS alike_targets,
+               own.id IS NOT NULL OR CAST(:cell_ids AS bigint[]) IS NULL AS is_of_cells
+        FROM series LEFT JOIN own USING (id)
+        WHERE cluster_id = :cluster_id AND IS_OF_KIND
+          AND (CAST(:workloads AS text[]) IS NULL OR workload = ANY(:workloads))
+          AND (CAST(:metric AS text) IS NULL OR metric = :metric)
+          AND (SELECT true FROM point WHERE point.series_id = series.id LIMIT 1)
+    ), counted AS (
+        SELECT *, count(*) OVER same AS members, min(id) OVER same AS first_id,
+               bool_or(is_of_cells) OVER same AS is_wanted
+        FROM known
+        WINDOW same AS (PARTITION BY workload, series_revision, options_sha256, metric, variant,
+                                     alike_labels, alike_nodes, alike_targets)
+    )
+    SELECT * FROM counted
+    WHERE is_wanted AND members >= :fewest AND (members <= :most OR id = first_id)
+    ORDER BY first_id, id
+"""
+
+
+def _alike(kind: PeerKind) -> TextClause:
+    is_of_kind, labels, nodes, targets = _KINDS[kind]
+    parts = {
+        "COLUMNS": ", ".join(f"series.{name}" for name in _COLUMNS),
+        "OF_LABELS": labels,
+        "OF_NODES": nodes,
+        "OF_TARGETS": targets,
+        "IS_OF_KIND": is_of_kind,
+    }
+    statement = _ALIKE
+    for name, part in parts.items():
+        statement = statement.replace(name, part)
+    return text(statement)
+
+
+_STATEMENTS: Final = {kind: _alike(kind) for kind in PeerKind}
+# How many series are of a kind PostgreSQL takes for far too few, and would read all of a table for each of them.
+_LOOPS: Final = text("SELECT set_config('enable_nestloop', :loops, true)")
 _HARDWARE: Final = ("machine.product", "cpu.model", "cpu.count")
 _NEWEST_CELLS: Final = text(
     """
@@ -29,6 +102,16 @@ _NEWEST_CELLS: Final = text(
         WHERE point.series_id = wanted.series_id AND (CAST(:before AS timestamptz) IS NULL OR at < :before)
         ORDER BY at DESC, id DESC LIMIT :cells
     ) AS newest
+    """
+)
+_FLAGGED: Final = text(
+    """
+    SELECT cell_id, id, jsonb_path_query_array(
+        flags, '$[*] ? (@.code == $code)', jsonb_build_object('code', CAST(:code AS text))
+    ) AS flags
+    FROM run
+    WHERE cell_id = ANY(:cell_ids) AND state = 'finished'
+      AND (id = ANY(:run_ids) OR flags @> jsonb_build_array(jsonb_build_object('code', CAST(:code AS text))))
     """
 )
 _MEASURED_AGAIN: Final = text(
@@ -48,17 +131,33 @@ _MEASURED_AGAIN: Final = text(
 )
 
 
-def series_with_points(
-    session: Session, cluster_id: int, workload: str | None = None, metric: str | None = None
-) -> Sequence[Series]:
-    """Those of the cluster, of one workload or metric where one is named."""
-    has_points = select(Point.id).where(Point.series_id == Series.id).exists()
-    statement = select(Series).where(Series.cluster_id == cluster_id, has_points)
-    if workload is not None:
-        statement = statement.where(Series.workload == workload)
-    if metric is not None:
-        statement = statement.where(Series.metric == metric)
-    return session.scalars(statement).all()
+def alike(session: Session, kind: PeerKind, cluster_id: int, wanted: PeerFilter) -> Iterator[list[PeerSeries]]:
+    """Yield, set by set, the series of a cluster with points that are alike but for their node, target or OST.
+
+    PostgreSQL finds the sets, and leaves out those of one or two series. A set of more than `MOST_PEERS` is logged.
+    """
+    values = {
+        "cluster_id": cluster_id,
+        "workloads": wanted.workloads and sorted(wanted.workloads),
+        "metric": wanted.metric,
+        "cell_ids": wanted.cell_ids and sorted(wanted.cell_ids),
+        "fewest": FEWEST_PEERS,
+        "most": MOST_PEERS,
+    }
+    session.execute(_LOOPS, {"loops": "off"})
+    rows = session.execute(_STATEMENTS[kind], values, execution_options={"yield_per": _STREAMED_AT_ONCE})
+    session.execute(_LOOPS, {"loops": "on"})
+    for (first_id, members), some in groupby(rows, key=lambda row: (row.first_id, row.members)):
+        if members > MOST_PEERS:
+            _log.warning("peers_not_compared", kind=kind, series_id=first_id, members=members, most=MOST_PEERS)
+            continue
+        yield [PeerSeries(**{name: getattr(row, name) for name in _FIELDS}) for row in some]
+
+
+def options(session: Session, series_ids: Collection[int]) -> dict[int, Json]:
+    """Return the options of series, by their id."""
+    statement = select(Series.id, Series.options).where(Series.id == any_of(series_ids))
+    return dict(session.execute(statement).all())
 
 
 def known_nodes(session: Session, cluster_id: int) -> dict[int, Known]:
@@ -129,10 +228,10 @@ def measured_cells(session: Session, campaign_id: int) -> Sequence[int]:
     return session.scalars(select(Cell.id).where(Cell.campaign_id == campaign_id, has_points)).all()
 
 
-def series_in_cells(session: Session, cell_ids: Collection[int]) -> dict[int, str]:
-    """The workload of each series that has a point of one of these cells, by its id."""
-    has_point = Series.id.in_(select(Point.series_id).where(Point.cell_id == any_of(cell_ids)))
-    return dict(session.execute(select(Series.id, Series.workload).where(has_point)).all())
+def campaign_workloads(session: Session, campaign_id: int) -> Sequence[str]:
+    """Return the names of a campaign's workloads."""
+    used = select(Workload.name).join(Cell, Cell.workload_id == Workload.id).where(Cell.campaign_id == campaign_id)
+    return session.scalars(used.distinct()).all()
 
 
 def measured_again_at(session: Session, campaign_id: int) -> datetime | None:
@@ -145,10 +244,9 @@ def cells_with_other_flags(
     session: Session, cell_ids: Collection[int], code: FlagCode, flags: Mapping[int, Sequence[Flag]]
 ) -> list[int]:
     """Those of these cells, sorted, of which a finished run's flags of this code are not what is named by run."""
-    runs = select(Run.cell_id, Run.id, Run.flags).where(Run.cell_id == any_of(cell_ids), Run.state == "finished")
+    values = {"cell_ids": sorted(cell_ids), "code": code, "run_ids": sorted(flags)}
     others = set()
-    for cell_id, run_id, borne in session.execute(runs):
-        named = [flag.model_dump(mode="json") for flag in flags.get(run_id, ())]
-        if [flag for flag in borne if flag["code"] == code] != named:
-            others.add(cell_id)
+    for row in session.execute(_FLAGGED, values, execution_options={"yield_per": _FLAGGED_AT_ONCE}):
+        if row.flags != [flag.model_dump(mode="json") for flag in flags.get(row.id, ())]:
+            others.add(row.cell_id)
     return sorted(others)

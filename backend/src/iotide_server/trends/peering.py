@@ -1,12 +1,10 @@
 """Which series are of equals: nodes with the same hardware, targets of one kind, OSTs of one file system; pure."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
-
-from iotide_server.results.models import Series
+from typing import Any, Final
 
 OST: Final = "ost"
 """Label of a number that is of one OST alone."""
@@ -23,6 +21,43 @@ class PeerKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class PeerSeries:
+    """A series as far as its peers are concerned; the attributes are those of `Series`.
+
+    Attributes:
+        is_of_cells: it has a point of one of the cells whose peers are looked for.
+    """
+
+    id: int
+    node_ids: list[int]
+    target_ids: list[int]
+    workload: str
+    series_revision: int
+    options_sha256: str
+    metric: str
+    title: str
+    unit: str
+    better: str
+    labels: dict[str, Any]
+    variant: str
+    is_of_cells: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PeerFilter:
+    """Which groups are looked for.
+
+    Attributes:
+        workloads, metric: of these alone; None: of all.
+        cell_ids: groups alone that have a series with a point of one of these cells; None: all.
+    """
+
+    workloads: Collection[str] | None = None
+    metric: str | None = None
+    cell_ids: Collection[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PeerGroup:
     """Series that differ in one thing alone.
 
@@ -33,7 +68,7 @@ class PeerGroup:
 
     kind: PeerKind
     alike: str
-    series: Mapping[str, Series]
+    series: Mapping[str, PeerSeries]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +80,14 @@ class Known:
 
 
 def peer_groups(
-    series: Iterable[Series], nodes: Mapping[int, Known], targets: Mapping[int, Known]
+    series: Iterable[PeerSeries], nodes: Mapping[int, Known], targets: Mapping[int, Known]
 ) -> Iterator[PeerGroup]:
     """Series of one workload, options, metric and labels: of several nodes on the same targets, or the other way round.
 
     Args:
         nodes, targets: by id; what is not among them has no peers.
     """
-    groups: dict[tuple[PeerKind, str, Hashable], dict[str, Series]] = defaultdict(dict)
+    groups: dict[tuple[PeerKind, str, Hashable], dict[str, PeerSeries]] = defaultdict(dict)
     for one in sorted(series, key=lambda one: one.id):
         same = (one.workload, one.series_revision, one.options_sha256, one.metric, one.variant)
         labels = frozenset(one.labels.items())

@@ -1,31 +1,43 @@
 """The odd one out among equals, by the newest runs of each."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import median
+from itertools import accumulate
 from typing import Annotated, Final
 
+import structlog
 from fastapi import Query
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import service as clusters
-from iotide_server.results.models import Series
-from iotide_server.results.values import RunValue, run_values
+from iotide_server.kit.parts import in_parts
+from iotide_server.results.values import values_by_run
 from iotide_server.statistics import peers as statistics
 from iotide_server.trends import peer_repository as repository
+from iotide_server.trends.levels import Level, run_levels
 from iotide_server.trends.peer_schemas import Peer, PeerGroup, Peers
+from iotide_server.trends.peering import PeerFilter, PeerKind, peer_groups
 from iotide_server.trends.peering import PeerGroup as Group
-from iotide_server.trends.peering import PeerKind, peer_groups
 from iotide_server.trends.words import peer_words, unjudged_peers_words
 
 NEWEST_CELLS: Final = 10
 """Of each series; since its last change, if that was later."""
 
-NewestRuns = Mapping[int, Mapping[int, Sequence[RunValue]]]
+MOST_LEVELS: Final = 1_000_000
+"""Of a group; 10,000 nodes with ten cells of ten runs each have as many."""
+
+MOST_SHOWN: Final = 50_000
+"""Members of the groups on a page."""
+
+_SERIES_AT_ONCE: Final = 2_000
+
+NewestRuns = Mapping[int, Mapping[int, Level]]
 """By series and run."""
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,63 +58,103 @@ def cluster_peers(session: Session, principal: Principal, cluster_id: int, wante
         ClusterNotFoundError: there is none that the caller may see.
     """
     clusters.cluster(session, principal, cluster_id)
-    groups = [
-        group
-        for group in groups_of_equals(session, cluster_id, wanted.workload, wanted.metric)
-        if wanted.kind in {None, group.kind}
-    ]
-    runs = newest_runs(session, [one for group in groups for one in group.series.values()])
-    judged = [_judged(group, runs) for group in groups]
-    shown = [group for group in judged if group.has_odd or not wanted.only_odd]
-    shown.sort(
-        key=lambda group: (not group.has_odd, not group.members, group.kind, group.workload, group.metric, group.alike)
-    )
-    return Peers(cluster_id=cluster_id, groups=shown[: wanted.limit], left_out=max(0, len(shown) - wanted.limit))
+    workloads = None if wanted.workload is None else [wanted.workload]
+    kinds = list(PeerKind) if wanted.kind is None else [wanted.kind]
+    groups = groups_of_equals(session, cluster_id, PeerFilter(workloads, wanted.metric), kinds)
+    judged = (_judged(group, runs) for group, runs in with_newest_runs(session, groups))
+    shown: list[tuple[int, PeerGroup]] = []
+    count = 0
+    for some in in_parts((one for one in judged if one[1].has_odd or not wanted.only_odd), wanted.limit):
+        count += len(some)
+        shown = _first([*shown, *some], wanted.limit)
+    options = repository.options(session, [series_id for series_id, _ in shown])
+    named = [group.model_copy(update={"options": options[series_id]}) for series_id, group in shown]
+    return Peers(cluster_id=cluster_id, groups=named, left_out=count - len(named))
+
+
+def _first(judged: list[tuple[int, PeerGroup]], limit: int) -> list[tuple[int, PeerGroup]]:
+    judged.sort(key=lambda one: _place(one[1]))
+    members = accumulate(len(group.members) + len(group.too_few) for _, group in judged)
+    return judged[: min(limit, max(1, sum(count <= MOST_SHOWN for count in members)))]
+
+
+def _place(group: PeerGroup) -> tuple[object, ...]:
+    return not group.has_odd, not group.members, group.kind, group.workload, group.metric, group.alike
 
 
 def groups_of_equals(
-    session: Session, cluster_id: int, workload: str | None = None, metric: str | None = None
-) -> list[Group]:
-    """Groups in a cluster that are large enough to be judged, of one workload or metric where one is named."""
-    series = repository.series_with_points(session, cluster_id, workload, metric)
+    session: Session, cluster_id: int, wanted: PeerFilter, kinds: Iterable[PeerKind] = PeerKind
+) -> Iterator[Group]:
+    """Yield the groups in a cluster that are large enough to be judged."""
     nodes, targets = repository.known_nodes(session, cluster_id), repository.known_targets(session, cluster_id)
-    groups = peer_groups(series, nodes, targets)
-    return [group for group in groups if len(group.series) >= statistics.FEWEST_PEERS]
+    for kind in kinds:
+        for some in repository.alike(session, kind, cluster_id, wanted):
+            for group in peer_groups(some, nodes, targets):
+                is_wanted = group.kind is kind and any(series.is_of_cells for series in group.series.values())
+                if is_wanted and len(group.series) >= statistics.FEWEST_PEERS:
+                    yield group
 
 
-def newest_runs(session: Session, series: Iterable[Series], before: datetime | None = None) -> NewestRuns:
-    """What the newest valid runs of each series say, since it has been at the level of now.
+def with_newest_runs(
+    session: Session, groups: Iterable[Group], before: datetime | None = None
+) -> Iterator[tuple[Group, NewestRuns]]:
+    """Yield each group with what the newest valid runs of its series say, since each has been at the level of now.
+
+    A group with more than `MOST_LEVELS` of them is logged and left out.
 
     Args:
         before: as it was to be seen just before that moment; None: now.
     """
-    series_ids = {one.id for one in series}
+    for some in _together(groups):
+        runs = _newest_runs(session, {series.id for group in some for series in group.series.values()}, before)
+        if runs is not None:
+            yield from ((group, runs) for group in some)
+        elif len(some) > 1:
+            for group in some:
+                yield from with_newest_runs(session, [group], before)
+        else:
+            first = next(iter(some[0].series.values()))
+            _log.warning("peers_not_compared", kind=some[0].kind, series_id=first.id, most_runs=MOST_LEVELS)
+
+
+def _together(groups: Iterable[Group]) -> Iterator[list[Group]]:
+    some: list[Group] = []
+    for group in groups:
+        if some and sum(len(one.series) for one in some) + len(group.series) > _SERIES_AT_ONCE:
+            yield some
+            some = []
+        some.append(group)
+    if some:
+        yield some
+
+
+def _newest_runs(session: Session, series_ids: Collection[int], before: datetime | None) -> NewestRuns | None:
+    """Return the levels by series and run; None where they are too many to be held."""
     changed_at = repository.last_changes(session, series_ids, before)
-    by_run: dict[int, dict[int, list[RunValue]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[int, dict[int, Level]] = defaultdict(dict)
     cell_ids = repository.newest_cells(session, series_ids, NEWEST_CELLS, before)
-    for value in run_values(session, cell_ids, series_ids=series_ids):
-        since = changed_at.get(value.series_id)
-        if since is None or value.started_at >= since:
-            by_run[value.series_id][value.run_id].append(value)
-    return by_run
+    count = 0
+    for of_run in values_by_run(session, cell_ids, series_ids):
+        levels = run_levels(
+            value for value in of_run if (since := changed_at.get(value.series_id)) is None or value.started_at >= since
+        )
+        count += len(levels)
+        if count > MOST_LEVELS:
+            return None
+        for level in levels:
+            found[level.series_id][level.run_id] = level
+    return found
 
 
 def judged_peers(group: Group, runs: NewestRuns) -> dict[str, statistics.Peer]:
     """The members of a group that can be judged, each by the medians of its runs."""
     return statistics.odd_ones(
-        {
-            name: [run_level(values) for values in runs.get(series.id, {}).values()]
-            for name, series in group.series.items()
-        }
+        {name: [level.value for level in runs.get(series.id, {}).values()] for name, series in group.series.items()}
     )
 
 
-def run_level(values: Iterable[RunValue]) -> float:
-    """What stands for the numbers of one run in one series: their median."""
-    return median(value.value for value in values)
-
-
-def _judged(group: Group, runs: NewestRuns) -> PeerGroup:
+def _judged(group: Group, runs: NewestRuns) -> tuple[int, PeerGroup]:
+    """Return the id of the first of its series, too; its options are still to come."""
     found = judged_peers(group, runs)
     enough = {name for name, one in group.series.items() if len(runs.get(one.id, {})) >= statistics.FEWEST_RUNS}
     first = next(iter(group.series.values()))
@@ -120,11 +172,11 @@ def _judged(group: Group, runs: NewestRuns) -> PeerGroup:
         )
         for name, peer in found.items()
     ]
-    return PeerGroup(
+    return first.id, PeerGroup(
         kind=group.kind,
         alike=group.alike,
         workload=first.workload,
-        options=first.options,
+        options={},
         metric=first.metric,
         title=first.title,
         unit=first.unit,

@@ -1,15 +1,13 @@
 """The points of a cell: what its valid runs say together, series by series."""
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from statistics import median
 
 from iotide_server.results.resolution import is_below_clock
-from iotide_server.results.values import RunValue
 from iotide_server.statistics.summary import VARIATION_LIMIT, Summary, summarize
-from iotide_wire.measured import FlagCode
+from iotide_server.trends.levels import Level, LevelSeries
+from iotide_wire.measured import Flag, FlagCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +25,26 @@ class CellPoint:
     flags: tuple[str, ...]
 
 
-def cell_points(values: Iterable[RunValue]) -> list[CellPoint]:
-    """One point per series. A run counts once in each: several numbers of one run there stand for their median."""
-    by_series: dict[int, dict[int, list[RunValue]]] = defaultdict(lambda: defaultdict(list))
-    for value in values:
-        by_series[value.series_id][value.run_id].append(value)
-    return [_point(series_id, list(runs.values())) for series_id, runs in sorted(by_series.items())]
+def cell_points(
+    series: Iterable[LevelSeries], started_at: Mapping[int, datetime], outliers: Mapping[int, Sequence[Flag]]
+) -> Iterator[CellPoint]:
+    """Yield one point per series. A run counts once in each.
+
+    Args:
+        started_at: by run.
+        outliers: by run, the flags that its levels do not bear yet.
+    """
+    for one in series:
+        summary = summarize([level.value for level in one.levels])
+        flags = frozenset().union(*(_flags(one, level, outliers.get(level.run_id, ())) for level in one.levels))
+        if is_below_clock(one.labels, summary.median):
+            summary = replace(summary, variation_ratio=None, robust_spread_ratio=None)
+        if (summary.variation_ratio or 0) > VARIATION_LIMIT:
+            flags |= {FlagCode.CV}
+        at = min(started_at[level.run_id] for level in one.levels)
+        yield CellPoint(one.id, at, summary, tuple(sorted(flags)))
 
 
-def _point(series_id: int, runs: list[list[RunValue]]) -> CellPoint:
-    summary = summarize([median(value.value for value in run) for run in runs])
-    flags = frozenset().union(*(run[0].flags for run in runs))
-    if is_below_clock(runs[0][0].labels, summary.median):
-        summary = replace(summary, variation_ratio=None, robust_spread_ratio=None)
-    if (summary.variation_ratio or 0) > VARIATION_LIMIT:
-        flags |= {FlagCode.CV}
-    return CellPoint(series_id, min(run[0].started_at for run in runs), summary, tuple(sorted(flags)))
+def _flags(series: LevelSeries, level: Level, outliers: Sequence[Flag]) -> frozenset[str]:
+    concerning = {flag.code for flag in outliers if flag.concerns(series.labels, level.target_id)}
+    return level.flags | concerning if concerning else level.flags

@@ -1,13 +1,14 @@
 """SQL of points and of the runs behind them."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Row, delete, func, select, text
 from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm.util import identity_key
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode
 from iotide_server.kit.db import Json, any_of, any_text_of, none_of
@@ -15,12 +16,11 @@ from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Environment, Point, Series
 from iotide_server.runs.models import Run
 from iotide_server.trends.models import ChangePoint
-from iotide_server.trends.outliers import Measure
 from iotide_server.trends.points import CellPoint
 from iotide_server.trends.schemas import ChangeFilter
 from iotide_server.workloads.models import Workload
 from iotide_server.workloads.primary import primary_metrics
-from iotide_wire.units import Unit
+from iotide_wire.measured import Flag, FlagCode
 
 # One series stands for all of a run: they differ in metric and labels only, and so have the same previous run.
 _PREVIOUS_RUNS = text(
@@ -65,6 +65,21 @@ _PUT = text(
     RETURNING series_id
     """
 )
+_PUT_FLAGS: Final = text(
+    """
+    UPDATE run SET flags = made.flags
+    FROM (
+        SELECT run.id, coalesce((
+                   SELECT jsonb_agg(flag ORDER BY place)
+                   FROM jsonb_array_elements(run.flags) WITH ORDINALITY AS borne (flag, place)
+                   WHERE flag ->> 'code' IS DISTINCT FROM :code
+               ), '[]') || CAST(named.flags AS jsonb) AS flags
+        FROM unnest(CAST(:run_ids AS bigint[]), CAST(:flags AS text[])) AS named (id, flags) JOIN run USING (id)
+    ) AS made
+    WHERE run.id = made.id AND run.flags <> made.flags
+    RETURNING run.id
+    """
+)
 # Without a change that was found once, and without an event to judge, nothing else depends on so few points.
 _YOUNG = text(
     """
@@ -100,6 +115,21 @@ _YOUNG = text(
 
 
 @dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run of a cell that finished.
+
+    Attributes:
+        began_at: when it started, or was made where nobody said when it started.
+    """
+
+    id: int
+    cluster_id: int
+    environment_sha256: str | None
+    started_at: datetime | None
+    began_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class PreviousRun:
     """The run before another one in its series."""
 
@@ -119,11 +149,25 @@ def cluster_and_time(session: Session, campaign_id: int) -> tuple[int, datetime]
     return cluster_id, now
 
 
-def lock_finished_runs(session: Session, cell_id: int) -> Sequence[Run]:
-    """The finished runs of a cell, in the order in which everyone locks runs."""
-    statement = select(Run).where(Run.cell_id == cell_id, Run.state == "finished").order_by(Run.id)
-    locked = statement.with_for_update(key_share=True).execution_options(populate_existing=True)
-    return session.scalars(locked).all()
+def lock_finished_runs(session: Session, cell_id: int) -> list[FinishedRun]:
+    """Return the finished runs of a cell without their flags, in the order in which everyone locks runs."""
+    began_at = func.coalesce(Run.started_at, Run.created_at)
+    columns = select(Run.id, Run.cluster_id, Run.environment_sha256, Run.started_at, began_at)
+    finished = columns.where(Run.cell_id == cell_id, Run.state == "finished").order_by(Run.id)
+    return [FinishedRun(*row) for row in session.execute(finished.with_for_update(key_share=True))]
+
+
+def put_flags(session: Session, code: FlagCode, flags: Mapping[int, Sequence[Flag]]) -> None:
+    """Have exactly these flags of this code on each run, after its others.
+
+    Args:
+        flags: by run.
+    """
+    stored = [json.dumps([flag.model_dump(mode="json") for flag in own]) for own in flags.values()]
+    changed = session.scalars(_PUT_FLAGS, {"code": code, "run_ids": list(flags), "flags": stored})
+    for run_id in changed:
+        if (known := session.identity_map.get(identity_key(Run, run_id))) is not None:
+            session.expire(known, ["flags"])
 
 
 def has_open_runs(session: Session, cell_id: int) -> bool:
@@ -150,27 +194,26 @@ def facts(session: Session, digests: Sequence[str]) -> dict[str, Json]:
     return dict(session.execute(statement).all())
 
 
-def measures(session: Session, series_ids: Iterable[int]) -> dict[int, Measure]:
-    """What series are called."""
-    statement = select(Series.id, Series.metric, Series.title, Series.unit).where(Series.id == any_of(series_ids))
-    return {row.id: Measure(row.metric, row.title, Unit(row.unit)) for row in session.execute(statement)}
-
-
 def primary_of(session: Session, cell_id: int) -> frozenset[str]:
     """The metrics that stand for the runs of a cell."""
     statement = select(Workload.metrics).join(Cell, Cell.workload_id == Workload.id).where(Cell.id == cell_id)
     return primary_metrics(session.scalars(statement).one())
 
 
+def drop_points(
+    session: Session, cell_id: int, kept: Collection[int], after_id: int, last_id: int | None = None
+) -> set[int]:
+    """Delete points of the cell, of series after one id up to another if named, not in `kept`; return the series."""
+    gone = delete(Point).where(Point.cell_id == cell_id, Point.series_id > after_id, Point.series_id != none_of(kept))
+    if last_id is not None:
+        gone = gone.where(Point.series_id <= last_id)
+    return set(session.scalars(gone.returning(Point.series_id)))
+
+
 def put_points(session: Session, cell: Cell, points: Sequence[CellPoint]) -> set[int]:
-    """The points of the cell are exactly `points`; answers the series whose point is new, changed or gone."""
-    gone = delete(Point).where(
-        Point.cell_id == cell.id, Point.series_id != none_of([point.series_id for point in points])
-    )
-    touched = set(session.scalars(gone.returning(Point.series_id)))
-    if points:
-        touched |= set(session.scalars(_PUT, {"cell_id": cell.id, "campaign_id": cell.campaign_id} | _columns(points)))
-    return touched
+    """Write these points of a cell; return the series whose point is new or changed."""
+    values = {"cell_id": cell.id, "campaign_id": cell.campaign_id} | _columns(points)
+    return set(session.scalars(_PUT, values))
 
 
 def _columns(points: Sequence[CellPoint]) -> dict[str, list[Any]]:

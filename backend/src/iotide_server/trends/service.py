@@ -1,6 +1,6 @@
 """What follows a result: the points of its cell, and a mark where the environment changed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -8,15 +8,14 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns.models import Cell
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.pagination import Page, PageRequest
+from iotide_server.kit.parts import in_parts
 from iotide_server.kit.work import want_all, want_work
 from iotide_server.live import service as live
 from iotide_server.results import reading as results
-from iotide_server.results.gangs import in_own_series, node_totals
 from iotide_server.results.headlines import put_headlines
-from iotide_server.results.values import RunValue, run_values
-from iotide_server.runs.models import Run
 from iotide_server.statistics.gaps import FoundGaps, find_gaps, missing_days
 from iotide_server.statistics.thinning import thinned
 from iotide_server.trends import event_repository, repository
@@ -24,9 +23,11 @@ from iotide_server.trends.environment import environment_change, environment_dif
 from iotide_server.trends.event_repository import SeenChange
 from iotide_server.trends.event_schemas import Event
 from iotide_server.trends.failures import failed_cells
+from iotide_server.trends.levels import CellLevels
 from iotide_server.trends.models import ChangePoint, SeriesCourse
-from iotide_server.trends.outliers import outlier_flags
+from iotide_server.trends.outliers import Outliers
 from iotide_server.trends.points import cell_points
+from iotide_server.trends.repository import FinishedRun
 from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis, SeriesChange
 from iotide_wire.measured import Flag, FlagCode
 
@@ -53,6 +54,12 @@ MOST_TIMES: Final = 10_000
 """Points of a series, the newest, between which gaps are looked for."""
 MOST_GAPS: Final = 100
 
+POINTS_AT_ONCE: Final = 2_000
+"""Points of a cell that are written together; a cell may have millions."""
+
+_UNLIKE_AT_ONCE: Final = 20
+"""Runs of which the environments are held at the same time, each of up to 128 KiB."""
+
 ANALYSED_AFTER: Final = timedelta(seconds=5)
 """An analysis waits so long for more news of its series: the points of a campaign come one after the other."""
 
@@ -70,75 +77,71 @@ def recompute_points(session: Session, cell_id: int) -> None:
     cluster_id, now = repository.cluster_and_time(session, cell.campaign_id)
     runs = repository.lock_finished_runs(session, cell_id)
     event_ids = _note_environment_changes(session, cluster_id, cell_id, runs)
-    points = cell_points(_values_with_outliers(session, cell_id, runs))
-    touched = repository.put_points(session, cell, points)
+    has_touched = False
+    for touched in _put_points(session, cell, runs, event_ids):
+        has_touched = True
+        live.publish_all(session, [("series", series_id, cluster_id) for series_id in sorted(touched)])
+        want_all(session, ANALYSIS, touched, now + ANALYSED_AFTER)
     put_headlines(session, [cell_id])
-    event_repository.link(session, event_ids, [point.series_id for point in points])
-    if event_ids:  # what they did is judged anew
-        touched |= {point.series_id for point in points}
-    live.publish_all(session, [("series", series_id, cluster_id) for series_id in sorted(touched)])
-    want_all(session, ANALYSIS, touched, now + ANALYSED_AFTER)
-    if touched:
+    if has_touched:
         has_all = not repository.has_open_runs(session, cell_id)
         at = now + (JUDGED_AFTER if has_all else JUDGED_MEANWHILE)
         want_work(session, PEERS, cell.campaign_id, at.replace(second=0, microsecond=0) + timedelta(minutes=1))
 
 
-def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, runs: Sequence[Run]) -> set[int]:
+def _put_points(
+    session: Session, cell: Cell, runs: Sequence[FinishedRun], event_ids: Collection[int]
+) -> Iterator[set[int]]:
+    """Write the points, a part at a time; yield the series of each part whose points changed."""
+    levels = CellLevels(session, cell.id, besides=FlagCode.OUTLIER)
+    outliers = Outliers(repository.primary_of(session, cell.id))
+    if len(runs) > 1:
+        for series in levels.series():
+            outliers.judge(series)
+    flags = outliers.flags()
+    repository.put_flags(session, FlagCode.OUTLIER, {run.id: flags.get(run.id, []) for run in runs})
+    points = cell_points(levels.series(), {run.id: run.began_at for run in runs}, flags)
+    after_id = 0
+    for part in in_parts(points, POINTS_AT_ONCE):
+        series_ids = {point.series_id for point in part}
+        touched = repository.drop_points(session, cell.id, series_ids, after_id, part[-1].series_id)
+        touched |= repository.put_points(session, cell, part)
+        event_repository.link(session, event_ids, sorted(series_ids))
+        if event_ids:  # what they did is judged again
+            touched |= series_ids
+        if touched:
+            yield touched
+        after_id = part[-1].series_id
+    if gone := repository.drop_points(session, cell.id, (), after_id):
+        yield gone
+
+
+def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, runs: Sequence[FinishedRun]) -> set[int]:
     """Mark the runs that met another environment than the one before them; the ids of the events that this makes."""
     event_ids: set[int] = set()
     previous = repository.previous_runs(session, cell_id)
-    unlike = {
-        run.id: previous[run.id]
+    unlike = [
+        (run, before, run.environment_sha256)
         for run in runs
-        if run.id in previous and run.environment_sha256 not in {None, previous[run.id].environment_sha256}
-    }
-    digests = {before.environment_sha256 for before in unlike.values()}
-    digests |= {str(run.environment_sha256) for run in runs if run.id in unlike}
+        if (before := previous.get(run.id)) is not None
+        and run.environment_sha256 not in {None, before.environment_sha256}
+    ]
     node_ids = repository.node_ids(session, cell_id) if unlike else []
-    facts = repository.facts(session, list(digests)) if unlike else {}
-    for run in runs:
-        before = unlike.get(run.id)
-        if before is None or run.environment_sha256 is None or run.started_at is None:
-            replace_flags(run, FlagCode.ENV_CHANGED, [])
-            continue
-        old, new = facts[before.environment_sha256], facts[run.environment_sha256]
-        change = environment_change(old, new, before.id)
-        replace_flags(run, FlagCode.ENV_CHANGED, [] if change is None else [change])
-        if change is not None:
-            words = environment_differences(old, new)
-            seen = SeenChange(cluster_id, node_ids, before.started_at, run.started_at, words, run.id)
-            event_ids.add(event_repository.note(session, seen))
-    session.flush()
+    flags: dict[int, list[Flag]] = {run.id: [] for run in runs}
+    for some in in_parts(unlike, _UNLIKE_AT_ONCE):
+        digests = {before.environment_sha256 for _, before, _ in some} | {str(own) for *_, own in some}
+        facts = repository.facts(session, list(digests))
+        for run, before, own in some:
+            if own is None or run.started_at is None:
+                continue
+            change = environment_change(facts[before.environment_sha256], facts[own], before.id)
+            if change is not None:
+                flags[run.id] = [change]
+                words = environment_differences(facts[before.environment_sha256], facts[own])
+                seen = SeenChange(cluster_id, node_ids, before.started_at, run.started_at, words, run.id)
+                event_ids.add(event_repository.note(session, seen))
+    repository.put_flags(session, FlagCode.ENV_CHANGED, flags)
     return event_ids
-
-
-def _values_with_outliers(session: Session, cell_id: int, runs: Sequence[Run]) -> list[RunValue]:
-    """The cell's numbers, after those runs were marked that lie far from the others."""
-    values = _values(session, cell_id)
-    flags: Mapping[int, Sequence[Flag]] = {}
-    if len(runs) > 1:
-        measures = repository.measures(session, {value.series_id for value in values})
-        flags = outlier_flags(values, measures, repository.primary_of(session, cell_id))
-    before = {run.id: run.flags for run in runs}
-    for run in runs:
-        replace_flags(run, FlagCode.OUTLIER, flags.get(run.id, []))
-    if all(run.flags == before[run.id] for run in runs):
-        return values
-    session.flush()
-    return _values(session, cell_id)
-
-
-def _values(session: Session, cell_id: int) -> list[RunValue]:
-    """The numbers of the cell's valid runs, with the sums over the nodes of a gang."""
-    own = list(run_values(session, [cell_id]))
-    return own + in_own_series(session, cell_id, node_totals(session, own))
-
-
-def replace_flags(run: Run, code: FlagCode, flags: Sequence[Flag]) -> None:
-    """The run's flags of this code are exactly `flags`."""
-    others = [flag for flag in run.flags if flag["code"] != code]
-    run.flags = [*others, *(flag.model_dump(mode="json") for flag in flags)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,14 @@
+from statistics import median
 from typing import Literal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, mannwhitneyu
 
 from iotide_server.statistics.peers import adjusted_p_values, odd_ones
+from iotide_server.statistics.summary import robust_sigma
 
 
 def peers(*levels: float, runs: int = 6, seed: int = 1) -> dict[str, list[float]]:
@@ -69,3 +73,13 @@ def test_adjusted_p_values_are_those_of_scipy() -> None:
     p_values = [0.01, 0.8, 0.03, 0.02, 0.01, 1.0]
     assert adjusted_p_values(p_values) == pytest.approx(false_discovery_control(p_values))
     assert adjusted_p_values([]) == []
+
+
+@given(st.lists(st.sampled_from((0.0, 1.0, 2.0, 80.0, 100.0, 101.0)) | st.floats(1.0, 1e6), min_size=3, max_size=9))
+def test_each_is_compared_with_the_medians_of_all_others(levels: list[float]) -> None:
+    found = odd_ones({f"{place}": [level] * 4 for place, level in enumerate(levels)})
+    for place, peer in enumerate(found.values()):
+        others = levels[:place] + levels[place + 1 :]
+        usual = median(others)
+        sigma = robust_sigma(others, usual)
+        assert (peer.usual, peer.robust_z) == (usual, (levels[place] - usual) / sigma if sigma else None)

@@ -4,8 +4,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.results.models import Series
-from iotide_server.trends.peering import SAME_SIZE_RATIO, Known, PeerKind, peer_groups, size_classes
+from iotide_server.trends.peering import SAME_SIZE_RATIO, Known, PeerKind, PeerSeries, peer_groups, size_classes
 
 NODES = {1: Known("n1", "compute"), 2: Known("n2", "compute"), 3: Known("s1", "storage")}
 TARGETS = {7: Known("raid1", "xfs of 12 TB"), 8: Known("raid2", "xfs of 12 TB"), 9: Known("home", "nfs")}
@@ -13,8 +12,8 @@ TARGETS = {7: Known("raid1", "xfs of 12 TB"), 8: Known("raid2", "xfs of 12 TB"),
 
 def series(
     number: int, node: int, target: int, labels: Mapping[str, object] | None = None, metric: str = "a"
-) -> Series:
-    return Series(
+) -> PeerSeries:
+    return PeerSeries(
         id=number,
         node_ids=[node],
         target_ids=[target],
@@ -22,12 +21,15 @@ def series(
         series_revision=1,
         options_sha256="",
         metric=metric,
+        title="",
+        unit="",
+        better="",
         variant="",
         labels=dict(labels or {}),
     )
 
 
-def members(*given_series: Series) -> dict[PeerKind, list[set[str]]]:
+def members(*given_series: PeerSeries) -> dict[PeerKind, list[set[str]]]:
     found: dict[PeerKind, list[set[str]]] = {}
     for group in peer_groups(given_series, NODES, TARGETS):
         if len(group.series) > 1:

@@ -1,0 +1,233 @@
+"""Found by a second look: results of one stolen node token end the worker, and with it the analysis of all clusters."""
+
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import pytest
+from factories.clock import MovedClock
+from factories.measured import Measured, finish, sample
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from iotide_server.kit.db import Database
+from iotide_server.kit.queue import Broker
+from iotide_server.kit.work import do_work, want_work
+from iotide_server.runs.models import Run
+from iotide_server.scheduling.offers import send_due_work
+from iotide_server.targets.models import Target
+from iotide_server.trends.peer_marks import judge_peers
+from iotide_server.trends.service import recompute_points
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
+
+NOW: Final = datetime(2026, 11, 21, 10, tzinfo=UTC)
+MEBIBYTE: Final = 1024**2
+PARTS: Final = {
+    "iotide_server.trends.levels.MOST_HELD": 2_000,
+    "iotide_server.trends.levels._NUMBERS_AT_ONCE": 1_000,
+    "iotide_server.trends.levels._SERIES_AT_ONCE": 20,
+    "iotide_server.trends.service.POINTS_AT_ONCE": 100,
+    "iotide_server.results.values._MOST_LABELS": 1_000,
+}
+"""A hundredth of what the worker holds, so that a hundredth of an attack shows the same."""
+
+_MANY_SERIES: Final = text(
+    """
+    INSERT INTO series (key_sha256, cluster_id, node_ids, target_ids, workload, series_revision, options,
+                        options_sha256, metric, title, unit, better, labels)
+    SELECT 'key ' || number, cluster_id, node_ids, target_ids, workload, series_revision, options, options_sha256,
+           metric, title, unit, better, labels || jsonb_build_object('operation', 'made ' || number)
+    FROM (SELECT * FROM series ORDER BY id LIMIT 1) AS first, generate_series(1, :count) AS number
+    """
+)
+_MANY_SAMPLES: Final = text(
+    """
+    INSERT INTO sample (run_id, order_id, series_id, value)
+    SELECT run.id, node_order.id, series.id, 100 + (run.id * series.id) % 7
+    FROM run JOIN node_order ON node_order.run_id = run.id, series WHERE series.key_sha256 LIKE 'key %'
+    """
+)
+_MANY_POINTS: Final = text(
+    """
+    INSERT INTO point (series_id, cell_id, campaign_id, at, median, low, high, run_count)
+    SELECT series.id, cell.id, cell.campaign_id, :now, 1, 1, 1, 1
+    FROM series, (SELECT * FROM cell ORDER BY id LIMIT 1) AS cell WHERE series.key_sha256 LIKE 'key %'
+    """
+)
+
+
+def peak_mebibytes(act: Callable[[], object]) -> float:
+    """Return how much memory the act held at most."""
+    tracemalloc.start()
+    try:
+        act()
+        return tracemalloc.get_traced_memory()[1] / MEBIBYTE
+    finally:
+        tracemalloc.stop()
+
+
+def in_small_parts(patched: pytest.MonkeyPatch) -> None:
+    for name, most in PARTS.items():
+        patched.setattr(name, most, raising=False)
+
+
+def a_cell_of(session: Session, *, runs: int, series: int) -> int:
+    measured = Measured(session, NOW)
+    cell = measured.cell()
+    for minutes in range(runs):
+        measured.deliver(cell, finish(NOW, sample(1.0, operation="write")), minutes=minutes)
+    session.execute(_MANY_SERIES, {"count": series})
+    session.execute(_MANY_SAMPLES)
+    return cell.id
+
+
+def test_points_of_very_many_numbers_take_little_memory(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell_id = a_cell_of(session, runs=40, series=500)
+    in_small_parts(monkeypatch)
+    assert peak_mebibytes(lambda: recompute_points(session, cell_id)) < 5
+    points = session.execute(text("SELECT count(*), min(run_count), max(run_count) FROM point")).one()
+    assert tuple(points) == (501, 40, 40)
+
+
+def test_points_that_are_computed_in_parts_are_the_same(session: Session) -> None:
+    cell_id = a_cell_of(session, runs=12, series=300)
+    last = session.scalars(text("SELECT max(id) FROM run")).one()
+    session.execute(
+        text("UPDATE sample SET value = 10 * value WHERE run_id = :last AND series_id % 50 = 0"), {"last": last}
+    )
+    flag = Flag(code=FlagCode.ERRORS, effect=FlagEffect.REJECTED, measured="", limit="", labels={"operation": "made 7"})
+    session.execute(
+        text("UPDATE run SET flags = CAST(:flags AS jsonb) WHERE id = :last"),
+        {"last": last, "flags": json.dumps([flag.model_dump(mode="json")] * 60)},
+    )
+
+    def computed() -> list[Any]:
+        recompute_points(session, cell_id)
+        said = (
+            "SELECT series_id, at, median, low, high, run_count, variation_ratio, flags FROM point ORDER BY series_id"
+        )
+        marked = "SELECT id, flags FROM run ORDER BY id"
+        return [tuple(row) for statement in (said, marked) for row in session.execute(text(statement))]
+
+    at_once = computed()
+    with pytest.MonkeyPatch.context() as patched:
+        in_small_parts(patched)
+        assert computed() == at_once
+        session.execute(text("DELETE FROM point WHERE series_id % 3 = 0"))
+        session.execute(
+            text("DELETE FROM sample WHERE series_id = (SELECT max(id) FROM series WHERE key_sha256 LIKE 'key %')")
+        )
+        assert len(computed()) == len(at_once) - 1
+    flags = {flag for *_, flags in at_once[:301] for flag in flags}
+    assert flags == {"CV", "OUTLIER"}
+    assert [row[5] for row in at_once[:301]].count(11) == 1
+
+
+def test_peers_of_very_many_series_take_little_memory(session: Session) -> None:
+    measured = Measured(session, NOW)
+    campaign = measured.campaign()
+    for number, level in enumerate((1.0, 1.0, 1.0, 0.5)):
+        measured.target = Target(
+            cluster_id=measured.cluster.id, name=f"raid{number}", path=f"/raid{number}", scope="node"
+        )
+        session.add(measured.target)
+        session.flush()
+        cell = measured.cell(campaign)
+        for share in (0.99, 1.0, 1.01, 1.02):
+            measured.deliver(cell, finish(NOW, sample(100e6 * level * share, operation="write")))
+        recompute_points(session, cell.id)
+    session.execute(_MANY_SERIES, {"count": 10_000})
+    session.execute(_MANY_POINTS, {"now": NOW})
+    session.execute(text("ANALYZE series, point"))
+    session.expire_all()
+    assert peak_mebibytes(lambda: judge_peers(session, campaign.id)) < 6
+    session.expire_all()
+    marked = [[flag["code"] for flag in run.flags] for run in session.query(Run).order_by(Run.id)]
+    assert marked == [[]] * 12 + [["PEER_ODD"]] * 4
+
+
+def test_no_flag_is_asked_about_each_number(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell_id = a_cell_of(session, runs=2, series=200)
+    flags = [
+        Flag(
+            code=FlagCode.DURATION, effect=FlagEffect.MARKED, measured="", limit="", labels={"operation": f"o{number}"}
+        )
+        for number in range(100)
+    ]
+    stored = json.dumps([flag.model_dump(mode="json") for flag in flags])
+    session.execute(text("UPDATE run SET flags = CAST(:flags AS jsonb)"), {"flags": stored})
+    asked: list[Flag] = []
+    concerns = Flag.concerns
+
+    def counted(flag: Flag, labels: Mapping[str, object], target_id: int | None) -> bool:
+        asked.append(flag)
+        return concerns(flag, labels, target_id)
+
+    monkeypatch.setattr(Flag, "concerns", counted)
+    recompute_points(session, cell_id)
+    assert len(asked) < 400
+
+
+class Noting(Broker):
+    """Note which work the scheduler names, in the place of Redis."""
+
+    def __init__(self) -> None:
+        self.named_together = frozenset({"count"})
+        self.named: list[tuple[str, list[int]]] = []
+
+    def send_work(self, kind: str, keys: Sequence[int]) -> None:
+        self.named.append((kind, list(keys)))
+
+
+DIE: Final = """
+import os, sys
+from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.queue import Broker
+from iotide_server.kit.work import do_work, suspect
+database = Database(open_engine(sys.argv[1]))
+suspect(database, "count", [7])
+do_work(database, {"count": lambda *_: os._exit(9)}, "count", 7)
+"""
+
+
+def test_work_that_ends_the_worker_is_named_by_itself_ever_later_and_after_all_other(
+    database: Database, database_url: str, clock: MovedClock
+) -> None:
+    noted = Noting()
+    named = noted.named
+    with database.transaction() as session:
+        for key in (7, 8):
+            want_work(session, "count", key, clock())
+    for _ in range(3):
+        send_due_work(database, noted, clock())
+        clock.move(400)
+    assert named == [("count", [7, 8])] * 3
+    assert subprocess.run([sys.executable, "-c", DIE, database_url], env=os.environ, check=False).returncode == 9
+    do_work(database, {"count": lambda *_: None}, "count", 8)
+    with database.transaction() as session:
+        want_work(session, "count", 7, clock())
+        want_work(session, "count", 8, clock())
+        [(key, failure)] = session.execute(text("SELECT key, failure FROM work WHERE failure IS NOT NULL")).all()
+    assert (key, failure.split(":")[0]) == (7, "begun and not ended")
+    named.clear()
+    send_due_work(database, noted, clock())
+    assert named == [("count", [8]), ("count", [7])]
+    do_work(database, {"count": lambda *_: None}, "count", 8)
+    pauses = []
+    for _ in range(9):
+        with database.transaction() as session:
+            want_work(session, "count", 7, clock())  # results of its cell do not hurry it
+            due_at = session.scalars(text("SELECT due_at FROM work WHERE key = 7")).one()
+        pauses.append((due_at - clock()) // timedelta(seconds=1))
+        clock.move((due_at - clock()).total_seconds())
+        send_due_work(database, noted, clock())
+    assert pauses == [80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240, 20_480]
+    do_work(database, {"count": lambda *_: None}, "count", 7)
+    with database.transaction() as session:
+        want_work(session, "count", 7, clock())
+        assert tuple(session.execute(text("SELECT failure, sends FROM work WHERE key = 7")).one()) == (None, 0)
