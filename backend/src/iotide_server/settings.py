@@ -62,8 +62,8 @@ class Settings(BaseSettings):
         statement_seconds: PostgreSQL ends a statement of the API that takes longer; the request is answered with 503.
         node_rotation_days: so old may a node's token and Redis password become before it gets new ones; 0: any age.
         report_samples, report_series, report_labels, report_label_values, report_counters, report_curve_pieces,
-        report_raw_bytes, report_raw_bytes_a_day, report_flag_bytes, report_step_bytes, report_fact_bytes,
-        report_log_lines, report_hellos_a_minute: see `results.limits.ReportLimits`.
+        report_raw_bytes, report_raw_bytes_a_day, report_new_series_a_day, report_flag_bytes, report_step_bytes,
+        report_fact_bytes, report_log_lines, report_hellos_a_minute: see `results.limits.ReportLimits`.
         quota_waiting_runs, quota_waiting_runs_of_person, quota_active_schedules, quota_templates, quota_runs_a_day,
         quota_schedules_a_day, quota_templates_a_day, quota_events_a_day: see `kit.quotas.Quotas`.
         vault_key: seals the secrets of notification channels, see `kit.vault`; None: none can be stored.
@@ -105,6 +105,7 @@ class Settings(BaseSettings):
     report_curve_pieces: int = Field(default=DEFAULTS.curve_pieces, gt=0)
     report_raw_bytes: int = Field(default=DEFAULTS.raw_bytes, gt=0)
     report_raw_bytes_a_day: int = Field(default=DEFAULTS.raw_bytes_a_day, gt=0)
+    report_new_series_a_day: int = Field(default=DEFAULTS.new_series_a_day, gt=0)
     report_flag_bytes: int = Field(default=DEFAULTS.flag_bytes, gt=0)
     report_step_bytes: int = Field(default=DEFAULTS.step_bytes, gt=0)
     report_fact_bytes: int = Field(default=DEFAULTS.fact_bytes, gt=0)

@@ -12,12 +12,15 @@ from typing import Any, Final
 import pytest
 from factories.clock import MovedClock
 from factories.measured import Measured, finish, sample
+from factories.site import Site
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from iotide_server.gateway import service as gateway
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
 from iotide_server.kit.work import do_work, want_work
+from iotide_server.results.limits import ReportLimits
 from iotide_server.runs.models import Run
 from iotide_server.scheduling.offers import send_due_work
 from iotide_server.targets.models import Target
@@ -171,6 +174,33 @@ def test_no_flag_is_asked_about_each_number(session: Session, monkeypatch: pytes
     monkeypatch.setattr(Flag, "concerns", counted)
     recompute_points(session, cell_id)
     assert len(asked) < 400
+
+
+def test_results_of_a_node_begin_only_so_many_series_a_day(plant: Site) -> None:
+    limits = ReportLimits(new_series_a_day=3)
+
+    def hand_in(*operations: str) -> Run:
+        agent, offer = plant.start_load()
+        samples = [
+            {"metric": "throughput", "value": 1.0, "labels": {"operation": operation}, "target_id": None}
+            for operation in operations
+        ]
+        result = agent.result(offer, samples=tuple(samples))
+        with plant.database.transaction() as session:
+            gateway.finish(session, agent.node_id, offer.order_id, result, plant.clock(), limits=limits)
+        return plant.run(offer.run_id)
+
+    assert hand_in("a", "b").state == "finished"
+    assert hand_in("a", "b", "c").state == "finished"
+    refused = hand_in("a", "b", "c", "d")
+    assert (refused.state, refused.reason_code) == ("failed", "report_too_large")
+    assert refused.reason is not None
+    assert "samples: 4 series that the node began today; at most 3; take fewer" in refused.reason
+    assert hand_in("a", "b", "c").state == "finished"
+    with plant.database.transaction() as session:
+        assert session.scalars(text("SELECT count(*) FROM series")).one() == 3
+    plant.change("UPDATE node_beat SET series_on = series_on - 1")
+    assert hand_in("a", "b", "c", "d").state == "finished"
 
 
 class Noting(Broker):

@@ -32,6 +32,15 @@ TWO_CLUSTERS_WITH_ONE_PLUG_IN = f"""
     INSERT INTO cell (campaign_id, ordinal, workload_id, options, options_sha256, bytes_needed, bytes_moved)
     SELECT campaign.id, workload.id, workload.id, '{{}}', '', 0, 0 FROM campaign, workload WHERE workload.name <> 'gone'
 """  # noqa: S608 - made of the constant above
+POINTS_OF_RELEASE_0_2 = """
+    INSERT INTO series (key_sha256, cluster_id, node_ids, target_ids, workload, series_revision, options,
+                        options_sha256, metric, title, unit, better, labels)
+    SELECT '', min(id), '{}', '{}', 'fio', 1, '{}', '', 'rate', 'Rate', 'B/s', 'higher', '{}' FROM cluster;
+    INSERT INTO point (series_id, cell_id, campaign_id, at, median, low, high, run_count)
+    SELECT series.id, cell.id, campaign_id, now(), median, median, high, 2
+    FROM series, (VALUES (1, 1e300, 1e300), (2, 1, 1e31), (3, 1, 1e30)) AS made (ordinal, median, high)
+    JOIN (SELECT *, row_number() OVER (ORDER BY id) AS place FROM cell) AS cell ON cell.place = made.ordinal
+"""
 WORKLOADS_OF_CELLS = """
     SELECT campaign_id, ordinal, workload.id, name FROM cell JOIN workload ON workload.id = workload_id
     ORDER BY campaign_id, ordinal
@@ -207,7 +216,7 @@ def test_a_stored_sentence_loses_the_name_and_keeps_who_it_was(
 def test_a_plug_in_that_several_clusters_announced_is_one_for_each_and_all_that_refers_to_it_follows(
     engine: Engine,
 ) -> None:
-    upgrade(engine, before_catalogues())
+    upgrade(engine, revision_before("0053"))
     with engine.begin() as connection:
         connection.execute(text(TWO_CLUSTERS_WITH_ONE_PLUG_IN))
         before = connection.execute(text(WORKLOADS_OF_CELLS)).all()
@@ -232,7 +241,7 @@ def test_a_plug_in_that_several_clusters_announced_is_one_for_each_and_all_that_
     ]
     assert baselines == {"copy": {"a": 1}, "copy@1": {"a": 1}, "copy@2": {"a": 1}, "fio": {"b": 2}}
     with engine.begin() as connection:
-        command.downgrade(alembic_config(connection), before_catalogues())
+        command.downgrade(alembic_config(connection), revision_before("0053"))
     with engine.begin() as connection:
         assert connection.execute(text(WORKLOADS_OF_CELLS)).all() == before
         digests = connection.scalars(text("SELECT schema_sha256 FROM workload ORDER BY id")).all()
@@ -241,7 +250,7 @@ def test_a_plug_in_that_several_clusters_announced_is_one_for_each_and_all_that_
 
 
 def test_cells_follow_their_plug_in_before_the_catalogue_is_locked(engine: Engine) -> None:
-    upgrade(engine, before_catalogues())
+    upgrade(engine, revision_before("0053"))
     with engine.begin() as connection:
         connection.execute(text(TWO_CLUSTERS_WITH_ONE_PLUG_IN))
     moved: list[tuple[str, int]] = []
@@ -257,7 +266,18 @@ def test_cells_follow_their_plug_in_before_the_catalogue_is_locked(engine: Engin
     assert max(cells) < min(locks)
 
 
-def before_catalogues() -> str:
-    found = ScriptDirectory.from_config(alembic_config()).get_revision("0053").down_revision
+def test_points_beyond_any_measured_value_are_computed_again(engine: Engine) -> None:
+    upgrade(engine, revision_before("0056"))
+    with engine.begin() as connection:
+        connection.execute(text(TWO_CLUSTERS_WITH_ONE_PLUG_IN))
+        connection.execute(text(POINTS_OF_RELEASE_0_2))
+    upgrade(engine, "0056")
+    with engine.connect() as connection:
+        wanted = text("SELECT key - (SELECT min(id) FROM cell) FROM work WHERE kind = 'points' ORDER BY key")
+        assert connection.scalars(wanted).all() == [0, 1]
+
+
+def revision_before(revision: str) -> str:
+    found = ScriptDirectory.from_config(alembic_config()).get_revision(revision).down_revision
     assert isinstance(found, str)
     return found

@@ -156,6 +156,7 @@ class NodeBeat(Base):
         clock_offset_seconds: how far its clock is ahead of the server's; None: its agent does not say.
         clock_uncertainty_seconds: the truth is no further off than this.
         raw_on, raw_bytes: the day (UTC) on which the node last sent raw output, curves or a result, and its bytes.
+        series_on, new_series: the day (UTC) on which a result of the node last began series, and how many that day.
     """
 
     __tablename__ = "node_beat"
@@ -169,6 +170,8 @@ class NodeBeat(Base):
     clock_uncertainty_seconds: Mapped[float | None]
     raw_on: Mapped[date | None]
     raw_bytes: Mapped[int] = mapped_column(server_default="0")
+    series_on: Mapped[date | None]
+    new_series: Mapped[int] = mapped_column(server_default="0")
 
     __table_args__ = ({"postgresql_with": {"fillfactor": "50"}},)
 

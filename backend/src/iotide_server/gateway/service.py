@@ -150,9 +150,9 @@ def finish(  # noqa: PLR0913 - each is a part of what is handed in
         return FinishReply(accepted=False, duplicate=False)
     size_bytes = len(request.model_dump_json().encode())
     with INGEST_SECONDS.time():
-        ending, counted_bytes = _store(session, locked, request, now, size_bytes=size_bytes, limits=limits)
+        ending, new_series = _store(session, locked, request, now, size_bytes=size_bytes, limits=limits)
     runs.end_order(session, locked.run, locked.order, ending)
-    results.count_day(session, node_id, counted_bytes)
+    results.count_day(session, node_id, size_bytes, new_series)
     subject = {"run_id": locked.run.id, "attempt_id": locked.order.attempt_id, "order_id": order_id, "node_id": node_id}
     after_commit(session, lambda: _note(ending, len(request.samples), subject))
     return FinishReply(accepted=True, duplicate=False)
@@ -245,14 +245,14 @@ def _store(  # noqa: PLR0913 - as finish
     Of an order that was declined, only the ending counts, and what others used of the node.
 
     Returns:
-        The ending, and the bytes that count to the node's day.
+        The ending, and how many series it began.
     """
     order = locked.order
     request = with_plausible_times(request, order.started_at, order.offered_at, now)
     order.result_sha256 = request.digest
     order.started_at = request.started_at or order.started_at
     session.flush()
-    series_bytes = 0
+    new_series = 0
     try:
         with session.begin_nested():
             results.check_day(session, order.node_id, size_bytes, limits)
@@ -262,18 +262,17 @@ def _store(  # noqa: PLR0913 - as finish
             elif order.role == OrderRole.OBSERVE:
                 results.ingest_observed(session, order, request, now, limits)
             else:
-                series_bytes = results.ingest(session, order, request, now, limits)
-                results.check_day(session, order.node_id, size_bytes + series_bytes, limits)
+                new_series = results.ingest(session, order, request, now, limits)
                 order.steps = [step.model_dump(mode="json") for step in request.steps]
             if order.role == OrderRole.LOAD and request.foreign is not None:
                 order.foreign_load = request.foreign.model_dump(mode="json")
     except InvalidInputError as error:
         refusal = f"the result was refused: {error.message}" + (f"; {error.remedy}" if error.remedy else "")
-        return Ending(OrderEnd.FAILED, now, error.code, refusal, request.ended_at), size_bytes
+        return Ending(OrderEnd.FAILED, now, error.code, refusal, request.ended_at), 0
     except DataError:
         refusal = "the result was refused: it holds NUL characters or numbers beyond 64 bits"
-        return Ending(OrderEnd.FAILED, now, InvalidInputError.code, refusal, request.ended_at), size_bytes
+        return Ending(OrderEnd.FAILED, now, InvalidInputError.code, refusal, request.ended_at), 0
     words = request.reason and request.reason.replace("\0", "")
     not_before = None if request.not_before is None else put_off(request.not_before, now)
     ending = Ending(OrderEnd(request.outcome), now, request.reason_code, words, request.ended_at, not_before)
-    return ending, size_bytes + series_bytes
+    return ending, new_series

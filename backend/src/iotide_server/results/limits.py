@@ -25,6 +25,7 @@ class ReportLimits:
         curve_pieces: stored rows of up to 600 values of an order, for each day since it was offered, a week at most.
         raw_bytes: raw output of an order, also after its end.
         raw_bytes_a_day: raw output, curves and results of a node in a day (UTC).
+        new_series_a_day: series that results of a node begin in a day (UTC).
         flag_bytes: flags of a result and its checks without an answer, as JSON.
         step_bytes: steps of a result, as JSON.
         fact_bytes: facts of a result and what others used of the node, as JSON.
@@ -40,6 +41,7 @@ class ReportLimits:
     curve_pieces: int = 50_000
     raw_bytes: int = 1024**3
     raw_bytes_a_day: int = 20 * 1024**3
+    new_series_a_day: int = 500_000
     flag_bytes: int = 128 * 1024
     step_bytes: int = 2 * 1024**2
     fact_bytes: int = 128 * 1024

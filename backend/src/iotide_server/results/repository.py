@@ -110,6 +110,19 @@ _RAW_BYTES_TODAY: Final = text(
     "SELECT raw_bytes FROM node_beat WHERE node_id = :node_id AND raw_on = CAST(now() AT TIME ZONE 'UTC' AS date)"
 )
 
+_COUNT_SERIES: Final = text(
+    """
+    UPDATE node_beat
+    SET new_series = :count
+            + CASE WHEN series_on = CAST(now() AT TIME ZONE 'UTC' AS date) THEN new_series ELSE 0 END,
+        series_on = CAST(now() AT TIME ZONE 'UTC' AS date)
+    WHERE node_id = :node_id
+    """
+)
+_SERIES_TODAY: Final = text(
+    "SELECT new_series FROM node_beat WHERE node_id = :node_id AND series_on = CAST(now() AT TIME ZONE 'UTC' AS date)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCell:
@@ -276,6 +289,16 @@ def count_raw_bytes(session: Session, node_id: int, size_bytes: int) -> int:
 def raw_bytes_today(session: Session, node_id: int) -> int:
     """Return the bytes of raw output, curves and results that a node has sent today."""
     return int(session.scalar(_RAW_BYTES_TODAY, {"node_id": node_id}) or 0)
+
+
+def count_series(session: Session, node_id: int, count: int) -> None:
+    """Add to the series that results of a node began today."""
+    session.execute(_COUNT_SERIES, {"node_id": node_id, "count": count})
+
+
+def series_today(session: Session, node_id: int) -> int:
+    """Return how many series results of a node began today."""
+    return int(session.scalar(_SERIES_TODAY, {"node_id": node_id}) or 0)
 
 
 def put_artefact(session: Session, order: Order, name: str, sha256: str, content: bytes) -> None:

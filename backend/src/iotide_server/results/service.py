@@ -47,9 +47,6 @@ from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, OrderS
 MOST_ARTEFACTS = 1000
 """Of one order, as many as its result may name."""
 
-SERIES_BYTES: Final = 16 * 1024
-"""A new series counts to its node's day as this much of a result: it is kept for ever, and judged again and again."""
-
 _VALUE_BYTES: Final = 4
 _CURVE_ROW_BYTES: Final = 100
 """Of a curve as PostgreSQL keeps it; a new row has a head and a place in two indexes."""
@@ -69,10 +66,11 @@ def ingest(
     Asks for the points of the cell to be computed when the run finished. Doing it again changes nothing.
 
     Returns:
-        The bytes that its new series count to the node's day.
+        How many series it began.
 
     Raises:
         InvalidInputError: samples or curves that the workload's announcement does not cover, or too many of them.
+        ReportTooLargeError: the node would begin more series today than it may.
     """
     check_size(finish.samples, limits)
     check_described(finish, limits)
@@ -85,6 +83,9 @@ def ingest(
         _note_missing_artefacts(session, order, finish.artefacts, limits, now)
     newest_id = repository.newest_series(session)
     rows = sample_rows(session, cell, order, finish.samples)
+    new_series = len({row["series_id"] for row in rows if row["series_id"] > newest_id})
+    if new_series:
+        _check_series(session, order.node_id, new_series, limits)
     repository.replace_samples(session, order, rows)
     readings.put_first(session, order, cell.revision, [flag.model_dump(mode="json") for flag in finish.flags], now)
     store_curves(session, order.id, finish.curves, limits.of_order(order.offered_at, now))
@@ -101,7 +102,7 @@ def ingest(
         _judge_race(session, run, order, finish)
     if finish.outcome is Outcome.FINISHED:
         want_work(session, POINTS, cell.id, now)
-    return SERIES_BYTES * len({row["series_id"] for row in rows if row["series_id"] > newest_id})
+    return new_series
 
 
 def ingest_observed(
@@ -130,9 +131,22 @@ def check_day(session: Session, node_id: int, size_bytes: int, limits: ReportLim
         raise DayFullError("result", today_bytes, limits.raw_bytes_a_day)
 
 
-def count_day(session: Session, node_id: int, size_bytes: int) -> None:
+def count_day(session: Session, node_id: int, size_bytes: int, new_series: int) -> None:
     """Count a stored result; last in its transaction, since heartbeats of the node write the same row."""
     repository.count_raw_bytes(session, node_id, size_bytes)
+    if new_series:
+        repository.count_series(session, node_id, new_series)
+
+
+def _check_series(session: Session, node_id: int, new_series: int, limits: ReportLimits) -> None:
+    today = repository.series_today(session, node_id) + new_series
+    if today > limits.new_series_a_day:
+        words = "series that the node began today"
+        remedy = (
+            "take fewer configurations, or labels with fewer values, or have an administrator of the server raise the"
+            " limit (docs/isolation.md)"
+        )
+        raise ReportTooLargeError(words, "samples", today, limits.new_series_a_day, remedy)
 
 
 def _note_missing_artefacts(
