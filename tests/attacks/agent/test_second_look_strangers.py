@@ -89,3 +89,20 @@ def test_a_stranger_with_the_runners_command_line_is_not_the_runner(start: Start
     assert processes.started_with(RUNNER, directory) == []
     own = start(*command)
     assert own in processes.started_with(RUNNER, directory)
+
+
+def test_the_command_line_of_a_stranger_is_not_read(start: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may lie in a file that hangs, mapped by the stranger: then its reader hangs, too."""
+    stranger = start("/bin/sh", "-c", SAY_AND_WAIT, user=STRANGER)
+    own = start("/bin/sh", "-c", SAY_AND_WAIT)
+    read: list[str] = []
+    read_bytes = Path.read_bytes
+
+    def note(path: Path) -> bytes:
+        read.append(str(path))
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", note)
+    processes.started_with(RUNNER, "/var/lib/iotide-agent/orders/7")
+    assert f"/proc/{own}/cmdline" in read
+    assert f"/proc/{stranger}/cmdline" not in read

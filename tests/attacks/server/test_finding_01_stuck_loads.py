@@ -314,6 +314,34 @@ def test_a_node_does_not_take_back_what_an_old_order_or_an_operator_gave_back(
     assert plant.start() == [elsewhere]
 
 
+def test_a_node_that_an_operator_freed_names_no_other_order_that_had_ended_by_then(plant: Site, pages: Pages) -> None:
+    """One that it ends later it may name, as an honest node does."""
+    agent = plant.agent(1)
+
+    def ended() -> Offered:
+        plant.add_runs([1], target="nfs", exclusive="node")
+        assert plant.start()
+        _, offer = running(plant, 1)
+        agent.finish(offer, Outcome.FAILED, reason="the runner was killed")
+        return offer
+
+    orders = [ended(), ended(), ended()]
+    (elsewhere,) = plant.add_runs([2], target="nfs", exclusive="node")
+    agent.beat(stuck=[report(plant, orders[1])])
+    assert plant.start() == []
+    path = f"/nodes/{agent.node_id}/stuck"
+    pages.post(path, {"statement_sha256": pages.get(path)["statement_sha256"]})
+    for order in orders:
+        agent.beat(stuck=[report(plant, order)])
+    assert plant.start() == [elsewhere]
+    plant.agent(2).finish(plant.agent(2).claim_offer())
+    tell_free(plant, agent)
+    later = ended()
+    plant.add_runs([2], target="nfs", exclusive="node")
+    agent.beat(stuck=[report(plant, later)])
+    assert plant.start() == []
+
+
 def listen(plant: Site) -> None:
     """Add a channel of the cluster and one of all clusters."""
     with plant.database.transaction() as session:

@@ -164,6 +164,18 @@ def test_a_refused_body_in_pieces_is_not_parsed(line: socket.socket) -> None:
     assert (answer + all_of(line)).count(b"HTTP/1.1") == 1
 
 
+def test_a_request_that_gives_its_length_and_comes_in_chunks_is_400_and_the_last_one(line: socket.socket) -> None:
+    """What follows five bytes of it would else be the next request, behind a proxy that reads chunks."""
+    line.sendall(POST.replace(b"/ ", b"/unread ").replace(b"1000\r\n", b"5\r\nTransfer-Encoding: chunked\r\n"))
+    answer = line.recv(65536)
+    with suppress(ConnectionResetError, BrokenPipeError):
+        line.sendall(b"5\r\nx")
+        line.sendall(HEAD + b"\r\n")
+    answer += all_of(line)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert answer.count(b"HTTP/1.1") == 1
+
+
 def test_an_answer_that_nobody_reads_is_given_up(line: socket.socket, server: uvicorn.Server) -> None:
     wait_for("the connection", lambda: server.server_state.connections or None)
     line.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -62,6 +62,13 @@ _NAMED: Final = {
 _WORKLOADS: Final = text("SELECT id FROM workload WHERE name = :workload")
 _FLAGGED: Final = {"any": "run.flags <> '[]'", "none": "run.flags = '[]'"}
 
+# It names nothing of a flag, so PostgreSQL reads the numbers once for a run and not for each of its flags.
+_TARGETS_OF_HEADLINE: Final = """ARRAY(
+    SELECT DISTINCT sample.target_id::text FROM sample JOIN series AS own ON own.id = sample.series_id
+    WHERE sample.run_id = run.id AND own.metric = series.metric
+      AND own.labels IN (series.labels, series.labels - 'nodes')
+)"""
+
 _DESCRIBED: Final = text(
     f"""
     SELECT run.id, run.campaign_id, campaign.name AS campaign_name, run.cluster_id, cluster.name AS cluster_name,
@@ -78,13 +85,8 @@ _DESCRIBED: Final = text(
            headline.series_id, headline.value, series.metric, series.title, series.unit, series.better, series.labels,
            ARRAY(
                SELECT DISTINCT flag ->> 'code' FROM jsonb_array_elements(run.flags) AS flag
-               WHERE series.labels @> coalesce(flag -> 'labels', '{{}}') AND (
-                   flag ->> 'target_id' IS NULL OR EXISTS (
-                       SELECT FROM sample JOIN series AS own ON own.id = sample.series_id
-                       WHERE sample.run_id = run.id AND sample.target_id::text = flag ->> 'target_id'
-                         AND own.metric = series.metric AND own.labels IN (series.labels, series.labels - 'nodes')
-                   )
-               ) ORDER BY 1
+               WHERE series.labels @> coalesce(flag -> 'labels', '{{}}')
+                 AND (flag ->> 'target_id' IS NULL OR flag ->> 'target_id' = ANY({_TARGETS_OF_HEADLINE})) ORDER BY 1
            ) AS headline_flags,
            md5(jsonb_build_array(
                series.workload, series.series_revision, series.options_sha256, series.metric, series.labels,

@@ -44,10 +44,16 @@ class _Exchange(h11.Connection):
     missing_bytes: int | None = 0
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """Return the next event, counted."""
+        """Return the next event, counted.
+
+        Raises:
+            RemoteProtocolError: a request gives its length and comes in chunks; what passed it on may have used either.
+        """
         event = super().next_event()
         if isinstance(event, h11.Request):
             length = next((value for name, value in event.headers if name == b"content-length"), None)
+            if length is not None and any(name == b"transfer-encoding" for name, _ in event.headers):
+                raise h11.RemoteProtocolError("Content-Length and Transfer-Encoding in one request")
             self.missing_bytes = None if length is None else int(length)
         elif isinstance(event, h11.Data) and self.missing_bytes is not None:
             self.missing_bytes -= len(event.data)

@@ -88,6 +88,9 @@ EXPORT_STATEMENT_SECONDS: Final = 300.0
 FIRING_STATEMENT_SECONDS: Final = 30.0
 """The time limit of a statement of a firing, during which the scheduler does nothing else; as of a request."""
 
+PASS_STATEMENT_SECONDS: Final = 60.0
+"""The time limit of each statement by which the scheduler reads what waits and what is free: usually 0.3 s."""
+
 WORK_STATEMENT_SECONDS: Final = 3600.0
 """The time limit of the worker's and the scheduler's statements; nobody waits at a page for these."""
 

@@ -24,7 +24,8 @@ _MEASURED_RUNS = text(
         JOIN node_order ON node_order.run_id = run.id
         JOIN lease ON lease.order_id = node_order.id AND lease.resource_kind <> 'cluster'
     )
-    SELECT run.id, run.not_judged, ARRAY(SELECT flag ->> 'code' FROM jsonb_array_elements(run.flags) AS flag) AS flags,
+    SELECT run.id, run.not_judged,
+           ARRAY(SELECT DISTINCT flag ->> 'code' FROM jsonb_array_elements(run.flags) AS flag) AS flags,
            ARRAY(SELECT DISTINCT fact.value FROM environment, jsonb_each_text(environment.facts) AS fact
                  WHERE environment.sha256 = run.environment_sha256 AND fact.key LIKE '%mount.fstype') AS fstypes,
            ended.steps, ended.foreign_loads,

@@ -73,7 +73,7 @@ _CAMPAIGN_SAMPLES = text(
     """
     SELECT campaign.id AS campaign_id, campaign.name AS campaign, cell.ordinal AS cell, cell.stage, cell.variant,
            run.id AS run_id, run.repeat, attempt.ordinal AS attempt, run.state, run.validity,
-           ARRAY(SELECT flag ->> 'code' FROM jsonb_array_elements(run.flags) AS flag) AS flags,
+           ARRAY(SELECT DISTINCT flag ->> 'code' FROM jsonb_array_elements(run.flags) AS flag ORDER BY 1) AS flags,
            run.started_at, run.ended_at,
            ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name) AS nodes,
            ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)

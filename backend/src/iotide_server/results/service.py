@@ -232,7 +232,7 @@ def _describe(session: Session, run: Run, finish: FinishRequest, environment: Fa
     flags_of_others = run.flags if is_later else []
     unmeasured = unmeasured_by_old_agent(finish, repository.quiet_policy(session, run.campaign_id))
     own = [flag.model_dump(mode="json") for flag in (*finish.flags, *unmeasured)]
-    run.flags = [*flags_of_others, *(flag for flag in own if flag not in flags_of_others)]
+    run.flags = list({canonical_sha256(flag): flag for flag in (*flags_of_others, *own)}.values())
     run.validity = "rejected" if is_rejected(run.flags, finish.samples) else "valid"
     run.environment_sha256 = canonical_sha256(environment)
     repository.ensure_environment(session, run.environment_sha256, environment)

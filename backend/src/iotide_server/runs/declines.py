@@ -1,11 +1,11 @@
 """Declines for what only their node can end: how long they put a run off, and which other runs wait as long."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import text
+from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 from iotide_server.runs.explanation import DeclinedAlike
@@ -20,6 +20,9 @@ class Scope(StrEnum):
     """Those that load the same targets there, and perhaps more."""
     WORKLOAD = "workload"
     CELL = "cell"
+
+
+_Meaning = tuple[Scope, int, int | str | frozenset[int]]
 
 
 class PutOff(NamedTuple):
@@ -71,39 +74,97 @@ _LOADS: Final = """
         SELECT FROM run JOIN cell_node USING (cell_id)
         WHERE run.id = other.run_id AND cell_node.node_id = other.node_id AND step_role = 'sender')
 """
-_ALIKE: Final = f"""
-    CASE unfit.scope
-    WHEN '{Scope.TARGETS}' THEN other.target_ids @> unfit.target_ids AND {_LOADS}
-    ELSE EXISTS (
-        SELECT FROM run JOIN cell ON cell.id = run.cell_id WHERE run.id = other.run_id AND CASE unfit.scope
-            WHEN '{Scope.NODE}' THEN run.exclusive = unfit.exclusive
-            WHEN '{Scope.WORKLOAD}' THEN cell.workload_id = unfit.workload_id
-            ELSE cell.id = unfit.cell_id END)
-    END
-"""
 
-# Most places are of nodes without such a row, or load just the targets of one: both are looked up by their hash.
+
+def _meets(scope: Scope, column: str, own: str) -> str:
+    """Return SQL of whether `other` has in `column` the same as a row of this scope.
+
+    Nodes without such a row are known by their hash, so that `own` is read for a few places alone.
+    """
+    rows = f"FROM unfit WHERE scope = '{scope}'"  # noqa: S608 - made of constants
+    return f"(other.node_id IN (SELECT node_id {rows}) AND (other.node_id, {own}) IN (SELECT node_id, {column} {rows}))"
+
+
+_OF_RUN: Final = "(SELECT {column} FROM run WHERE run.id = other.run_id)"
+_WORKLOAD: Final = "(SELECT workload_id FROM cell WHERE cell.id = {cell_id})"
+_LARGER: Final = f"""
+    cardinality(other.target_ids) > 1 AND other.node_id IN (
+        SELECT node_id FROM unfit WHERE scope = '{Scope.TARGETS}')
+    AND EXISTS (
+        SELECT FROM unfit WHERE scope = '{Scope.TARGETS}' AND unfit.node_id = other.node_id
+            AND other.target_ids @> unfit.target_ids)
+"""  # noqa: S608 - made of the constants above
+
+# Everything is looked up by its hash: a node may decline hundreds of cells of which thousands of runs wait. Only which
+# targets are among others has to be compared, for the few runs that load several.
 MEETS_UNFIT: Final = f"""
     other.node_id IN (SELECT node_id FROM unfit) AND (
-        ((other.node_id, other.target_ids) IN (
-            SELECT node_id, target_ids FROM unfit WHERE scope = '{Scope.TARGETS}') AND {_LOADS})
-        OR EXISTS (SELECT FROM unfit WHERE unfit.node_id = other.node_id AND {_ALIKE}))
-"""  # noqa: S608 - made of the constants above
+        {_meets(Scope.CELL, "cell_id", _OF_RUN.format(column="cell_id"))}
+        OR {_meets(Scope.WORKLOAD, "workload_id", _WORKLOAD.format(cell_id=_OF_RUN.format(column="cell_id")))}
+        OR {_meets(Scope.NODE, "exclusive", _OF_RUN.format(column="exclusive"))}
+        OR (({_meets(Scope.TARGETS, "target_ids", "other.target_ids")} OR ({_LARGER})) AND {_LOADS}))
+"""
 """SQL of whether the place in line `other` would meet what a row of `unfit` says of its node."""
 
-_ALIKE_OF = text(
+_DECLINES: Final = text(
     f"""
-    WITH unfit AS MATERIALIZED ({DECLINED})
-    SELECT DISTINCT ON (other.run_id) other.run_id, node.name AS node, unfit.run_id AS declined_run_id,
-           unfit.reason, unfit.until
-    FROM line_place AS other JOIN unfit USING (node_id) JOIN node ON node.id = other.node_id
-    WHERE other.run_id = ANY(:run_ids) AND unfit.run_id <> other.run_id AND {_ALIKE}
-    ORDER BY other.run_id, unfit.until DESC, unfit.run_id
+    SELECT declined.*, node.name AS node FROM ({DECLINED}) AS declined JOIN node ON node.id = declined.node_id
+    WHERE node_id IN (SELECT node_id FROM line_place WHERE run_id = ANY(:run_ids))
+    ORDER BY until, run_id DESC
+    """  # noqa: S608 - made of the constants above
+)
+_PLACES: Final = text(
+    f"""
+    SELECT other.node_id, other.run_id, other.target_ids, run.exclusive, cell.workload_id, cell.id AS cell_id,
+           {_LOADS} AS loads
+    FROM line_place AS other JOIN run ON run.id = other.run_id JOIN cell ON cell.id = run.cell_id
+    WHERE other.run_id = ANY(:run_ids)
     """  # noqa: S608 - made of the constants above
 )
 
 
 def declined_alike(session: Session, run_ids: Collection[int], now: datetime) -> dict[int, DeclinedAlike]:
-    """Return, by id of these waiting runs, the decline of another run that puts them off longest, if there is one."""
-    rows = session.execute(_ALIKE_OF, {"run_ids": list(run_ids), "now": now})
-    return {row.run_id: DeclinedAlike(row.node, row.declined_run_id, row.reason, row.until) for row in rows}
+    """Return, by id of these waiting runs, the decline of another run that puts them off longest, if there is one.
+
+    Both may be very many, and PostgreSQL, which expects a few, would compare each with each.
+    """
+    values = {"run_ids": list(run_ids), "now": now}
+    # Of declines that say the same the longest counts, which comes last.
+    by_meaning = {_meaning(Scope(row.scope), row): row for row in session.execute(_DECLINES, values)}
+    if not by_meaning:
+        return {}
+    found: dict[int, Row[Any]] = {}
+    for place in session.execute(_PLACES, values):
+        for row in _met(place, by_meaning):
+            longest = found.get(place.run_id)
+            if row.run_id != place.run_id and (longest is None or _rank(row) > _rank(longest)):
+                found[place.run_id] = row
+    return {run_id: DeclinedAlike(row.node, row.run_id, row.reason, row.until) for run_id, row in found.items()}
+
+
+def _rank(row: Row[Any]) -> tuple[datetime, int]:
+    return row.until, -row.run_id
+
+
+def _meaning(scope: Scope, row: Row[Any]) -> _Meaning:
+    """Return by what a decline of this scope and the places that would meet the same are known."""
+    match scope:
+        case Scope.CELL:
+            return scope, row.node_id, row.cell_id
+        case Scope.WORKLOAD:
+            return scope, row.node_id, row.workload_id
+        case Scope.NODE:
+            return scope, row.node_id, row.exclusive
+        case Scope.TARGETS:
+            return scope, row.node_id, frozenset(row.target_ids)
+
+
+def _met(place: Row[Any], declines: Mapping[_Meaning, Row[Any]]) -> Iterator[Row[Any]]:
+    for scope in Scope:
+        if (scope is not Scope.TARGETS or place.loads) and (row := declines.get(_meaning(scope, place))) is not None:
+            yield row
+    if place.loads and len(place.target_ids) > 1:
+        own = frozenset(place.target_ids)
+        for (scope, node_id, meets), row in declines.items():
+            if scope is Scope.TARGETS and node_id == place.node_id and isinstance(meets, frozenset) and meets < own:
+                yield row

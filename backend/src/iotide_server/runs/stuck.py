@@ -58,6 +58,9 @@ _MARK: Final = text(
       AND NOT EXISTS (SELECT FROM run_event WHERE run_event.run_id = node_order.run_id
                       AND run_event.order_id = node_order.id AND run_event.kind = 'freed'
                       AND run_event.actor IS NOT NULL)
+      -- An operator who frees a node frees it from all that it had loaded by then: it may not name another order.
+      AND NOT EXISTS (SELECT FROM audit_entry WHERE subject_kind = 'node' AND subject_id = node_order.node_id
+                      AND action = 'node_freed' AND (after ->> 'orders_until')::bigint >= node_order.id)
     """
 )
 _UNMARK: Final = text(
@@ -83,6 +86,7 @@ _TOUCHED: Final = text(
     WHERE run.id = ANY(:run_ids)
     """
 )
+_LAST_ENDED: Final = text("SELECT max(id) FROM node_order WHERE node_id = :node_id AND state = 'ended'")
 _ANY: Final = text("SELECT EXISTS (SELECT FROM node_order WHERE node_id = :node_id AND stuck_since IS NOT NULL)")
 
 
@@ -182,6 +186,12 @@ def is_reported(node: Node, cluster: Cluster) -> bool:
 def is_holding(session: Session, node_id: int) -> bool:
     """Return true while a stuck load of the node keeps leases."""
     return bool(session.execute(_ANY, {"node_id": node_id}).scalar_one())
+
+
+def last_ended(session: Session, node_id: int) -> int | None:
+    """Return the newest order of the node that has ended; None where none has."""
+    found: int | None = session.execute(_LAST_ENDED, {"node_id": node_id}).scalar_one()
+    return found
 
 
 def _described(session: Session, node_id: int, order_ids: Sequence[int]) -> dict[int, Row[Any]]:

@@ -112,7 +112,11 @@ def free(session: Session, principal: Principal, node_id: int, seen_sha256: str,
     stuck.release(session, node_id, words, now, actor=principal.actor)
     if not _is_reported(session, view):
         node_stuck.write(session, node, [])
-    after: Json = {"runs": {run.run_id: run.frees for run in stated.runs}, "statement_sha256": stated.sha256}
+    after: Json = {
+        "runs": {run.run_id: run.frees for run in stated.runs},
+        "statement_sha256": stated.sha256,
+        "orders_until": stuck.last_ended(session, node_id),
+    }
     action = Action("node_freed", "node", node_id, node.cluster_id, {"name": node.name}, after)
     audit.record(session, principal, action)
     return clusters.node(session, principal, node_id, now)

@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from datetime import datetime
 
 import structlog
+from psycopg.errors import QueryCanceled
 from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.orm import Session
 
 from iotide_server.campaigns import stages, windows
 from iotide_server.clusters import drains
-from iotide_server.kit.db import Database, after_commit
+from iotide_server.kit.db import PASS_STATEMENT_SECONDS, Database, after_commit, limit_statements
 from iotide_server.kit.meters import RUNS_STARTED
 from iotide_server.scheduling import repository
 from iotide_server.scheduling.handover import hand_over
@@ -30,20 +32,36 @@ def start_what_can(database: Database, lines: Lines, now: datetime) -> Iterator[
     yield from start(database, decide(database, lines, now), now)
 
 
-def decide(database: Database, lines: Lines, now: datetime) -> list[Waiting]:
-    """The runs that can have all they need now, in order; nothing is taken for them yet.
+def decide(
+    database: Database, lines: Lines, now: datetime, statement_seconds: float = PASS_STATEMENT_SECONDS
+) -> list[Waiting]:
+    """Return the runs that can have all they need now, in order; nothing is taken for them yet.
 
     Args:
         lines: the same for one pass after another, so that it need not read again what never changes.
+        statement_seconds: the time limit of a statement that reads; a pass that takes longer starts no run.
     """
     with _uncollected(), database.transaction() as session:
         drains.resume_due(session, now)
         stages.advance(session, now)
         windows.turn(session, now)
-        found = lines.candidates(session, now)
-        if not found.waiting:
-            return []
-        return lines.confirmed(session, match(found.waiting, occupancy(session, found, now), now))
+        try:
+            with session.begin_nested():
+                limit_statements(session, statement_seconds)
+                return _decide(session, lines, now)
+        except OperationalError as error:
+            if not isinstance(error.orig, QueryCanceled):
+                raise
+    words = "no run was started: what waits and what is free was not read in time"
+    _log.error("pass_took_too_long", statement_seconds=statement_seconds, not_done=words)
+    return []
+
+
+def _decide(session: Session, lines: Lines, now: datetime) -> list[Waiting]:
+    found = lines.candidates(session, now)
+    if not found.waiting:
+        return []
+    return lines.confirmed(session, match(found.waiting, occupancy(session, found, now), now))
 
 
 @contextmanager

@@ -152,10 +152,11 @@ def of_sessions(leaders: Mapping[int, int]) -> list[Stat]:
 def started_with(program: str, argument: str) -> list[int]:
     """Find the processes of root or of this user in whose command line the argument follows the program.
 
-    Anybody can start a process with such a command line.
+    Anybody can start a process with such a command line. A stranger's is not even read: it lies in memory of the
+    process, and where that is a mapped file whose storage hangs, its reader hangs too.
     """
     words = f"\0{program}\0{argument}\0".encode()
-    return [pid for pid in all_pids() if words in _command_line(pid) and _is_trusted(pid)]
+    return [pid for pid in all_pids() if _is_trusted(pid) and words in _command_line(pid)]
 
 
 def holders(file: Path) -> list[int]:
