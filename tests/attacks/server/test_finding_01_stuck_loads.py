@@ -314,18 +314,15 @@ def test_a_node_does_not_take_back_what_an_old_order_or_an_operator_gave_back(
     assert plant.start() == [elsewhere]
 
 
-def test_a_node_that_an_operator_freed_names_no_other_order_that_had_ended_by_then(plant: Site, pages: Pages) -> None:
-    """One that it ends later it may name, as an honest node does."""
-    agent = plant.agent(1)
-
+def test_a_node_that_an_operator_freed_names_no_order_that_had_ended_by_then(plant: Site, pages: Pages) -> None:
     def ended() -> Offered:
         plant.add_runs([1], target="nfs", exclusive="node")
-        assert plant.start()
-        _, offer = running(plant, 1)
+        plant.start()
+        agent, offer = running(plant, 1)
         agent.finish(offer, Outcome.FAILED, reason="the runner was killed")
         return offer
 
-    orders = [ended(), ended(), ended()]
+    agent, orders = plant.agent(1), [ended(), ended(), ended()]
     (elsewhere,) = plant.add_runs([2], target="nfs", exclusive="node")
     agent.beat(stuck=[report(plant, orders[1])])
     assert plant.start() == []
@@ -335,10 +332,9 @@ def test_a_node_that_an_operator_freed_names_no_other_order_that_had_ended_by_th
         agent.beat(stuck=[report(plant, order)])
     assert plant.start() == [elsewhere]
     plant.agent(2).finish(plant.agent(2).claim_offer())
-    tell_free(plant, agent)
-    later = ended()
+    report_free(plant, agent)
+    agent.beat(stuck=[report(plant, ended())])  # a later one, as an honest node does
     plant.add_runs([2], target="nfs", exclusive="node")
-    agent.beat(stuck=[report(plant, later)])
     assert plant.start() == []
 
 

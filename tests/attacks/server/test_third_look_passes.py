@@ -29,18 +29,22 @@ PATIENCE_SECONDS: Final = 3.0
 CELLS: Final = 300
 REPEATS: Final = 30
 
-COPIED_DECLINE: Final = (
-    "INSERT INTO attempt OVERRIDING SYSTEM VALUE SELECT (jsonb_populate_record(attempt, jsonb_build_object("
-    "'id', 1000000 + other, 'run_id', other))).* FROM attempt, unnest(CAST(:others AS bigint[])) AS other"
-    " WHERE run_id = :declined",
-    "INSERT INTO node_order OVERRIDING SYSTEM VALUE SELECT (jsonb_populate_record(node_order, jsonb_build_object("
-    "'id', 1000000 + other, 'run_id', other, 'attempt_id', 1000000 + other))).*"
-    " FROM node_order, unnest(CAST(:others AS bigint[])) AS other WHERE run_id = :declined",
-    "UPDATE run SET reason_code = own.reason_code, reason = own.reason, not_before = own.not_before"
-    " FROM run AS own WHERE own.id = :declined AND run.id = ANY(:others)",
-    "UPDATE line_place SET not_before = own.not_before FROM line_place AS own"
-    " WHERE own.run_id = :declined AND line_place.run_id = ANY(:others)",
-)
+COPIED_DECLINE: Final = """
+    INSERT INTO attempt OVERRIDING SYSTEM VALUE
+    SELECT (jsonb_populate_record(attempt, jsonb_build_object('id', 1000000 + other, 'run_id', other))).*
+    FROM attempt, unnest(CAST(:others AS bigint[])) AS other WHERE run_id = :declined;
+
+    INSERT INTO node_order OVERRIDING SYSTEM VALUE
+    SELECT (jsonb_populate_record(node_order, jsonb_build_object(
+        'id', 1000000 + other, 'run_id', other, 'attempt_id', 1000000 + other))).*
+    FROM node_order, unnest(CAST(:others AS bigint[])) AS other WHERE run_id = :declined;
+
+    UPDATE run SET reason_code = own.reason_code, reason = own.reason, not_before = own.not_before
+    FROM run AS own WHERE own.id = :declined AND run.id = ANY(:others);
+
+    UPDATE line_place SET not_before = own.not_before
+    FROM line_place AS own WHERE own.run_id = :declined AND line_place.run_id = ANY(:others)
+"""
 
 
 def decline_each_cell(plant: Site, code: str) -> list[int]:
@@ -53,7 +57,7 @@ def decline_each_cell(plant: Site, code: str) -> list[int]:
     with plant.database.transaction() as session:
         firsts = session.scalars(text("SELECT min(id) FROM run GROUP BY cell_id")).all()
     others = [run_id for run_id in firsts if run_id != declined]
-    for statement in COPIED_DECLINE:
+    for statement in COPIED_DECLINE.split(";"):
         plant.change(statement, others=others, declined=declined)
     return waiting
 

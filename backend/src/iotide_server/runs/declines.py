@@ -81,7 +81,7 @@ def _meets(scope: Scope, column: str, own: str) -> str:
 
     Nodes without such a row are known by their hash, so that `own` is read for a few places alone.
     """
-    rows = f"FROM unfit WHERE scope = '{scope}'"  # noqa: S608 - made of constants
+    rows = f"FROM unfit WHERE scope = '{scope}'"
     return f"(other.node_id IN (SELECT node_id {rows}) AND (other.node_id, {own}) IN (SELECT node_id, {column} {rows}))"
 
 
@@ -103,7 +103,7 @@ MEETS_UNFIT: Final = f"""
         OR {_meets(Scope.WORKLOAD, "workload_id", _WORKLOAD.format(cell_id=_OF_RUN.format(column="cell_id")))}
         OR {_meets(Scope.NODE, "exclusive", _OF_RUN.format(column="exclusive"))}
         OR (({_meets(Scope.TARGETS, "target_ids", "other.target_ids")} OR ({_LARGER})) AND {_LOADS}))
-"""
+"""  # noqa: S608 - made of the constants above
 """SQL of whether the place in line `other` would meet what a row of `unfit` says of its node."""
 
 _DECLINES: Final = text(
