@@ -47,8 +47,9 @@ from iotide_server.workloads.primary import metric_places
 from iotide_wire.checks import CHECKS
 from iotide_wire.measured import FlagCode, NotJudged
 
-PIECE_BYTES: Final = 128 * 1024
-"""PostgreSQL unpacks all that lies before a piece, so smaller ones take it longer and larger ones more memory here."""
+FIRST_PIECE_BYTES: Final = 64 * 1024
+LARGEST_PIECE_BYTES: Final = 1024**2
+"""PostgreSQL unpacks all that lies before a piece, so small ones take it long. Clients that read get large ones."""
 
 
 def list_series(session: Session, principal: Principal, wanted: SeriesFilter, paging: PageRequest) -> Slice[AnyRow]:
@@ -175,7 +176,7 @@ def artefact_start(session: Session, principal: Principal, artefact_id: int) -> 
         raise missing
     artefact, cluster_id = found
     principal.require(Role.VIEWER, cluster_id, missing)
-    return artefact, queries.blob_piece(session, artefact.sha256, 0, PIECE_BYTES)
+    return artefact, queries.blob_piece(session, artefact.sha256, 0, FIRST_PIECE_BYTES)
 
 
 async def artefact_pieces(
@@ -187,14 +188,17 @@ async def artefact_pieces(
         limiter: bounds the pieces that are read at once.
     """
 
-    def read(first: int) -> bytes:
+    def read(first: int, size_bytes: int) -> bytes:
         with database.transaction() as session:
-            return queries.blob_piece(session, artefact.sha256, first, PIECE_BYTES)
+            return queries.blob_piece(session, artefact.sha256, first, size_bytes)
 
     yield start
     del start
-    for first in range(PIECE_BYTES, artefact.size_bytes, PIECE_BYTES):
-        yield await to_thread.run_sync(read, first, limiter=limiter)
+    first = FIRST_PIECE_BYTES
+    while first < artefact.size_bytes:
+        size_bytes = min(max(FIRST_PIECE_BYTES, first // 8), LARGEST_PIECE_BYTES)
+        yield await to_thread.run_sync(read, first, size_bytes, limiter=limiter)
+        first += size_bytes
 
 
 def cell_results(session: Session, cell_ids: Sequence[int]) -> dict[int, list[CellResult]]:
