@@ -22,6 +22,7 @@ from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.quotas import Addition, Kind
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
+from iotide_server.runs import line_repository
 from iotide_server.runs import repository as runs_repository
 from iotide_server.runs import service as runs
 from iotide_server.runs.repository import NewRuns
@@ -129,7 +130,7 @@ def change_priority(session: Session, principal: Principal, campaign_id: int, pr
         CampaignEndedError: none of its runs waits or is active.
     """
     campaign = visible_campaign(session, principal, campaign_id, Role.OPERATOR)
-    if not runs.resort_campaign(session, campaign_id, priority * _PRIORITY_STEP_SECONDS):
+    if not line_repository.resort_campaign(session, campaign_id, priority * _PRIORITY_STEP_SECONDS):
         raise CampaignEndedError(campaign_id)
     before = repository.set_priority(session, campaign_id, priority)
     change = Action(

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from iotide_server.runs import repository
+from iotide_server.runs.lifecycle import RunState
+
 
 def in_open_stages(session: Session, run_ids: Sequence[int]) -> Sequence[int]:
     """Return those of the runs whose stage is open, or whose campaign has none."""
@@ -119,8 +122,15 @@ def _lock_waiting(session: Session, campaign_id: int) -> Sequence[int]:
     ).all()
 
 
-def resort(session: Session, run_ids: Sequence[int], ahead_seconds: float) -> None:
-    """Let locked runs stand in their lines as if submitted that much earlier, now and whenever they wait again."""
+def resort_campaign(session: Session, campaign_id: int, ahead_seconds: float) -> bool:
+    """Let the campaign's runs stand in their lines as if submitted that much earlier, now and whenever they wait again.
+
+    Returns:
+        False, with nothing changed, where none of them waits or is active.
+    """
+    found = repository.lock_unfinished_runs(session, campaign_id)
+    if not any(run.state in {RunState.WAITING, RunState.ACTIVE} for run in found):
+        return False
     session.execute(
         text(
             "WITH sorted AS ("
@@ -128,5 +138,6 @@ def resort(session: Session, run_ids: Sequence[int], ahead_seconds: float) -> No
             "  WHERE id = ANY(:run_ids) RETURNING id, sort_key"
             ") UPDATE line_place SET sort_key = sorted.sort_key FROM sorted WHERE line_place.run_id = sorted.id"
         ),
-        {"run_ids": list(run_ids), "ahead_seconds": ahead_seconds},
+        {"run_ids": [run.id for run in found], "ahead_seconds": ahead_seconds},
     )
+    return True

@@ -271,19 +271,6 @@ def _cancel(session: Session, locked_run_ids: Sequence[int], principal: Principa
     return run_count
 
 
-def resort_campaign(session: Session, campaign_id: int, ahead_seconds: float) -> bool:
-    """Let the campaign's runs stand in their lines as if they had been submitted so much earlier than they were.
-
-    Returns:
-        False, with nothing changed, where none of them waits or is active.
-    """
-    found = repository.lock_unfinished_runs(session, campaign_id)
-    if not any(run.state in {RunState.WAITING, RunState.ACTIVE} for run in found):
-        return False
-    line_repository.resort(session, [run.id for run in found], ahead_seconds)
-    return True
-
-
 def dissolve(session: Session, run_id: int, now: datetime, words: str) -> bool:
     """End the attempt of a gang that did not come together; the run is tried again as after a decline.
 

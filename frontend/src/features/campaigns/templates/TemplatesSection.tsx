@@ -148,6 +148,7 @@ function RenameForm({ template }: { template: ListedTemplate }) {
           />
           <Button
             disabled={name.trim() === "" || name.trim() === template.name}
+            flex="none"
             loading={rename.isPending}
             size="xs"
             type="submit"
