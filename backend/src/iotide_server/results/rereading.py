@@ -24,7 +24,15 @@ from iotide_server.results.errors import (
 from iotide_server.results.limits import DEFAULTS, ReportLimits
 from iotide_server.results.models import Reading, ThinnedRun
 from iotide_server.results.schemas import FormerSample, ReadingDetail
-from iotide_server.results.service import POINTS, is_rejected, sample_rows
+from iotide_server.results.service import (
+    POINTS,
+    check_day,
+    check_series,
+    count_day,
+    is_rejected,
+    sample_rows,
+    series_begun,
+)
 from iotide_server.runs import service as runs
 from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order, Run, RunEvent
@@ -46,7 +54,8 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
 ) -> None:
     """Put another reading in the place of the current one, and have the points of the cell computed again.
 
-    The same reading again changes nothing. A run that failed because its output could not be read has then finished.
+    The same reading again changes nothing. What it stores counts to the day of the node that ran the order. A run that
+    failed because its output could not be read has then finished.
 
     Raises:
         RunNotFoundError: there is none that the caller may see.
@@ -54,7 +63,8 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
         RunNotReadableError: it did not finish for other reasons, or is of before readings were kept.
         OrdersDifferError: not all orders of that attempt are named, or others.
         RevisionUnknownError, InvalidInputError: its workload announced no such revision, metric or label.
-        ReportTooLargeError: there are more numbers or series than a node may report.
+        ReportTooLargeError: there are more numbers or series than a node may report at once or in a day.
+        DayFullError: the node has sent as many bytes today as it may.
     """
     run = runs.lock_changeable(session, principal, run_id)
     thinned = session.get(ThinnedRun, run_id)
@@ -74,14 +84,22 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
         check_samples(of_order.samples, cell.metrics, cell.target_ids, f"orders[{index}].samples")
         check_flags(of_order.flags, cell.target_ids, limits, f"orders[{index}].flags")
     superseded = []
-    for of_order in said.orders:
+    counted: dict[int, tuple[int, int]] = {}
+    for index, of_order in enumerate(said.orders):
         order, before = orders[of_order.order_id], former[of_order.order_id]
         if not _is_same(session, order, before, said, of_order):
+            size_bytes = len(of_order.model_dump_json().encode())
+            check_day(session, order.node_id, size_bytes, limits)
             before.samples = readings.samples(session, order)
             session.add(_reading(principal, said, of_order, before, now))
             session.flush()
             readings.forget_older(session, order.id)
-            repository.replace_samples(session, order, sample_rows(session, cell, order, of_order.samples))
+            newest_id = repository.newest_series(session)
+            rows = sample_rows(session, cell, order, of_order.samples)
+            new_series = series_begun(rows, newest_id)
+            check_series(session, order.node_id, new_series, limits, f"orders[{index}].samples")
+            repository.replace_samples(session, order, rows)
+            counted[order.node_id] = (size_bytes, new_series)
             superseded.append(before)
     if superseded:
         _replace_flags(run, former.values(), said)
@@ -94,6 +112,8 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
         session.flush()
         want_work(session, POINTS, run.cell_id, now)
         live.publish(session, "run", run.id, run.cluster_id)
+    for node_id, (size_bytes, new_series) in sorted(counted.items()):
+        count_day(session, node_id, size_bytes, new_series)
 
 
 def _is_same(session: Session, order: Order, before: Reading, said: RunReading, of_order: OrderReading) -> bool:

@@ -83,9 +83,8 @@ def ingest(
         _note_missing_artefacts(session, order, finish.artefacts, limits, now)
     newest_id = repository.newest_series(session)
     rows = sample_rows(session, cell, order, finish.samples)
-    new_series = len({row["series_id"] for row in rows if row["series_id"] > newest_id})
-    if new_series:
-        _check_series(session, order.node_id, new_series, limits)
+    new_series = series_begun(rows, newest_id)
+    check_series(session, order.node_id, new_series, limits)
     repository.replace_samples(session, order, rows)
     readings.put_first(session, order, cell.revision, [flag.model_dump(mode="json") for flag in finish.flags], now)
     store_curves(session, order.id, finish.curves, limits.of_order(order.offered_at, now))
@@ -138,7 +137,22 @@ def count_day(session: Session, node_id: int, size_bytes: int, new_series: int) 
         repository.count_series(session, node_id, new_series)
 
 
-def _check_series(session: Session, node_id: int, new_series: int, limits: ReportLimits) -> None:
+def series_begun(rows: Sequence[Json], newest_id: int) -> int:
+    """Count the series of rows of `sample` that are newer than this one."""
+    return len({row["series_id"] for row in rows if row["series_id"] > newest_id})
+
+
+def check_series(session: Session, node_id: int, new_series: int, limits: ReportLimits, field: str = "samples") -> None:
+    """Refuse numbers that begin more series of a node than it may begin in a day.
+
+    Args:
+        field: where they stand in what was sent.
+
+    Raises:
+        ReportTooLargeError: with the series of the day, and the limit.
+    """
+    if not new_series:
+        return
     today = repository.series_today(session, node_id) + new_series
     if today > limits.new_series_a_day:
         words = "series that the node began today"
@@ -146,7 +160,7 @@ def _check_series(session: Session, node_id: int, new_series: int, limits: Repor
             "take fewer configurations, or labels with fewer values, or have an administrator of the server raise the"
             " limit (docs/isolation.md)"
         )
-        raise ReportTooLargeError(words, "samples", today, limits.new_series_a_day, remedy)
+        raise ReportTooLargeError(words, field, today, limits.new_series_a_day, remedy)
 
 
 def _note_missing_artefacts(
