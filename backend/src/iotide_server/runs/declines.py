@@ -1,6 +1,6 @@
 """Declines for what only their node can end: how long they put a run off, and which other runs wait as long."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
@@ -133,9 +133,13 @@ def declined_alike(session: Session, run_ids: Collection[int], now: datetime) ->
     by_meaning = {_meaning(Scope(row.scope), row): row for row in session.execute(_DECLINES, values)}
     if not by_meaning:
         return {}
+    of_targets: dict[int, list[Row[Any]]] = {}
+    for (scope, node_id, _), row in by_meaning.items():
+        if scope is Scope.TARGETS:
+            of_targets.setdefault(node_id, []).append(row)
     found: dict[int, Row[Any]] = {}
     for place in session.execute(_PLACES, values):
-        for row in _met(place, by_meaning):
+        for row in _met(place, by_meaning, of_targets.get(place.node_id, ())):
             longest = found.get(place.run_id)
             if row.run_id != place.run_id and (longest is None or _rank(row) > _rank(longest)):
                 found[place.run_id] = row
@@ -159,12 +163,11 @@ def _meaning(scope: Scope, row: Row[Any]) -> _Meaning:
             return scope, row.node_id, frozenset(row.target_ids)
 
 
-def _met(place: Row[Any], declines: Mapping[_Meaning, Row[Any]]) -> Iterator[Row[Any]]:
+def _met(place: Row[Any], declines: Mapping[_Meaning, Row[Any]], of_targets: Iterable[Row[Any]]) -> Iterator[Row[Any]]:
+    """Yield the declines that the place would meet: those that mean the same, and those of a part of its targets."""
     for scope in Scope:
         if (scope is not Scope.TARGETS or place.loads) and (row := declines.get(_meaning(scope, place))) is not None:
             yield row
     if place.loads and len(place.target_ids) > 1:
         own = frozenset(place.target_ids)
-        for (scope, node_id, meets), row in declines.items():
-            if scope is Scope.TARGETS and node_id == place.node_id and isinstance(meets, frozenset) and meets < own:
-                yield row
+        yield from (row for row in of_targets if own.issuperset(row.target_ids))
