@@ -198,6 +198,7 @@ def _bound_pages(app: FastAPI) -> None:
     app.state.raw_output = CapacityLimiter(1)
     app.state.unknown_exports = CapacityLimiter(1)
     app.state.channel_tests = CapacityLimiter(CHANNEL_TESTS)
+    app.state.one_channel_test_each = OneEach(app.state.page_holders.known_holder_of)
 
 
 def _provider(settings: Settings) -> Provider | None:

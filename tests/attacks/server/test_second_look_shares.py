@@ -3,7 +3,6 @@
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from threading import Event
 from types import SimpleNamespace
 from typing import Final
@@ -14,44 +13,30 @@ from factories.clock import MovedClock
 from factories.people import Person
 from factories.ready_cluster import ReadyCluster
 from factories.site import Site
+from factories.slow_pages import locks_wanted, slow_campaigns
 from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from local_stack import wait_for
-from sqlalchemy import text
 from starlette.exceptions import HTTPException
 from starlette.types import Message
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.page_holders import PageHolders
-from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.kit.db import Database
-from iotide_server.kit.one_each import MOST_WAITING, OneEach
+from iotide_server.kit.one_each import MOST_WAITING, Holder, OneEach
 from iotide_server.kit.turns import Turns
 from iotide_server.kit.vault import Vault
 from iotide_server.live import health
+from iotide_server.main import CHANNEL_TESTS
 from iotide_server.notifications.deliveries import Office
+from iotide_server.notifications.letters import Parcel
 from iotide_server.notifications.sending import Courier, Outcome, Result
 from iotide_server.results import reading
 
 API: Final = "/api/v1"
 MORE_THAN_THREADS: Final = 60
 WEBHOOK_SECRET: Final = f"whsec_{b64encode(b's' * 32).decode()}"
-
-
-def locks_wanted(database: Database) -> int:
-    asked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    with database.transaction() as session:
-        return session.scalar(text(asked)) or 0
-
-
-@contextmanager
-def slow_campaigns(database: Database) -> Iterator[None]:
-    """Have each list of campaigns wait."""
-    with database.engine.connect() as holder:
-        holder.execute(text("LOCK TABLE campaign IN ACCESS EXCLUSIVE MODE"))
-        yield
-        holder.rollback()
 
 
 @pytest.fixture
@@ -134,7 +119,7 @@ def request_of(path: str = "/", *messages: Message, address: str = "10.0.0.1", t
 
 
 def test_a_request_whose_client_went_while_it_waited_is_not_computed() -> None:
-    one_each, served = OneEach(lambda _: "user 1"), []
+    one_each, served = OneEach(lambda _: Holder("user 1")), []
 
     async def ask(name: str, request: Request, seconds: float) -> None:
         try:
@@ -156,16 +141,12 @@ def test_a_request_whose_client_went_while_it_waited_is_not_computed() -> None:
     assert one_each.count("user 1") == 0
 
 
-def test_who_reads_unknown_counts_by_network_and_who_is_known_by_person() -> None:
+def test_whoever_reads_unknown_counts_by_network() -> None:
     holders = PageHolders()
     of_one_customer = {holders.holder_of(request_of(address=f"2001:db8::{n}")) for n in (1, 2)}
     assert len(of_one_customer) == 1
     assert holders.holder_of(request_of(address="2001:db8:0:1::1")) not in of_one_customer
-    invented = {holders.holder_of(request_of(token=f"Bearer iot_{n}")) for n in range(10_000)}
-    assert len(invented) == 64
-    for token in ("Bearer iot_1", "Bearer iot_2"):
-        holders.learn(request_of(token=token), Principal(PrincipalKind.USER, 7, "vi", user_id=7))
-    assert {holders.holder_of(request_of(token=f"Bearer iot_{n}")) for n in (1, 2)} == {"user 7"}
+    assert holders.holder_of(request_of(token="Basic cHJveHk6cHJveHk=", address="2001:db8::1")) in of_one_customer
 
 
 def test_all_who_read_unknown_have_one_heavy_turn(
@@ -236,6 +217,14 @@ def with_vault(shared_app: FastAPI, client: TestClient, clock: MovedClock) -> It
     state.vault, state.office = before
 
 
+def channel_test(client: TestClient, person: Person, name: str) -> str:
+    """Create a channel; its path for tests."""
+    receiver = {"kind": "webhook", "url": f"https://hooks.example.org/{name}", "secret": WEBHOOK_SECRET}
+    made = client.post(f"{API}/channels", json={"name": name, "receiver": receiver}, headers=person.headers)
+    assert made.status_code == 201, made.text
+    return f"{API}/channels/{made.json()['id']}/test"
+
+
 @pytest.mark.usefixtures("with_vault")
 def test_a_slow_receiver_of_a_test_message_keeps_no_page_waiting(
     client: TestClient,
@@ -243,12 +232,7 @@ def test_a_slow_receiver_of_a_test_message_keeps_no_page_waiting(
     make_person: Callable[..., Person],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    channel = {
-        "name": "slow",
-        "receiver": {"kind": "webhook", "url": "https://hooks.example.org/1", "secret": WEBHOOK_SECRET},
-    }
-    made = client.post(f"{API}/channels", json=channel, headers=admin.headers)
-    assert made.status_code == 201, made.text
+    path = channel_test(client, admin, "slow")
     begun, may_end = Event(), Event()
 
     def send(*_: object) -> Outcome:
@@ -257,10 +241,40 @@ def test_a_slow_receiver_of_a_test_message_keeps_no_page_waiting(
         return Outcome(Result.DELIVERED, "200")
 
     monkeypatch.setattr(Office, "send", send)
-    path = f"{API}/channels/{made.json()['id']}/test"
     with ThreadPoolExecutor(3) as pool:
         tests = [pool.submit(client.post, path, headers=admin.headers) for _ in range(3)]
         begun.wait(30)
         assert client.get(f"{API}/clusters", headers=make_person("vi", Role.VIEWER).headers).status_code == 200
         may_end.set()
         assert [test.result().json()["delivered"] for test in tests] == [True] * 3
+
+
+@pytest.mark.usefixtures("with_vault")
+def test_one_administrator_s_tests_of_channels_leave_room_for_those_of_others(
+    client: TestClient,
+    admin: Person,
+    make_person: Callable[..., Person],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = make_person("other", Role.ADMIN)
+    paths = {person.token: channel_test(client, person, f"of-{person.principal.name}") for person in (admin, other)}
+    urls: list[str] = []
+    may_end = Event()
+
+    def send(_: Office, parcel: Parcel) -> Outcome:
+        urls.append(str(parcel.settings))
+        may_end.wait(30)
+        return Outcome(Result.DELIVERED, "200")
+
+    monkeypatch.setattr(Office, "send", send)
+    with ThreadPoolExecutor(CHANNEL_TESTS + 2) as pool:
+        many = [pool.submit(client.post, paths[admin.token], headers=admin.headers) for _ in range(CHANNEL_TESTS + 1)]
+        try:
+            wait_for("a test", lambda: urls or None, seconds=10)
+            own = pool.submit(client.post, paths[other.token], headers=other.headers)
+            wait_for("the other's", lambda: any("of-other" in url for url in urls) or None, seconds=10)
+            assert len(urls) == 2
+        finally:
+            may_end.set()
+        assert {test.result().status_code for test in [*many, own]} == {200}
+    assert len(urls) == CHANNEL_TESTS + 2

@@ -15,7 +15,7 @@ from pydantic_core import from_json
 from starlette.responses import Response
 
 from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.accounts.rules import Knock, Public, Rule
+from iotide_server.accounts.rules import Knock, Public, Rule, introduce
 from iotide_server.kit.bodies import LARGE_BYTES, Bodies, BodyLimit, BodyTooComplexError, Caller, body_limit
 from iotide_server.kit.db import Database
 
@@ -74,6 +74,8 @@ def _caller(request: Request, principal: Principal) -> Caller:
 async def _knock(request: Request, rule: Rule) -> Principal:
     if isinstance(rule, Public):
         return await rule()
+    if rule.is_for_people:
+        await introduce(request)
     state = request.app.state
     bearer = await _read_bearer(request)
 

@@ -1,69 +1,116 @@
-"""Names who asks for a page by the headers alone, before the database is asked who that is."""
+"""Names who asks for a page by the headers alone, before the request waits for others of the same person."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
 
+import structlog
+from anyio import Lock, to_thread
 from fastapi import Request
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.datastructures import State
 
-from iotide_server.accounts.browser_cookies import caller_address, read_cookie
+from iotide_server.accounts import authentication
+from iotide_server.accounts.authentication import Proof
+from iotide_server.accounts.browser_cookies import caller_address
 from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.rules import proof_of
+from iotide_server.kit.db import Database
+from iotide_server.kit.errors import NotAuthenticatedError
+from iotide_server.kit.one_each import Holder
 from iotide_server.kit.proxies import network_of
 
 _MOST_KNOWN: Final = 50_000
 """Sessions and tokens, some 150 bytes each."""
-_NEWCOMERS_AT_ONCE: Final = 64
-"""Bounds the turns of one network in one process. A newcomer is known from its first answer on."""
 _PAGES: Final = frozenset({"GET", "HEAD"})
+_log = structlog.get_logger(__name__)
+_Found = Mapping[Proof, int | NotAuthenticatedError]
+
+
+@dataclass(slots=True)
+class _Round:
+    """Proofs that one look at the database is about."""
+
+    proofs: set[Proof] = field(default_factory=set)
+    found: _Found | None = None
 
 
 class PageHolders:
     """Remembers whose tokens and sessions are whose. Its answers open nothing: who calls is asked each time.
 
-    Requests with a secret that was not seen before count together by their network and a part of the secret's digest:
-    after a restart of the server all people behind one address are new, and invented secrets share these turns.
-    Requests without a secret count together by the network that they come from.
+    All without a proof of a known person count together by the network that they come from.
     """
 
     def __init__(self) -> None:
-        self._known: dict[bytes, str] = {}
+        self._known: dict[bytes, Holder] = {}
+        self._gathering = _Round()
+        self._turn = Lock()
 
-    def holder_of(self, request: Request) -> str | None:
-        """Name who sends a request; None for one that is no page, or a heavy one, which has its own turn."""
-        if request.method not in _PAGES or ONE_HEAVY_REQUEST in getattr(request.scope.get("route"), "dependencies", ()):
+    def holder_of(self, request: Request) -> Holder | None:
+        """Name who sends a request; None for a known person's change, and for their heavy request with its own turn."""
+        holder = self.known_holder_of(request) or _unknown_reader(caller_address(request))
+        is_heavy = ONE_HEAVY_REQUEST in getattr(request.scope.get("route"), "dependencies", ())
+        return None if holder.is_known and (request.method not in _PAGES or is_heavy) else holder
+
+    def known_holder_of(self, request: Request) -> Holder | None:
+        """Name who sends a request; None for a proof that was not seen before, or is nobody's."""
+        proof = proof_of(request)
+        return _unknown_reader(caller_address(request)) if proof is None else self._known.get(_key(proof))
+
+    async def introduce(self, state: State, proof: Proof) -> NotAuthenticatedError | None:
+        """Learn whose a proof is, unless that is known; return why it opens nothing.
+
+        All proofs that come meanwhile are looked up together, so invented ones take no longer than one. What the
+        database does not say now, the request's own transaction meets again, and says why.
+        """
+        if _key(proof) in self._known:
             return None
-        return self.known_holder_of(request) or _newcomer(request)
+        mine = self._gathering
+        mine.proofs.add(proof)
+        async with self._turn:
+            if mine.found is None:
+                self._gathering = _Round()
+                mine.found = await to_thread.run_sync(_look, state, mine.proofs, limiter=state.knocks)
+                self._learn(mine.found)
+        found = mine.found.get(proof)
+        return found if isinstance(found, NotAuthenticatedError) else None
 
-    def known_holder_of(self, request: Request) -> str | None:
-        """Name who sends a request; None for a secret that was not seen before."""
-        digest = _digest(request)
-        return _unknown_reader(caller_address(request)) if digest is None else self._known.get(digest)
+    def count_strange(self) -> int:
+        """Return how many proofs wait for the next look at the database."""
+        return len(self._gathering.proofs)
 
-    def learn(self, request: Request, caller: Principal) -> None:
-        """Note whose token or session came with the request."""
-        digest = _digest(request)
-        if digest is None or caller.user_id is None:
-            return
-        if digest not in self._known and len(self._known) >= _MOST_KNOWN:
+    def _learn(self, found: _Found) -> None:
+        people = {_key(proof): _person(user_id) for proof, user_id in found.items() if isinstance(user_id, int)}
+        if len(self._known) + len(people) > _MOST_KNOWN:
             self._known.clear()
-        self._known[digest] = holder(caller)
+        self._known.update(people)
 
 
-def holder(caller: Principal) -> str:
+def holder(caller: Principal) -> Holder:
     """Name the person, or the network of one who reads unknown."""
-    return _unknown_reader(caller.address) if caller.user_id is None else f"user {caller.user_id}"
+    return _unknown_reader(caller.address) if caller.user_id is None else _person(caller.user_id)
 
 
-def _newcomer(request: Request) -> str:
-    number = (_digest(request) or b"\0")[0] % _NEWCOMERS_AT_ONCE
-    return f"newcomer {number} of {network_of(caller_address(request))}"
+def _person(user_id: int) -> Holder:
+    return Holder(f"user {user_id}")
 
 
-def _unknown_reader(address: str | None) -> str:
-    """Name the network of one who reads unknown."""
-    return f"unknown reader of {network_of(address)}"
+def _unknown_reader(address: str | None) -> Holder:
+    return Holder(f"unknown reader of {network_of(address)}", is_known=False)
 
 
-def _digest(request: Request) -> bytes | None:
-    secret = request.headers.get("authorization") or read_cookie(request)
-    return None if secret is None else sha256(secret.encode()).digest()
+def _key(proof: Proof) -> bytes:
+    return sha256(f"{proof.is_token} {proof.secret}".encode()).digest()
+
+
+def _look(state: State, proofs: set[Proof]) -> _Found:
+    database: Database = state.database.beats
+    now = state.clock()
+    try:
+        with database.transaction() as session:
+            return authentication.owners_of(session, proofs, now, idle_since=now - state.session_terms.idle)
+    except SQLAlchemyError as error:
+        _log.debug("introduction_left_to_the_request", error=str(error))
+        return {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Row, delete, exists, or_, select, text, update
+from sqlalchemy import ColumnElement, Row, and_, delete, exists, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import (
@@ -18,7 +18,7 @@ from iotide_server.accounts.models import (
     User,
     UserSession,
 )
-from iotide_server.kit.db import any_of
+from iotide_server.kit.db import any_of, any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 
 
@@ -61,13 +61,23 @@ def live_api_token(session: Session, secret_sha256: str, now: datetime) -> Row[A
     return session.execute(
         select(ApiToken, User)
         .join(User, User.id == ApiToken.user_id)
-        .where(
-            ApiToken.secret_sha256 == secret_sha256,
-            ApiToken.revoked_at.is_(None),
-            or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now),
-            User.disabled_at.is_(None),
-        )
+        .where(ApiToken.secret_sha256 == secret_sha256, _is_live(now))
     ).one_or_none()
+
+
+def users_of_tokens(session: Session, secrets_sha256: Collection[str], now: datetime) -> dict[str, int]:
+    """Return the ids of the users of those of these tokens that are live, by digest; see `live_api_token`."""
+    live = select(ApiToken.secret_sha256, ApiToken.user_id).join(User, User.id == ApiToken.user_id)
+    found = session.execute(live.where(ApiToken.secret_sha256 == any_text_of(secrets_sha256), _is_live(now)))
+    return dict(found.all())
+
+
+def _is_live(now: datetime) -> ColumnElement[bool]:
+    return and_(
+        ApiToken.revoked_at.is_(None),
+        or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now),
+        User.disabled_at.is_(None),
+    )
 
 
 def touch_token(session: Session, token_id: int, address: str | None, now: datetime) -> None:

@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, ClassVar, Final, NamedTuple
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
 from sqlalchemy.orm import Session
 from starlette.requests import HTTPConnection
 
 from iotide_server.accounts import authentication, repository
+from iotide_server.accounts.authentication import Proof
 from iotide_server.accounts.browser_cookies import (
     SESSION_COOKIE,
     caller_address,
@@ -70,18 +72,46 @@ class Knock(NamedTuple):
     bearer: HTTPAuthorizationCredentials | None
 
 
-def _caller(request: Request, session: Tx, now: Now, bearer: Bearer, cookie: _Cookie) -> Principal:
-    caller = _identified(request, session, now, bearer, cookie)
-    request.app.state.page_holders.learn(request, caller)
-    return caller
+def proof_of(request: HTTPConnection) -> Proof | None:
+    """Return by what the request proves who calls: an API token, or else the secret of a session.
+
+    Any other scheme is no proof here, for example the Basic password that a proxy asks for and passes on.
+    """
+    scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
+    if scheme.lower() == "bearer" and token:
+        return Proof(token, is_token=True)
+    cookie = read_cookie(request)
+    return None if cookie is None else Proof(cookie, is_token=False)
 
 
-def _identified(request: Request, session: Tx, now: Now, bearer: Bearer, cookie: _Cookie) -> Principal:
-    if bearer is not None:
-        return authentication.by_api_token(session, bearer.credentials, caller_address(request), now)
-    if cookie is not None:
+async def introduce(request: Request) -> None:
+    """Refuse whoever is nobody before the request waits for what known people need.
+
+    Raises:
+        NotAuthenticatedError: the proof opens nothing, or there is none, and not everybody may read this.
+    """
+    proof = proof_of(request)
+    if proof is None:
+        refusal: NotAuthenticatedError | None = authentication.no_credentials()
+    else:
+        refusal = await request.app.state.page_holders.introduce(request.app.state, proof)
+    is_open = (proof is None or not proof.is_token) and _is_open_for_reading(request)
+    if refusal is not None and not is_open:
+        raise refusal
+
+
+Introduced = Annotated[None, Depends(introduce)]
+
+
+def _caller(
+    request: Request, _introduced: Introduced, session: Tx, now: Now, _bearer: Bearer, _cookie: _Cookie
+) -> Principal:
+    proof = proof_of(request)  # as `_bearer` and `_cookie`, which are here for the API's description
+    if proof is not None and proof.is_token:
+        return authentication.by_api_token(session, proof.secret, caller_address(request), now)
+    if proof is not None:
         try:
-            principal = _by_cookie(request, session, cookie, now)
+            principal = _by_cookie(request, session, proof.secret, now)
         except NotAuthenticatedError:
             reader = _public_reader(request, session)
             if reader is None:
@@ -100,14 +130,14 @@ def _knocking(knock: Knock) -> Principal:
 
     A note would wait for another request of the same session or token that notes the same.
     """
-    request, session, now, bearer = knock
-    if bearer is not None:
-        return authentication.by_api_token(session, bearer.credentials, caller_address(request), now, is_noted=False)
-    cookie = read_cookie(request)
-    if cookie is None:
+    request, session, now, _ = knock
+    proof = proof_of(request)
+    if proof is None:
         raise authentication.no_credentials()
+    if proof.is_token:
+        return authentication.by_api_token(session, proof.secret, caller_address(request), now, is_noted=False)
     terms = request.app.state.session_terms
-    principal = authentication.by_unchanged_cookie(session, cookie, caller_address(request), now, terms)
+    principal = authentication.by_unchanged_cookie(session, proof.secret, caller_address(request), now, terms)
     _require_csrf_header(request)
     return principal
 
@@ -127,9 +157,13 @@ def _by_cookie(request: Request, session: Session, cookie: str, now: datetime) -
     return found.principal
 
 
-def _public_reader(request: Request, session: Session) -> Principal | None:
+def _is_open_for_reading(request: Request) -> bool:
     is_open = request.app.state.public_read and request.method in _SAFE_METHODS
-    if not is_open or _ASKS_FOR_PEOPLE & request.query_params.keys():
+    return bool(is_open and not _ASKS_FOR_PEOPLE & request.query_params.keys())
+
+
+def _public_reader(request: Request, session: Session) -> Principal | None:
+    if not _is_open_for_reading(request):
         return None
     return public_reader(caller_address(request), repository.published_clusters(session))
 
@@ -145,7 +179,13 @@ def _require_somebody(caller: Principal) -> Principal:
 
 
 class Rule:
-    """Base of all rules."""
+    """Base of all rules.
+
+    Attributes:
+        is_for_people: callers prove themselves by an API token or a session.
+    """
+
+    is_for_people: ClassVar[bool] = True
 
     def knock(self, knock: Knock) -> Principal:
         """Return the caller, or raise what the rule raises; by headers alone, before a body is read."""

@@ -1,12 +1,13 @@
 """SQL of browsers' sessions and of refused attempts."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Row, and_, delete, exists, or_, select, text, update
+from sqlalchemy import ColumnElement, Row, and_, case, delete, exists, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import FailedAttempt, User, UserSession
+from iotide_server.kit.db import any_text_of
 
 
 def live_session(
@@ -16,13 +17,19 @@ def live_session(
     return session.execute(
         select(UserSession, User)
         .join(User, User.id == UserSession.user_id)
-        .where(
-            _opened_by(given_sha256, now),
-            UserSession.expires_at > now,
-            UserSession.last_seen_at > idle_since,
-            User.disabled_at.is_(None),
-        )
+        .where(_opened_by(given_sha256, now), _is_live(now, idle_since))
     ).one_or_none()
+
+
+def users_of_sessions(
+    session: Session, given_sha256: Collection[str], now: datetime, *, idle_since: datetime
+) -> dict[str, int]:
+    """Return the ids of the users whose sessions these secrets open, by digest; see `live_session`."""
+    former = case((UserSession.former_until > now, UserSession.former_sha256))
+    opened = select(UserSession.user_id, UserSession.secret_sha256, UserSession.next_sha256, former)
+    opened = opened.join(User, User.id == UserSession.user_id)
+    rows = session.execute(opened.where(_opened_by(any_text_of(given_sha256), now), _is_live(now, idle_since)))
+    return {secret: user_id for user_id, *secrets in rows for secret in secrets if secret in given_sha256}
 
 
 def take_next_secret(session: Session, row: UserSession, now: datetime, *, former_until: datetime) -> None:
@@ -164,7 +171,11 @@ def _latest(session: Session, since: datetime, limit: int, *which: ColumnElement
     return session.scalars(statement.order_by(FailedAttempt.at.desc()).limit(limit)).all()
 
 
-def _opened_by(given_sha256: str, now: datetime) -> ColumnElement[bool]:
+def _is_live(now: datetime, idle_since: datetime) -> ColumnElement[bool]:
+    return and_(UserSession.expires_at > now, UserSession.last_seen_at > idle_since, User.disabled_at.is_(None))
+
+
+def _opened_by(given_sha256: str | ColumnElement[str], now: datetime) -> ColumnElement[bool]:
     return or_(
         UserSession.secret_sha256 == given_sha256,
         UserSession.next_sha256 == given_sha256,

@@ -26,8 +26,9 @@ from iotide_server.accounts.session_schemas import (
     SignInWays,
 )
 from iotide_server.accounts.sessions import SignedIn, Visitor
+from iotide_server.kit.db import Database
 from iotide_server.kit.errors import NotAuthenticatedError
-from iotide_server.kit.web import Id, Now, Tx, errors, refusal, transaction
+from iotide_server.kit.web import Id, Now, Tx, errors, refusal, transaction, turn
 
 router = APIRouter(tags=["sessions"], route_class=KnownCallerRoute)
 
@@ -43,8 +44,10 @@ def visitor_of(request: Request) -> Visitor:
     return Visitor(caller_browser(request), terms_of_sessions(request), read_cookie(request))
 
 
-HashingTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=HASHES_AT_ONCE)]
-"""The transaction of a request that hashes a password; more than a few at once wait for their turn outside of it."""
+LinkTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=1)]
+"""The transaction of a sign-in by link, which anybody may try: one at a time, and in no place of pages."""
+ONE_HASH = Depends(turn, scope="function", max_concurrency=HASHES_AT_ONCE)
+"""Of a route that hashes a password."""
 Terms = Annotated[SessionTerms, Depends(terms_of_sessions)]
 AskedBy = Annotated[Visitor, Depends(visitor_of)]
 
@@ -60,18 +63,26 @@ def get_sign_in_ways(_: Anyone, request: Request) -> SignInWays:
 
 @router.post("/session/link", summary="Sign in by link", response_model=SessionState, responses=errors(401, 429))
 def sign_in_by_link(
-    _: Anyone, session: Tx, now: Now, request: Request, visitor: AskedBy, body: LinkInput
+    _: Anyone, session: LinkTx, now: Now, request: Request, visitor: AskedBy, body: LinkInput
 ) -> SessionState | JSONResponse:
     """Spend a one-time link; the answer sets the session cookie."""
     return _answer(request, sessions.sign_in_by_link(session, body.token, visitor, now))
 
 
-@router.post("/session", summary="Sign in", response_model=SessionState, responses=errors(401, 429))
+@router.post(
+    "/session",
+    summary="Sign in",
+    response_model=SessionState,
+    dependencies=[ONE_HASH],
+    responses=errors(401, 429),
+)
 def sign_in(
-    _: Anyone, session: HashingTx, now: Now, request: Request, visitor: AskedBy, body: CredentialsInput
+    _: Anyone, now: Now, request: Request, visitor: AskedBy, body: CredentialsInput
 ) -> SessionState | JSONResponse:
     """By name and password; the answer sets the session cookie."""
-    return _answer(request, sessions.sign_in_by_password(session, body.name, body.password, visitor, now))
+    database: Database = request.app.state.database
+    outcome = sessions.sign_in_by_password(database.transaction, body.name, body.password, visitor, now)
+    return _answer(request, outcome)
 
 
 @router.get("/session", summary="Show who is calling")
@@ -93,7 +104,12 @@ def sign_out(principal: Person, session: Tx, now: Now, request: Request) -> Sign
 
 
 @router.put(
-    "/session/password", summary="Set a password", status_code=204, response_model=None, responses=errors(409, 429)
+    "/session/password",
+    summary="Set a password",
+    status_code=204,
+    response_model=None,
+    dependencies=[ONE_HASH],
+    responses=errors(409, 429),
 )
 def set_password(
     principal: Person, session: Tx, now: Now, request: Request, body: PasswordInput

@@ -1,5 +1,7 @@
 """How people sign in: by a one-time link or by name and password, and what their browser then holds."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -27,6 +29,7 @@ from iotide_server.kit.db import Json
 LINK_LIFETIME: Final = timedelta(days=1)
 FIRST_ADMIN: Final = "admin"
 BegunBy = Literal["link", "password", "provider"]
+Transaction = Callable[[], AbstractContextManager[Session]]
 _LONGEST_BROWSER: Final = 300
 _log = structlog.get_logger(__name__)
 
@@ -72,9 +75,12 @@ def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: dateti
 
 
 def sign_in_by_password(
-    session: Session, name: str, password: str, visitor: Visitor, now: datetime
+    transaction: Transaction, name: str, password: str, visitor: Visitor, now: datetime
 ) -> SignedIn | WrongCredentialsError:
     """Check name and password, in the same time and with the same answer whether or not there is such a user.
+
+    The password is hashed between two transactions, so that no connection waits for it. The attempt counts as failed
+    before, so that of many at once none passes uncounted.
 
     Returns:
         The session; or that they do not belong together: the failure is counted.
@@ -83,21 +89,30 @@ def sign_in_by_password(
         TooManyAttemptsError: too many failed for that name or from there; the password is not looked at.
     """
     attempt = Attempt(AttemptKind.PASSWORD, visitor.browser.address, name)
-    throttle.admit(session, attempt, now)
-    user = repository.user_by_name(session, name)
-    matches, renewed = passwords.matches(password, user.password_hash if user else None)
-    if user is None or user.disabled_at is not None or not matches:
-        note_failure(session, attempt, user, now)
-        return WrongCredentialsError()
-    if renewed is not None:
-        user.password_hash = renewed
-    throttle.forgive(session, attempt)
-    return begin(session, user, visitor, now, by="password")
+    with transaction() as session:
+        throttle.admit(session, attempt, now)
+        must_wait = throttle.note_failure(session, attempt, now)
+        found = repository.user_by_name(session, name)
+        user_id, stored = (None, None) if found is None else (found.id, found.password_hash)
+    matches, renewed = passwords.matches(password, stored)
+    with transaction() as session:
+        user = None if user_id is None else session.get(User, user_id)
+        is_current = user is not None and user.disabled_at is None and user.password_hash == stored
+        if user is None or not is_current or not matches:
+            _record_refusal(session, attempt, user, must_wait=must_wait)
+            return WrongCredentialsError()
+        if renewed is not None:
+            user.password_hash = renewed
+        throttle.forgive(session, attempt)
+        return begin(session, user, visitor, now, by="password")
 
 
 def note_failure(session: Session, attempt: Attempt, user: User | None, now: datetime) -> None:
     """Count a failure, and write it down; the name only where there is such a user, since it may be a password."""
-    must_wait = throttle.note_failure(session, attempt, now)
+    _record_refusal(session, attempt, user, must_wait=throttle.note_failure(session, attempt, now))
+
+
+def _record_refusal(session: Session, attempt: Attempt, user: User | None, *, must_wait: bool) -> None:
     principal = replace(ANONYMOUS, address=attempt.address)
     name = user.name if user else None
     after: Json = {"by": attempt.kind.value, "name": name, "must_wait": must_wait}

@@ -1,12 +1,13 @@
 """SQL of API tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import ApiToken, User
+from iotide_server.kit.db import any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice
 
 
@@ -26,10 +27,12 @@ def unrevoked(session: Session, user_id: int) -> Sequence[ApiToken]:
     return session.scalars(statement.order_by(ApiToken.id).with_for_update()).all()
 
 
-def expired_token(session: Session, secret_sha256: str, now: datetime) -> ApiToken | None:
-    """The token of that secret, where its time is over and it was not revoked."""
-    statement = select(ApiToken).where(ApiToken.secret_sha256 == secret_sha256, ApiToken.revoked_at.is_(None))
-    return session.scalar(statement.where(ApiToken.expires_at <= now))
+def expired_tokens(session: Session, secrets_sha256: Collection[str], now: datetime) -> dict[str, ApiToken]:
+    """Return the tokens of these secrets whose time is over and that were not revoked, by digest."""
+    statement = select(ApiToken).where(
+        ApiToken.secret_sha256 == any_text_of(secrets_sha256), ApiToken.revoked_at.is_(None), ApiToken.expires_at <= now
+    )
+    return {token.secret_sha256: token for token in session.scalars(statement)}
 
 
 def _unrevoked() -> Select[ApiToken, User]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 from fastapi import Depends, Request
 from fastapi.security.utils import get_authorization_scheme_param
@@ -19,6 +19,7 @@ from iotide_server.clusters.errors import NodePendingError, TooManyHellosError
 from iotide_server.clusters.identity_repository import KnownNode
 from iotide_server.clusters.models import Node, PendingNode
 from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
+from iotide_server.kit.one_each import Holder
 from iotide_server.kit.web import NodeTx, Now
 from iotide_wire.nodes import fingerprint
 
@@ -29,6 +30,8 @@ OLDEST_VERSION: Final = 1
 @dataclass(frozen=True)
 class IsNode(Rule):
     """A node's agent; the principal's id is the node's."""
+
+    is_for_people: ClassVar[bool] = False
 
     def knock(self, knock: Knock) -> Principal:
         """See Rule."""
@@ -118,9 +121,10 @@ def token_sha256_of(headers: Mapping[str, str]) -> str | None:
     return digest(token) if is_of_node else None
 
 
-def node_holder(request: Request) -> str | None:
+def node_holder(request: Request) -> Holder | None:
     """Name the node that sends a request by its token alone, before the database is asked; None where none came."""
-    return token_sha256_of(request.headers)
+    token_sha256 = token_sha256_of(request.headers)
+    return None if token_sha256 is None else Holder(token_sha256)
 
 
 def _token(bearer: Bearer) -> str:

@@ -1,9 +1,9 @@
-"""One request of each caller at a time in a process, so that nobody takes the places of all others."""
+"""One request of each caller at a time in a process, and one of all strangers, so that nobody takes all places."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from anyio import Semaphore
 from fastapi import Depends, Request
@@ -29,6 +29,18 @@ class TooManyAtOnceError(TooManyRequestsError):
         )
 
 
+class Holder(NamedTuple):
+    """Whose requests wait for one another.
+
+    Attributes:
+        name: nobody else has it.
+        is_known: a person or a node; of all others together one request is served at a time.
+    """
+
+    name: str
+    is_known: bool = True
+
+
 @dataclass(slots=True)
 class _Queue:
     turn: Semaphore = field(default_factory=lambda: Semaphore(1))
@@ -43,10 +55,11 @@ class OneEach:
         most_waiting: of one holder; further requests are refused.
     """
 
-    def __init__(self, holder_of: Callable[[Request], str | None], most_waiting: int = MOST_WAITING) -> None:
+    def __init__(self, holder_of: Callable[[Request], Holder | None], most_waiting: int = MOST_WAITING) -> None:
         self._holder_of = holder_of
         self._most_waiting = most_waiting
         self._queues: dict[str, _Queue] = {}
+        self._turn_of_strangers = Semaphore(1)
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[None]:
@@ -60,24 +73,25 @@ class OneEach:
         if holder is None:
             yield
             return
-        queue = self._queues.setdefault(holder, _Queue())
+        queue = self._queues.setdefault(holder.name, _Queue())
         if queue.count > self._most_waiting:
             raise TooManyAtOnceError(self._most_waiting)
         queue.count += 1
         try:
-            has_to_wait = queue.turn.value == 0
-            async with queue.turn:
+            strangers = None if holder.is_known else self._turn_of_strangers
+            has_to_wait = queue.turn.value == 0 or (strangers is not None and strangers.value == 0)
+            async with queue.turn, strangers or nullcontext():
                 if has_to_wait and await _is_gone(request):
                     raise HTTPException(400, "the client is gone")
                 yield
         finally:
             queue.count -= 1
             if queue.count == 0:
-                del self._queues[holder]
+                del self._queues[holder.name]
 
-    def count(self, holder: str) -> int:
+    def count(self, name: str) -> int:
         """Return how many requests of the holder are served or wait."""
-        queue = self._queues.get(holder)
+        queue = self._queues.get(name)
         return 0 if queue is None else queue.count
 
 

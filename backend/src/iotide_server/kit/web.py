@@ -161,11 +161,12 @@ connection, so that other nodes are served. One connection is left to people.
 """
 
 
-async def _turn() -> AsyncIterator[None]:
+async def turn() -> AsyncIterator[None]:
+    """Do nothing; as a dependency with `max_concurrency` it has requests wait without a thread or a connection."""
     yield
 
 
-ONE_AT_A_TIME = Depends(_turn, scope="function", max_concurrency=1)
+ONE_AT_A_TIME = Depends(turn, scope="function", max_concurrency=1)
 """Of a route: of the largest answers a process makes one at a time, as two would take twice the memory and as long."""
 
 

@@ -10,6 +10,7 @@ import structlog
 from pydantic import BaseModel, ConfigDict
 
 from iotide_server.kit.errors import IotideError
+from iotide_server.kit.one_each import Holder
 from iotide_server.live.service import CHANNEL
 
 MOST_STREAMS = 20
@@ -87,15 +88,15 @@ class Feed:
     def __init__(self, database_url: str) -> None:
         self._database_url = database_url
         self._subscriptions: set[Subscription] = set()
-        self._open_streams: Counter[str] = Counter()
+        self._open_streams: Counter[Holder] = Counter()
         self.is_listening = asyncio.Event()
 
-    def has_place(self, holder: str) -> bool:
+    def has_place(self, holder: Holder) -> bool:
         """Whether a person (or an address, of those who read unknown) may open one more stream."""
         return self._open_streams[holder] < MOST_STREAMS
 
     @contextmanager
-    def subscribe(self, holder: str) -> Iterator[Subscription]:
+    def subscribe(self, holder: Holder) -> Iterator[Subscription]:
         """News from now on, for this holder of a place."""
         subscription = Subscription()
         self._subscriptions.add(subscription)

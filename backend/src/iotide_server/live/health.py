@@ -4,10 +4,11 @@ from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
 from anyio import CapacityLimiter, Lock, to_thread
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from pydantic import Field
 from redis import Redis, RedisError
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from iotide_server.accounts.rules import Anyone
 from iotide_server.kit.clock import Clock
@@ -16,12 +17,14 @@ from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pulse import WORKER_LATE_AFTER, pulse_lateness
 from iotide_server.kit.schema import Standing, schema_state
 from iotide_server.kit.wake import is_scheduled
-from iotide_server.kit.web import Output, Tx, errors, storage_failed_lately
+from iotide_server.kit.web import Output, errors, storage_failed_lately, transaction
 
 router = APIRouter(tags=["health"])
 
 PartState = Literal["ok", "down", "full", "unknown"]
 _FRESH_FOR: Final = timedelta(seconds=1)
+_ReadyTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=1)]
+"""One at a time, and in no place of pages: readers without an account hold up nobody's supervisor."""
 _DISK_FULL: Final = "No space left on device"
 
 
@@ -118,7 +121,7 @@ async def get_alive(_: Anyone) -> Alive:
 
 
 @router.get("/ready", summary="Ask whether requests can be served", responses=errors(503))
-def get_ready(_: Anyone, session: Tx) -> Ready:
+def get_ready(_: Anyone, session: _ReadyTx) -> Ready:
     """Status 503 while the database does not answer, or has a schema that is older than this release.
 
     A newer one is taken: each release works on the schema of the next.

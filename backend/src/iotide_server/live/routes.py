@@ -16,6 +16,7 @@ from iotide_server.accounts.rules import Reader
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.meters import EVENT_STREAMS
+from iotide_server.kit.one_each import Holder
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.suggest import choose_from
 from iotide_server.kit.web import errors
@@ -77,7 +78,7 @@ async def _expect_place(principal: Reader, request: Request) -> None:
     _require_place(request, holder(principal))
 
 
-def _require_place(request: Request, whose: str) -> None:
+def _require_place(request: Request, whose: Holder) -> None:
     feed: Feed = request.app.state.feed
     if not feed.has_place(whose):
         raise TooManyStreamsError
@@ -120,7 +121,7 @@ async def stream_events(
 
 
 async def _written(
-    request: Request, whose: str, is_wanted: Callable[[News], bool], last_event_id: str
+    request: Request, whose: Holder, is_wanted: Callable[[News], bool], last_event_id: str
 ) -> AsyncIterator[bytes]:
     """The stream as it is sent."""
     feed: Feed = request.app.state.feed

@@ -1,6 +1,6 @@
 """Routes of channels and of what was sent through them."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated
 
 from anyio import CapacityLimiter, to_thread
@@ -9,7 +9,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from iotide_server.accounts.known_callers import KnownCallerRoute
-from iotide_server.accounts.rules import Admin, Operator
+from iotide_server.accounts.rules import Admin, Introduced, Operator
+from iotide_server.kit.one_each import OneEach
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.notifications import channels
@@ -86,7 +87,19 @@ class _SentThen(Response):
         await Response(outcome.model_dump_json(), media_type="application/json")(scope, receive, send)
 
 
-@router.post("/channels/{channel_id}/test", summary="Test a channel", response_model=TestOutcome, responses=errors(404))
+async def _one_test_each(request: Request, _: Introduced) -> AsyncIterator[None]:
+    one_each: OneEach = request.app.state.one_channel_test_each
+    async with one_each.turn(request):
+        yield
+
+
+@router.post(
+    "/channels/{channel_id}/test",
+    summary="Test a channel",
+    response_model=TestOutcome,
+    dependencies=[Depends(_one_test_each)],  # until the answer is sent
+    responses=errors(404),
+)
 def test_channel(principal: Admin, session: Tx, request: Request, channel_id: Id) -> Response:
     """Sends a message at once, quiet hours or not, and answers with what came of it; takes up to half a minute."""
     office: Office = request.app.state.office
