@@ -36,7 +36,7 @@ FIT = Measured(
         (replace(FIT, growth_mb=20.1), "memory grew by 20.1 MB"),
         (replace(FIT, online=1999), "1 of 2000 nodes are not online"),
         (replace(FIT, longest_silence_seconds=31.0), "a node was silent for 31 s"),
-        (replace(FIT, deaf_pages=1), "1 pages heard no news"),
+        (replace(FIT, deaf_pages=1), "1 pages got no update"),
         (replace(FIT, hostile=Hostile(1000, 1)), "1 requests failed under hostile traffic"),
         (replace(FIT, hostile=Hostile(1000, 0, {"beats": (20.0, 41.0)})), "p95 of beats is 41 ms under hostile"),
     ],

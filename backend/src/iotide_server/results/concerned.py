@@ -41,7 +41,7 @@ def concerns(flags: Sequence[Flag], numbers: Sequence[Number]) -> Iterator[Conce
             rejected[flag.code] |= by_this & undecided
             undecided &= ~by_this
     known: dict[tuple[str, ...], Concern] = {}
-    columns = [f"{bits:0{len(numbers)}b}"[::-1] for bits in (*concerned.values(), *rejected.values())]
+    columns = [f"{bits:b}".zfill(len(numbers))[::-1] for bits in (*concerned.values(), *rejected.values())]
     for says in zip(*columns, strict=True) if columns else [()] * len(numbers):
         if says not in known:
             codes = (code for code, bit in zip(concerned, says, strict=False) if bit == "1")
