@@ -97,15 +97,15 @@ _SERIES: Final = text(
         FROM measured WHERE is_quiet AND place <= :most
         GROUP BY cluster_id, workload, is_stale, CASE WHEN NOT is_stale THEN course END,
                  CASE WHEN is_stale THEN (schedule_id, usual_gap_seconds, date_trunc('day', last_at, 'UTC')) END
-    ), told AS (
+    ), shown AS (
         SELECT *, row_number() OVER (ORDER BY place, id DESC) AS turn
         FROM measured WHERE place <= :most AND (NOT is_quiet OR id IN (SELECT id FROM quiet))
     )
     SELECT id, cluster_id, workload, better, course, point_count, missing_points, drift, noise, is_suspect,
            is_stale, usual_gap_seconds, schedule_id, schedule_name, schedule_state, is_removed, is_made_up, is_late,
-           coalesce(quiet.alike, 1) AS alike, coalesce(quiet.last_at, told.last_at) AS last_at,
-           (SELECT max(place) FROM measured) > :most OR (SELECT count(*) FROM told) > :most_rows AS is_cut
-    FROM told LEFT JOIN quiet USING (id)
+           coalesce(quiet.alike, 1) AS alike, coalesce(quiet.last_at, shown.last_at) AS last_at,
+           (SELECT max(place) FROM measured) > :most OR (SELECT count(*) FROM shown) > :most_rows AS is_cut
+    FROM shown LEFT JOIN quiet USING (id)
     WHERE turn <= :most_rows
     """
 ).bindparams(*(bindparam(name, type_=ARRAY(BigInteger)) for name in ("visible", "late", "on_time")))

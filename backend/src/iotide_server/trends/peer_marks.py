@@ -94,10 +94,10 @@ def _mark_odd_runs(session: Session, campaign_id: int) -> _Marked:
         first_id = min(series.id for series in group.series.values())
         for level, distance, flag in _odd_runs(group, runs):
             flags[level.run_id].add(flag, distance, (first_id, _KINDS.index(group.kind), level.series_id))
-    told = {run_id: found.listed() for run_id, found in flags.items()}
-    changed = peer_repository.cells_with_other_flags(session, cell_ids, FlagCode.PEER_ODD, told)
+    listed = {run_id: found.listed() for run_id, found in flags.items()}
+    changed = peer_repository.cells_with_other_flags(session, cell_ids, FlagCode.PEER_ODD, listed)
     for cell_id in changed:
-        _mark(session, cell_id, told)
+        _mark(session, cell_id, listed)
     return _Marked(cell_ids, before, changed)
 
 
