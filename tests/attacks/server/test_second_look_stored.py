@@ -40,15 +40,20 @@ def measured(site: Site, count: int) -> None:
             recompute_points(session, cell_id)
 
 
-def test_the_series_of_one_cluster_take_no_other_off_the_board(
-    database: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def two_sites(database: Database, clock: MovedClock) -> tuple[Site, Site]:
+    """Return a site with one measured series, and another one without."""
     honest = Site(database, clock)
     measured(honest, 1)
     with database.transaction() as session:
         session.execute(text("UPDATE cluster SET name = 'honest'"))
         session.execute(text("UPDATE node SET token_sha256 = 't' || id, redis_password_sha256 = 'r' || id"))
-    taken_over = Site(database, clock)
+    return honest, Site(database, clock)
+
+
+def test_the_series_of_one_cluster_take_no_other_off_the_board(
+    database: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest, taken_over = two_sites(database, clock)
     monkeypatch.setattr(board, "MOST_SERIES", 5)
     measured(taken_over, 6)
     with database.transaction() as session:
@@ -60,12 +65,7 @@ def test_the_series_of_one_cluster_take_no_other_off_the_board(
 def test_the_board_of_all_clusters_has_a_bounded_number_of_rows_in_which_they_take_turns(
     database: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = Site(database, clock)
-    measured(honest, 1)
-    with database.transaction() as session:
-        session.execute(text("UPDATE cluster SET name = 'honest'"))
-        session.execute(text("UPDATE node SET token_sha256 = 't' || id, redis_password_sha256 = 'r' || id"))
-    taken_over = Site(database, clock)
+    honest, taken_over = two_sites(database, clock)
     measured(taken_over, 6)
     with database.transaction() as session:
         session.execute(text("UPDATE series SET workload = 'w' || id"))  # so that each has a row of its own

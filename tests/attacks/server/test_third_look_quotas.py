@@ -37,7 +37,7 @@ DAILY: Final = Quotas(
 
 @pytest.fixture
 def bounded(database: Database, clock: MovedClock) -> Database:
-    """The database under small quotas, with a cluster."""
+    """Return the database under small quotas of a day, with a cluster."""
     with database.transaction() as session:
         ReadyCluster(session, clock())
     return Database(database.engine, info={IN_SESSION: DAILY})

@@ -133,7 +133,7 @@ def test_a_stream_that_is_read_too_slowly_is_given_up_though_each_piece_is_read_
         with suppress(ConnectionResetError):
             while line.recv(1024**2):
                 assert time.monotonic() < deadline
-                time.sleep(0.002)
+                time.sleep(0.002)  # reads slowly, which is the attack
 
 
 def test_an_answer_that_nobody_reads_is_given_up_behind_tls_too(tmp_path: Path) -> None:

@@ -34,20 +34,20 @@ router = APIRouter(tags=["sessions"], route_class=KnownCallerRoute)
 
 
 def terms_of_sessions(request: Request) -> SessionTerms:
-    """How long sessions last here."""
+    """Return how long sessions last here."""
     terms: SessionTerms = request.app.state.session_terms
     return terms
 
 
 def visitor_of(request: Request) -> Visitor:
-    """Whose browser asks to be signed in."""
+    """Return whose browser asks to be signed in."""
     return Visitor(caller_browser(request), terms_of_sessions(request), read_cookie(request))
 
 
 LinkTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=1)]
 """The transaction of a sign-in by link, which anybody may try: one at a time, and in no place of pages."""
 ONE_HASH = Depends(turn, scope="function", max_concurrency=HASHES_AT_ONCE)
-"""Of a route that hashes a password."""
+"""Has a route that hashes a password wait for its turn."""
 Terms = Annotated[SessionTerms, Depends(terms_of_sessions)]
 AskedBy = Annotated[Visitor, Depends(visitor_of)]
 

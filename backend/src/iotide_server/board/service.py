@@ -35,7 +35,7 @@ from iotide_server.trends.words import gap_words, noise_words, stale_words
 MOST_SERIES: Final = 20_000
 """Counts for each cluster, so that the series of one take no other off the board."""
 MOST_ROWS: Final = 50_000
-"""Of all clusters together, where most series have a row of their own: what an answer of the API may take of memory."""
+"""Counts for all clusters together: it bounds the memory that an answer takes, since most series have their own row."""
 MOST_ATTENTION: Final = 100
 _SHOWN: Final = (
     *("kind", "cluster_id", "words", "remedy", "since"),

@@ -248,7 +248,7 @@ _TELL_OWN_PROBLEM: Final = text(
 
 
 class Told(NamedTuple):
-    """What a beat says of the node itself; None: its agent does not.
+    """Holds what a heartbeat says of the node itself; None: its agent does not.
 
     Attributes:
         curve_bytes: of its curves, counted to the node's day.

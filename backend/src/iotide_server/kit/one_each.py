@@ -1,4 +1,4 @@
-"""One request of each caller at a time in a process, and one of all strangers, so that nobody takes all places."""
+"""Serves one request of each caller at a time in a process, and one of all strangers: nobody takes all places."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext

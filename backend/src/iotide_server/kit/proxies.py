@@ -1,4 +1,4 @@
-"""Where requests come from: which reverse proxies are believed, and which addresses are one network."""
+"""Tells where requests come from: which reverse proxies are believed, and which addresses are one network."""
 
 from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final

@@ -1,4 +1,4 @@
-"""How much operators may keep in a cluster and add to it in a day: bounds that no token exceeds.
+"""Bounds how much operators keep in a cluster and add to it in a day, whatever token they have.
 
 Each is a setting (`IOTIDE_QUOTA_...`).
 """
@@ -69,7 +69,7 @@ DEFAULTS: Final = Quotas()
 
 
 class Kind(StrEnum):
-    """What people add to a cluster; each has a quota of a day."""
+    """Names what people add to a cluster; each has a quota of a day."""
 
     RUNS = "runs"
     SCHEDULES = "schedules"
@@ -78,7 +78,7 @@ class Kind(StrEnum):
 
 
 class AddedToday(Base):
-    """How many rows of a kind were added to a cluster, also those that were removed since.
+    """Counts the rows of a kind that were added to a cluster, also those that were removed since.
 
     Attributes:
         kind: a `Kind`, or FIRINGS.

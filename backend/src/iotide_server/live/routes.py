@@ -125,7 +125,7 @@ async def _written(
 ) -> AsyncIterator[bytes]:
     """The stream as it is sent."""
     feed: Feed = request.app.state.feed
-    if not feed.has_place(whose):  # of many that were let in at once, the last ones
+    if not feed.has_place(whose):  # others of the same holder came in between
         return
     with EVENT_STREAMS.track_inprogress(), feed.subscribe(whose) as subscription:
         # One by one, in no thread that the holders of connections need.
