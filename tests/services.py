@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from local_stack import free_port
 from opened import lend
 
 from iotide_server.embedded.postgres import PrivatePostgres, prepare_postgres
@@ -29,14 +29,6 @@ FORGETFUL = {
 """Settings of a PostgreSQL whose data nobody wants back after a power cut."""
 
 _POLL_SECONDS = 0.02
-
-
-def free_port() -> int:
-    """A loopback TCP port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 @contextmanager

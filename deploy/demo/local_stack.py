@@ -2,13 +2,14 @@
 
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -61,12 +62,15 @@ def wait_for(what: str, probe: Callable[[], T | None], *, seconds: float = 60.0,
     return value
 
 
-def free_port() -> int:
-    """A loopback port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def free_port(*, in_a_row: int = 1) -> int:
+    """Return a loopback TCP port that is free now, as are those after it that make a row of this many."""
+    while True:
+        # Below the ports that Linux gives to outgoing connections: one of them may take those at any moment.
+        port = 10_000 + secrets.randbelow(22_000)
+        with ExitStack() as probes, suppress(OSError):
+            for number in range(port, port + in_a_row):
+                probes.enter_context(socket.socket()).bind(("127.0.0.1", number))
+            return port
 
 
 @dataclass(frozen=True)

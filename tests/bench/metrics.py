@@ -9,8 +9,9 @@ from datetime import timedelta
 from statistics import median
 from typing import Final
 
+from local_stack import free_port
 from redis import Redis
-from services import FORGETFUL, free_port, running, temporary_state
+from services import FORGETFUL, running, temporary_state
 from sqlalchemy import text
 from sqlalchemy.engine import Engine
 

@@ -1,11 +1,10 @@
 """Brings docker-compose.yml up with no image present, uses it from inside and outside, breaks and restores it, ends it.
 
-Usage: python tests/compose/campaign.py, with tests on PYTHONPATH. Needs docker with compose; some minutes. Exit status
-0 when all was as promised, 1 when it was not, 2 when docker cannot be used.
+Usage: python tests/compose/campaign.py, with tests and deploy/demo on PYTHONPATH. Needs docker with compose; some
+minutes. Exit status 0 when all was as promised, 1 when it was not, 2 when docker cannot be used.
 """
 
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from compose.campaigns import INSIDE, WORKLOADS, Campaigns
 from compose.outside import NODE, outside_agent
 from compose.restoring import restore_twice
 from compose.stack import IMAGES, LOOPBACK, PROJECT, Api, Stack, docker, wait_for
+from local_stack import free_port
 
 WORKS_AGAIN_SECONDS: Final = 30.0
 """After Redis came back empty."""
@@ -124,7 +124,8 @@ def main() -> int:
         print("test-compose: no Docker engine answers; install docker with compose and start it", file=sys.stderr)
         return 2
     began_at = time.monotonic()
-    stack = Stack(*_free_ports())
+    port = free_port(in_a_row=2)
+    stack = Stack(port, port + 1)
     try:
         numbers = walk(stack)
     except (subprocess.CalledProcessError, SystemExit, OSError) as error:
@@ -137,13 +138,6 @@ def main() -> int:
     numbers |= {"left": len(left), "seconds": round(time.monotonic() - began_at)}
     print("test-compose:", " ".join(f"{name}={value}" for name, value in numbers.items()))
     return 1 if left else 0
-
-
-def _free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as other:
-        for probe in (one, other):
-            probe.bind((LOOPBACK, 0))
-        return one.getsockname()[1], other.getsockname()[1]
 
 
 if __name__ == "__main__":

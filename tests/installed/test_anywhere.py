@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from local_stack import free_port
 from opened import lend
-from services import free_port
 
 TOP: Final = Path(__file__).resolve().parents[2]
 README: Final = TOP / "README.md"

@@ -10,8 +10,8 @@ from typing import Final
 
 import pytest
 from backend.embedded.test_up import COMMAND, QUIET, children_of, up
+from local_stack import free_port
 from opened import opened_command
-from services import free_port
 
 from iotide_server.embedded.state import StateDirectory
 

@@ -13,11 +13,12 @@ import pytest
 from factories.clock import MovedClock
 from factories.site import Site
 from fastapi.testclient import TestClient
+from local_stack import free_port
 from made_mounts import FileSystem, made_mount, run_as_root
 from opened import lend
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from redis import Redis, RedisError
-from services import free_port, running
+from services import running
 from sqlalchemy import text
 
 from iotide_server.embedded.postgres import PrivatePostgres

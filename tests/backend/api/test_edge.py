@@ -13,8 +13,8 @@ from factories.people import Person
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from local_stack import free_port
 from pydantic import SecretStr
-from services import free_port
 from sqlalchemy import text
 from structlog.testing import capture_logs
 

@@ -10,8 +10,8 @@ from factories.clusters import make_cluster, make_node, node_token
 from factories.metrics import OPENMETRICS, Scraped
 from factories.people import Person
 from fastapi.testclient import TestClient
+from local_stack import free_port
 from prometheus_client import CollectorRegistry, Counter
-from services import free_port
 from structlog.testing import capture_logs
 
 from iotide_server.accounts.models import Role

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from local_stack import free_port
 from openid_provider import CLIENT_ID, CLIENT_SECRET, HERE, running_provider
 from pydantic import SecretStr
-from services import free_port
 
 from iotide_server.main import create_app
 from iotide_server.settings import Settings

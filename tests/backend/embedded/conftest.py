@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from local_stack import free_port
 from redis import Redis
-from services import free_port, running
+from services import running
 
 from iotide_server.embedded import postgres
 from iotide_server.embedded.acl import NodeAccess, node_username

@@ -2,7 +2,7 @@ import os
 import socket
 
 import pytest
-from services import free_port
+from local_stack import free_port
 
 from iotide_server.embedded.ports import check_port
 from iotide_server.embedded.problems import StartError

@@ -1,8 +1,9 @@
 from dataclasses import replace
 
 import pytest
+from local_stack import free_port
 from redis import Redis
-from services import free_port, running
+from services import running
 
 from iotide_server.embedded.problems import StartError
 from iotide_server.embedded.redis import PrivateRedis, prepare_redis

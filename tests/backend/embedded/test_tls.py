@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from local_stack import free_port
 from redis import ConnectionError as RedisConnectionError
 from redis.asyncio import Redis
-from services import free_port
 
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.embedded.relay import relay_command, serve

@@ -15,9 +15,10 @@ from typing import Any
 
 import httpx
 import pytest
+from local_stack import free_port
 from opened import opened_command
 from redis import Redis
-from services import free_port, temporary_state
+from services import temporary_state
 
 from iotide_server.commands.serving import usual_processes
 from iotide_server.embedded.postgres import PrivatePostgres
@@ -101,7 +102,7 @@ def serving(api_pid: int) -> set[int]:
 @contextmanager
 def up(*options: str) -> Iterator[Up]:
     with temporary_state() as state, closed_directory() as closed:
-        running = Up(state, closed, free_port(), list(options))
+        running = Up(state, closed, free_port(in_a_row=3), list(options))
         try:
             running.start()
             yield running

@@ -5,8 +5,8 @@ import pytest
 from factories.announced import NOW
 from factories.clusters import make_cluster
 from factories.people import person
+from local_stack import free_port
 from redis import Redis
-from services import free_port
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 

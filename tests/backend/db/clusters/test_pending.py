@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from factories.announced import NOW, hello
 from factories.clusters import make_cluster, make_node
+from local_stack import free_port
 from redis import Redis
-from services import free_port
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 

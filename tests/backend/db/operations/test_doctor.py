@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from factories.site import BrokerView, Site
+from local_stack import free_port
 from redis import Redis
-from services import free_port
 from sqlalchemy import text
 
 from iotide_server.embedded.redis import PrivateRedis

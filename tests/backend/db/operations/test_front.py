@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from services import free_port, temporary_state
+from local_stack import free_port
+from services import temporary_state
 
 from iotide_server.embedded.tls import Certificates, prepare_certificates
 from iotide_server.operations.doctor.machine import read_front

@@ -7,9 +7,9 @@ import pytest
 from factories.clock import MovedClock
 from factories.metrics import Scraped
 from factories.site import Site
+from local_stack import free_port
 from prometheus_client import generate_latest
 from redis import Redis
-from services import free_port
 from sqlalchemy import event, text
 from sqlalchemy.engine import Connection
 

@@ -2,8 +2,8 @@
 
 import pytest
 from factories.site import Site
+from local_stack import free_port
 from redis import Redis
-from services import free_port
 from sqlalchemy import select, text
 
 from iotide_server.accounts.models import AuditEntry, Role
