@@ -65,7 +65,8 @@ def _nginx(directory: Path, port: int, texts: dict[str, str]) -> list[str]:
     )
     (directory / "site.conf").write_text(site)
     (directory / "nginx.conf").write_text(
-        f"daemon off;\nuser root;\nworker_processes 1;\npid {directory}/pid;\nerror_log stderr;\nevents {{}}\n"
+        f"daemon off;\nuser root;\nworker_processes 1;\npid {directory}/pid;\nerror_log stderr;\n"
+        f"events {{ worker_connections 4096; }}\n"
         f"http {{\naccess_log off;\n{temporary}include {directory}/site.conf;\n}}\n"
     )
     command = ["nginx", "-p", str(directory), "-c", str(directory / "nginx.conf")]

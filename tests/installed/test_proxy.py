@@ -3,21 +3,25 @@
 import socket
 import ssl
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Semaphore, Thread
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from installed.front import Front, in_front
-from local_stack import LocalStack
+from local_stack import LocalStack, wait_for
 from rig import add_rig
+
+from iotide_server.kit.one_each import TooManyAtOnceError
+from iotide_server.kit.web import ErrorBody
 
 NEWS_SECONDS = 3.0
 MIB = 1024**2
+MOST_OF_AN_ADDRESS = 256
 
 
 @pytest.fixture(scope="module", params=["nginx", "caddy"])
@@ -72,13 +76,16 @@ def test_an_agent_runs_a_campaign_through_it(front: Front, stack: LocalStack, mo
 
 
 class _Upstream(BaseHTTPRequestHandler):
-    """Answers with much, and counts what came of a body."""
+    """Answers with much, notes that a body came, and holds lists of campaigns until the test ends them."""
 
     protocol_version = "HTTP/1.1"
     timeout = 2.0
 
     def do_GET(self) -> None:
-        size_bytes = 0 if self.path.endswith("/ready") else 16 * MIB
+        if self.path.endswith("/campaigns"):
+            _held.release()
+            _may_end.wait(60)
+        size_bytes = 16 * MIB if "/artefacts/" in self.path else 0
         self.send_response(200)
         self.send_header("Content-Length", str(size_bytes))
         self.end_headers()
@@ -97,19 +104,27 @@ class _Upstream(BaseHTTPRequestHandler):
 
 
 _held_back, _arrives = Event(), Event()
+_held, _may_end = Semaphore(0), Event()
 
 
-@pytest.mark.parametrize("kind", ["nginx", "caddy"])
-def test_neither_answers_that_nobody_reads_nor_bodies_of_slow_clients_wait_on_the_proxys_disk(
-    kind: str, tmp_path: Path
-) -> None:
-    _held_back.clear()
-    _arrives.clear()
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Upstream) as upstream, ExitStack() as opened:
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 2 * MOST_OF_AN_ADDRESS
+
+
+@pytest.fixture
+def upstream_port() -> Iterator[int]:
+    """Where a server of the test's own is, in the API's place."""
+    with _Server(("127.0.0.1", 0), _Upstream) as upstream:
         Thread(target=upstream.serve_forever, daemon=True).start()
-        opened.callback(upstream.shutdown)
-        front = opened.enter_context(in_front(kind, tmp_path, upstream.server_port))
-        trust = ssl.create_default_context(cafile=front.authority)
+        yield upstream.server_port
+        upstream.shutdown()
+
+
+@contextmanager
+def _asking(front: Front) -> Iterator[Callable[[str], ssl.SSLSocket]]:
+    """Open connections that each send the first lines of a request."""
+    trust = ssl.create_default_context(cafile=front.authority)
+    with ExitStack() as opened:
 
         def ask(head: str) -> ssl.SSLSocket:
             line = opened.enter_context(socket.create_connection(("localhost", urlsplit(front.url).port), timeout=20))
@@ -117,9 +132,38 @@ def test_neither_answers_that_nobody_reads_nor_bodies_of_slow_clients_wait_on_th
             inside.sendall(f"{head} HTTP/1.1\r\nHost: localhost\r\n".encode())
             return inside
 
+        yield ask
+
+
+@pytest.mark.parametrize("kind", ["nginx", "caddy"])
+def test_neither_answers_that_nobody_reads_nor_bodies_of_slow_clients_wait_on_the_proxys_disk(
+    kind: str, tmp_path: Path, upstream_port: int
+) -> None:
+    _held_back.clear()
+    _arrives.clear()
+    with in_front(kind, tmp_path, upstream_port) as front, _asking(front) as ask:
         ask("GET /api/v1/artefacts/1").sendall(b"\r\n")
         assert _held_back.wait(20), "the server waits for the reader, not the proxy"
         ask("PUT /api/v1/agent/orders/1/artefacts/out").sendall(
             b"Content-Length: %d\r\n\r\n" % (16 * MIB) + bytes(2 * MIB)
         )
         assert _arrives.wait(20), "the server gets a body while it arrives"
+
+
+def test_of_one_address_256_requests_are_under_way_and_more_are_refused_as_the_api_refuses_agents_aside(
+    tmp_path: Path, upstream_port: int
+) -> None:
+    _may_end.clear()
+    with in_front("nginx", tmp_path, upstream_port) as front, _asking(front) as ask, front.client() as client:
+        try:
+            for _ in range(MOST_OF_AN_ADDRESS):
+                ask("GET /api/v1/campaigns").sendall(b"\r\n")
+            assert all(_held.acquire(timeout=20) for _ in range(MOST_OF_AN_ADDRESS))
+            refused = client.get("/clusters")
+            assert client.get("/agent/ready").is_success
+        finally:
+            _may_end.set()
+        wait_for("a place", lambda: client.get("/clusters").is_success or None)
+    assert (refused.status_code, refused.headers.get("Retry-After")) == (httpx.codes.TOO_MANY_REQUESTS, "1")
+    assert refused.headers["Content-Type"] == "application/json"
+    assert ErrorBody.model_validate(refused.json(), strict=True).error.code == TooManyAtOnceError.code

@@ -253,28 +253,53 @@ def test_cells_follow_their_plug_in_before_the_catalogue_is_locked(engine: Engin
     upgrade(engine, revision_before("0053"))
     with engine.begin() as connection:
         connection.execute(text(TWO_CLUSTERS_WITH_ONE_PLUG_IN))
-    moved: list[tuple[str, int]] = []
-
-    @event.listens_for(engine, "after_cursor_execute")
-    def note(_connection: object, cursor: DBAPICursor, statement: str, *_: object) -> None:
-        moved.append((" ".join(statement.split()), cursor.rowcount))
-
-    upgrade(engine, "0053")
-    cells = [at for at, (statement, count) in enumerate(moved) if statement.startswith("UPDATE cell") and count]
-    locks = [at for at, (statement, _) in enumerate(moved) if statement.startswith("ALTER TABLE workload")]
+    upgraded = statements_of(engine, "0053")
+    cells = [at for at, (statement, count) in enumerate(upgraded) if statement.startswith("UPDATE cell") and count]
+    locks = [at for at, (statement, _) in enumerate(upgraded) if statement.startswith("ALTER TABLE workload")]
     assert cells
     assert max(cells) < min(locks)
 
 
-def test_points_beyond_any_measured_value_are_computed_again(engine: Engine) -> None:
+@pytest.fixture
+def with_points(engine: Engine) -> Engine:
+    """Prepare points of release 0.2, those of the first two cells beyond any measured value."""
     upgrade(engine, revision_before("0056"))
     with engine.begin() as connection:
         connection.execute(text(TWO_CLUSTERS_WITH_ONE_PLUG_IN))
         connection.execute(text(POINTS_OF_RELEASE_0_2))
-    upgrade(engine, "0056")
-    with engine.connect() as connection:
-        wanted = text("SELECT key - (SELECT min(id) FROM cell) FROM work WHERE kind = 'points' ORDER BY key")
-        assert connection.scalars(wanted).all() == [0, 1]
+    return engine
+
+
+def test_points_beyond_any_measured_value_are_searched_before_heartbeats_are_locked(with_points: Engine) -> None:
+    upgraded = statements_of(with_points, "0056")
+    [searched] = [at for at, (statement, count) in enumerate(upgraded) if " FROM point" in statement and count]
+    locks = [at for at, (statement, _) in enumerate(upgraded) if statement.startswith("ALTER TABLE node_beat")]
+    assert searched < min(locks)
+
+
+def test_points_beyond_any_measured_value_are_computed_again_once_the_release_before_is_gone(
+    with_points: Engine,
+) -> None:
+    """Until step 3 of an upgrade the worker of that release takes what is due, and would find the same points."""
+    upgrade(with_points, "0056")
+    with with_points.connect() as connection:
+        wanted = """
+            SELECT key - (SELECT min(id) FROM cell), due_at > now() + interval '23 hours', due_at <= now() + interval
+            '1 day' FROM work WHERE kind = 'points' ORDER BY key
+        """
+        assert [tuple(row) for row in connection.execute(text(wanted))] == [(0, True, True), (1, True, True)]
+
+
+def statements_of(engine: Engine, revision: str) -> list[tuple[str, int]]:
+    """Upgrade to a revision; return the statements of it in order, each with how many rows it wrote."""
+    noted: list[tuple[str, int]] = []
+
+    @event.listens_for(engine, "after_cursor_execute")
+    def note(_connection: object, cursor: DBAPICursor, statement: str, *_: object) -> None:
+        noted.append((" ".join(statement.split()), cursor.rowcount))
+
+    upgrade(engine, revision)
+    return noted
 
 
 def revision_before(revision: str) -> str:
