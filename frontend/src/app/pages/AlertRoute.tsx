@@ -1,4 +1,4 @@
-/** /alerts/ID: the alert with the trend of its series and the form to tell of an event. */
+/** /alerts/ID: the alert with the trend of its series and the form to add an event. */
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
@@ -7,8 +7,8 @@ import { LoadedPage } from "@/components/LoadedPage";
 import { AlertView } from "@/features/alerts/AlertView";
 import { alertQuery } from "@/features/alerts/queries";
 import { SeriesTrend } from "@/features/trends/SeriesTrend";
+import { AddEvent } from "./AddEvent";
 import { ClusterTitles } from "./ClusterTitles";
-import { TellEvent } from "./TellEvent";
 
 const route = getRouteApi("/shell/alerts/$alertId");
 
@@ -24,11 +24,11 @@ export default function AlertRoute() {
           return (
             <AlertView
               detail={detail}
-              renderTell={(onTold) => (
-                <TellEvent
+              renderAdd={(onAdded) => (
+                <AddEvent
                   chosen={{ nodes: series.node_names, targets: series.target_names }}
                   cluster={{ id: clusterId, name }}
-                  onTold={({ id }) => onTold(id)}
+                  onAdded={({ id }) => onAdded(id)}
                 />
               )}
               trend={

@@ -1,6 +1,8 @@
 /** /campaigns/new: gathers what the builder offers; ?from=ID starts from an earlier plan. */
 
 import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -36,14 +38,18 @@ export default function BuilderRoute() {
   const own = clusters.data?.filter((cluster) => cluster.origin !== "published") ?? [];
   const chosen = own.find(({ id }) => id === chosenId) ?? own[0];
   const plan = original.data?.plan ?? undefined;
+  if (original.schedule && original.data?.plan === null)
+    return <RemovedSchedule name={original.schedule.name} />;
   return (
     <Page
       actions={chosen && <DraftCluster clusters={own} current={chosen} draftKey={key} original={plan} />}
       title={scheduleId === undefined ? t`New campaign` : t`Schedule`}
       trail={
-        <TextLink to={scheduleId === undefined ? "/campaigns" : "/schedules"} underline="always">
-          {scheduleId === undefined ? t`Campaigns` : t`Schedules`}
-        </TextLink>
+        scheduleId === undefined ? (
+          <TextLink to="/campaigns" underline="always">{t`Campaigns`}</TextLink>
+        ) : (
+          <ToSchedules />
+        )
       }
     >
       <Loaded empty={<NoCluster />} isEmpty={() => own.length === 0} query={clusters}>
@@ -64,6 +70,23 @@ export default function BuilderRoute() {
           )
         }
       </Loaded>
+    </Page>
+  );
+}
+
+function ToSchedules() {
+  return <TextLink to="/schedules" underline="always">{t`Schedules`}</TextLink>;
+}
+
+/** Its campaigns lead here; the plan went with it, so there is nothing to change or save. */
+function RemovedSchedule({ name }: { name: string }) {
+  return (
+    <Page title={t`Schedule ${name}`} trail={<ToSchedules />}>
+      <Text>
+        <Trans>
+          This schedule was removed. Its <TextLink to="/campaigns">campaigns</TextLink> keep their plans.
+        </Trans>
+      </Text>
     </Page>
   );
 }

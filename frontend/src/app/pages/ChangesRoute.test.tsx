@@ -88,7 +88,7 @@ it("marks what is not confirmed, and says of a metric without a better way only 
   expect(table.getByText("lower")).toBeInTheDocument();
 });
 
-it("shows the newest five of the events near a change, and counts the others", async () => {
+it("shows the newest five of the events near a change, and leads to the trend with the earlier ones", async () => {
   const events = [1, 2, 3, 4, 5, 6, 7].map((id) => ({ ...EVENT, id, text: `switch ${id}` }));
   const change = { series: SERIES, change: CHANGE, events, events_more: 4 };
   server.use(http.get("*/api/v1/changes", () => listOf([change])));
@@ -97,7 +97,10 @@ it("shows the newest five of the events near a change, and counts the others", a
   expect(table.getAllByText(/^switch/).map((item) => item.textContent)).toEqual(
     [3, 4, 5, 6, 7].map((id) => expect.stringContaining(`switch ${id}`)),
   );
-  expect(table.getByText("and 6 earlier ones")).toBeInTheDocument();
+  const earlier = table.getByRole("link", { name: "6 earlier events" });
+  const trend = table.getByRole("link", { name: "dd: Throughput" });
+  expect(earlier).toHaveAttribute("href", trend.getAttribute("href"));
+  expect(earlier.compareDocumentPosition(table.getByText("switch 3"))).toBe(Node.DOCUMENT_POSITION_FOLLOWING);
 });
 
 it("adds an event with its time and place from the trend", async () => {
@@ -118,7 +121,7 @@ it("adds an event with its time and place from the trend", async () => {
   await user.type(screen.getByLabelText("When"), "2026-11-20T06:00");
   await user.click(screen.getByRole("combobox", { name: "Nodes" }));
   await user.click(await screen.findByRole("option", { name: "node-1" }));
-  await user.click(screen.getByRole("button", { name: "Tell" }));
+  await user.click(screen.getByRole("button", { name: "Add event" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).not.toBeInTheDocument());
   const at = new Date("2026-11-20T06:00").toISOString();
   expect(added).toEqual([

@@ -24,6 +24,16 @@ function node(orders: object[] = []) {
 
 beforeEach(() => server.use(...USUAL_ANSWERS));
 
+it("names each load of a stuck node once in its row", async () => {
+  const load = { since: "2026-11-21T10:00:00Z", run_id: null, targets: [] };
+  const stuck = [41, 42].map((pid) => ({ ...load, process: `dd (pid ${pid}) in state D` }));
+  server.use(http.get("*/api/v1/clusters/1/nodes", () => listOf([{ ...node(), state: "stuck", stuck }])));
+  openDashboard("/clusters/1");
+  const row = await screen.findByRole("row", { name: /node-1/ });
+  expect(row.textContent?.match(/cannot be killed/g)).toHaveLength(2);
+  expect(row).not.toHaveTextContent("idle");
+});
+
 it("keeps the join command when the first node has joined", async () => {
   const token = { command: "echo secret | iotide-agent enroll", expires_at: "2026-11-21T10:00:00Z" };
   server.use(http.post("*/api/v1/clusters/1/join-tokens", () => HttpResponse.json(token, { status: 201 })));

@@ -147,6 +147,16 @@ function answerBuilder(): unknown[] {
   return bodies;
 }
 
+it("says that a schedule was removed instead of an empty draft, and leads to campaigns and schedules", async () => {
+  answerBuilder();
+  server.use(http.get("*/api/v1/schedules/5", () => HttpResponse.json({ ...SCHEDULE, plan: null })));
+  openDashboard("/campaigns/new?schedule=5");
+  expect(await screen.findByText(/This schedule was removed\./)).toBeInTheDocument();
+  expect(screen.getByRole("link", { name: "campaigns" })).toHaveAttribute("href", "/campaigns");
+  expect(screen.queryByRole("textbox", { name: "Campaign name" })).not.toBeInTheDocument();
+  expect(screen.queryByRole("button", { name: "Save schedule" })).not.toBeInTheDocument();
+});
+
 it("opens a schedule in the builder with its next firings, and saves it in its place", async () => {
   const bodies = answerBuilder();
   const { user, router } = openDashboard("/campaigns/new?schedule=5");

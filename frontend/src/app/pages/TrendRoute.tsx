@@ -15,8 +15,8 @@ import { TrendSection } from "@/features/trends/TrendSection";
 import { workloadsQuery } from "@/features/workloads/queries";
 import { MAX_TRACES } from "@/plots/figure";
 import { preparePlots } from "@/plots/Plot";
+import { AddEvent } from "./AddEvent";
 import { ClusterPage } from "./ClusterPage";
-import { TellEvent } from "./TellEvent";
 
 const NO_SERIES: readonly number[] = [];
 const NO_NAMES: ReadonlyMap<number, string> = new Map();
@@ -32,7 +32,7 @@ export default function TrendRoute() {
   useEffect(preparePlots, []);
   return (
     <ClusterPage
-      actions={(cluster) => <TellEvent cluster={cluster} />}
+      actions={(cluster) => <AddEvent cluster={cluster} />}
       clusterId={clusterId}
       onChoose={(chosen) => void navigate({ params: { clusterId: chosen }, search: {} })}
       title={(name) => t`Trend of ${name}`}

@@ -1,4 +1,4 @@
-/** What happened to a node or a target: only what differed, when, and who saw or told it; the newest noted first. */
+/** Lists what happened to a node or a target: only what differed, when, and the source; newest first. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";

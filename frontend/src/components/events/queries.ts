@@ -29,7 +29,7 @@ function refetch(client: QueryClient): Promise<void> {
   return client.invalidateQueries({ queryKey: ["series"] });
 }
 
-export const tellEvent = mutationOptions({
+export const addEvent = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: (body: EventInput) => answer(api.POST("/api/v1/trend-events", { body })),
   onSuccess: (_event, _body, _result, { client }) => refetch(client),

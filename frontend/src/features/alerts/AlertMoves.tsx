@@ -17,8 +17,8 @@ const LONGEST_COMMENT = 2000;
 
 interface AlertMovesProps {
   readonly alert: Alert;
-  /** A button by which an event is told that is not there yet. */
-  readonly renderTell: (onTold: (eventId: number) => void) => ReactNode;
+  /** Adds an event that is not in the list yet. */
+  readonly renderAdd: (onAdded: (eventId: number) => void) => ReactNode;
 }
 
 interface Entered {
@@ -28,7 +28,7 @@ interface Entered {
   readonly eventId: number | undefined;
 }
 
-export function AlertMoves({ alert, renderTell }: AlertMovesProps) {
+export function AlertMoves({ alert, renderAdd }: AlertMovesProps) {
   const act = useMutation(actOnAlert);
   const [entered, setEntered] = useState<Entered>({
     comment: "",
@@ -45,7 +45,7 @@ export function AlertMoves({ alert, renderTell }: AlertMovesProps) {
   return (
     <Section description={t`Each is noted with your name.`} title={t`What to do`}>
       <Stack gap="sm">
-        <Inputs alert={alert} entered={entered} onChange={change} renderTell={renderTell} />
+        <Inputs alert={alert} entered={entered} onChange={change} renderAdd={renderAdd} />
         {act.error && <ErrorNotice error={act.error} />}
         {alert.moves.map((name) => (
           <Group gap="sm" key={name} wrap="nowrap">
@@ -88,7 +88,7 @@ interface InputsProps extends AlertMovesProps {
   readonly onChange: (part: Partial<Entered>) => void;
 }
 
-function Inputs({ alert, entered, onChange, renderTell }: InputsProps) {
+function Inputs({ alert, entered, onChange, renderAdd }: InputsProps) {
   const { moves } = alert;
   return (
     <>
@@ -118,14 +118,14 @@ function Inputs({ alert, entered, onChange, renderTell }: InputsProps) {
       {moves.includes("expect") && (
         <Group align="flex-end">
           <EventSelect alert={alert} entered={entered} onChange={onChange} />
-          {renderTell((eventId) => onChange({ eventId }))}
+          {renderAdd((eventId) => onChange({ eventId }))}
         </Group>
       )}
     </>
   );
 }
 
-function EventSelect({ alert, entered, onChange }: Omit<InputsProps, "renderTell">) {
+function EventSelect({ alert, entered, onChange }: Omit<InputsProps, "renderAdd">) {
   const { data: events = [] } = useQuery(eventsQuery({ cluster_id: alert.cluster_id }));
   const far = ({ at }: { at: string }) => Math.abs(Date.parse(at) - Date.parse(alert.at));
   const nearestFirst = events.toSorted((a, b) => far(a) - far(b));
@@ -139,7 +139,7 @@ function EventSelect({ alert, entered, onChange }: Omit<InputsProps, "renderTell
       flex={1}
       label={t`Event that explains it`}
       miw={220}
-      nothingFoundMessage={t`No such event is known: tell of it.`}
+      nothingFoundMessage={t`No event matches. Add one.`}
       onChange={(chosen) => onChange({ eventId: chosen === null ? undefined : Number(chosen) })}
       placeholder={t`The nearest stands first`}
       searchable

@@ -19,10 +19,10 @@ import { deedWords } from "./words";
 interface AlertViewProps {
   readonly detail: AlertDetail;
   readonly trend: ReactNode;
-  readonly renderTell: (onTold: (eventId: number) => void) => ReactNode;
+  readonly renderAdd: (onAdded: (eventId: number) => void) => ReactNode;
 }
 
-export function AlertView({ detail: { alert, actions, group }, trend, renderTell }: AlertViewProps) {
+export function AlertView({ detail: { alert, actions, group }, trend, renderAdd }: AlertViewProps) {
   return (
     <Page
       title={t`Alert ${alert.id}`}
@@ -47,7 +47,7 @@ export function AlertView({ detail: { alert, actions, group }, trend, renderTell
       >
         {trend}
       </Section>
-      <AlertMoves alert={alert} key={alert.state} renderTell={renderTell} />
+      <AlertMoves alert={alert} key={alert.state} renderAdd={renderAdd} />
       {group.length > 0 && (
         <Section
           description={t`Changes of this cluster within two runs; one message tells of all.`}

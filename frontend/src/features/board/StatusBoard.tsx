@@ -105,7 +105,8 @@ function Legend() {
           noise. The period decides which series are listed and which recoveries are reported, never a state:
           stale series are always listed. A cell has the gravest state among its series. A baseline needs
           fourteen points; a usual gap needs points on four days. Metrics without a better direction, such as
-          CPU use, are left out, and so is what was retired.
+          CPU use, are left out, and so is what was retired. A node that is drained or passed over also counts
+          as online, stuck, silent or never seen. A stuck node that falls silent counts as silent.
         </Trans>
       </Text>
     </details>

@@ -56,10 +56,10 @@ function NodeRow({ node }: { node: NodeLine }) {
             {node.problem}
           </Text>
         )}
-        {node.stuck.map(({ process }) => (
+        {node.stuck.map(({ process, run_id }) => (
           <Text
             c="var(--mantine-color-error)"
-            key={process}
+            key={`${run_id} ${process}`}
             maw={280}
             mt={2}
             size="xs"
@@ -73,7 +73,7 @@ function NodeRow({ node }: { node: NodeLine }) {
         <When at={node.last_seen_at} />
       </td>
       <td style={{ minWidth: 200 }}>
-        <NodeActivity idle={node.stuck.length > 0 ? t`a load that cannot be killed` : t`idle`} node={node} />
+        <NodeActivity idle={node.stuck.length > 0 ? "" : t`idle`} node={node} />
       </td>
       <td>
         <AgentVersion standing={node.agent_standing} version={node.agent_version} />

@@ -10,6 +10,7 @@ import { DirectionBadge } from "@/components/DirectionBadge";
 import { IntervalMark } from "@/components/IntervalMark";
 import { type Interval, reachOf } from "@/components/interval";
 import { Loaded } from "@/components/Loaded";
+import { TextLink } from "@/components/links";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
@@ -137,11 +138,8 @@ function shiftOf({ shift_ratio: shift }: NamedChange["change"]): Interval | null
   return shift === null ? null : { ratio: 1 + shift, low: null, high: null };
 }
 
-function ChangeRow({
-  found: { series, change, events, events_more: more },
-  clusterName,
-  reach,
-}: ChangeRowProps) {
+function ChangeRow({ found, clusterName, reach }: ChangeRowProps) {
+  const { series, change } = found;
   const shift = shiftOf(change);
   return (
     <tr>
@@ -180,7 +178,7 @@ function ChangeRow({
         <Datum value={change.p_value}>{formatP(change.p_value)}</Datum>
       </td>
       <td className="iotide-wrap">
-        <Events events={events} more={more} />
+        <Events found={found} />
       </td>
     </tr>
   );
@@ -193,11 +191,26 @@ function Unconfirmed() {
 /** The row of a change stays one row to read; the trend has the others. */
 const SHOWN_EVENTS = 5;
 
-function Events({ events, more }: { events: NamedChange["events"]; more: number }) {
+function Events({ found: { series, change, events, events_more: more } }: { found: NamedChange }) {
   if (events.length === 0) return <Text c="dimmed">{t`none known`}</Text>;
   const earlier = more + Math.max(0, events.length - SHOWN_EVENTS);
   return (
     <>
+      {earlier > 0 && (
+        <TextLink
+          params={{ clusterId: series.cluster_id }}
+          search={{
+            workload: series.workload,
+            metric: series.metric,
+            series: [series.id],
+            cell: change.cell_id,
+          }}
+          size="xs"
+          to="/clusters/$clusterId/trend"
+        >
+          {t`${earlier} earlier events`}
+        </TextLink>
+      )}
       {events.slice(-SHOWN_EVENTS).map(({ id, at, text, told_by }) => (
         <div key={id}>
           {text}
@@ -208,7 +221,6 @@ function Events({ events, more }: { events: NamedChange["events"]; more: number 
           </Text>
         </div>
       ))}
-      {earlier > 0 && <Text c="dimmed" size="xs">{t`and ${earlier} earlier ones`}</Text>}
     </>
   );
 }

@@ -31,7 +31,7 @@ export function EventsSection({ lines, analyses, chosenId, pointedAtId, onChoose
       title={t`Events`}
     >
       <ScrollTable
-        head={[t`When`, t`What`, t`Told by`, t`Series`, t`Effect`, "p", ""]}
+        head={[t`When`, t`What`, t`Source`, t`Series`, t`Effect`, "p", ""]}
         label={t`Events`}
         maxHeight={440}
       >

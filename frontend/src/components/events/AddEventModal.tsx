@@ -1,4 +1,4 @@
-/** The one form by which a person tells of an event: what changed, when, and where. */
+/** Adds an event by a form: what changed, when, and where. */
 
 import { t } from "@lingui/core/macro";
 import { Button, Group, MultiSelect, Stack, Textarea, TextInput } from "@mantine/core";
@@ -8,7 +8,7 @@ import type { TrendEvent } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { fromLocalTime, shownTimeZone } from "@/lib/time";
 import { Dialog } from "../Dialog";
-import { tellEvent } from "./queries";
+import { addEvent } from "./queries";
 
 const LONGEST_TEXT = 500;
 
@@ -19,25 +19,25 @@ export interface EventPlace {
   readonly targets: readonly string[];
 }
 
-interface TellEventModalProps {
+interface AddEventModalProps {
   readonly place: EventPlace;
   /** Of the place, what stands in the form at first. */
   readonly chosen?: { readonly nodes: readonly string[]; readonly targets: readonly string[] };
   readonly onClose: () => void;
-  readonly onTold?: (event: TrendEvent) => void;
+  readonly onAdded?: (event: TrendEvent) => void;
 }
 
-export default function TellEventModal({ place, chosen, onClose, onTold }: TellEventModalProps) {
-  const tell = useMutation(tellEvent);
+export default function AddEventModal({ place, chosen, onClose, onAdded }: AddEventModalProps) {
+  const adding = useMutation(addEvent);
   const [nodes, setNodes] = useState([...(chosen?.nodes ?? [])]);
   const [targets, setTargets] = useState([...(chosen?.targets ?? [])]);
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    tell.mutate(
+    adding.mutate(
       { ...readEntered(event.currentTarget), cluster: place.cluster, nodes, targets },
       {
-        onSuccess: (told) => {
-          onTold?.(told);
+        onSuccess: (added) => {
+          onAdded?.(added);
           onClose();
         },
       },
@@ -65,10 +65,10 @@ export default function TellEventModal({ place, chosen, onClose, onTold }: TellE
           />
           <Places chosen={nodes} data={place.nodes} kind="nodes" onChange={setNodes} />
           <Places chosen={targets} data={place.targets} kind="targets" onChange={setTargets} />
-          {tell.error && <ErrorNotice error={tell.error} />}
+          {adding.error && <ErrorNotice error={adding.error} />}
           <Group justify="flex-end">
             <Button onClick={onClose} variant="default">{t`Cancel`}</Button>
-            <Button loading={tell.isPending} type="submit">{t`Tell`}</Button>
+            <Button loading={adding.isPending} type="submit">{t`Add event`}</Button>
           </Group>
         </Stack>
       </form>

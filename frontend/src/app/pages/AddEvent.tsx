@@ -1,4 +1,4 @@
-/** Lets an operator tell of an event, with the nodes and targets of its cluster to choose from. */
+/** Lets an operator add an event, with the nodes and targets of its cluster to choose from. */
 
 import { t } from "@lingui/core/macro";
 import { Button } from "@mantine/core";
@@ -9,26 +9,26 @@ import { useMay } from "@/components/session";
 import { nodeLinesQuery } from "@/features/clusters/queries";
 import { targetsQuery } from "@/features/targets/queries";
 
-const TellEventModal = lazy(() => import("@/components/events/TellEventModal"));
+const AddEventModal = lazy(() => import("@/components/events/AddEventModal"));
 
-interface TellEventProps {
+interface AddEventProps {
   readonly cluster: Pick<Cluster, "id" | "name">;
   readonly chosen?: { readonly nodes: readonly string[]; readonly targets: readonly string[] };
-  readonly onTold?: (event: TrendEvent) => void;
+  readonly onAdded?: (event: TrendEvent) => void;
 }
 
-export function TellEvent(props: TellEventProps) {
-  const [isTelling, setIsTelling] = useState(false);
+export function AddEvent(props: AddEventProps) {
+  const [isOpen, setIsOpen] = useState(false);
   if (!useMay("operator", props.cluster.id)) return null;
   return (
     <>
-      <Button onClick={() => setIsTelling(true)} variant="default">{t`Add an event`}</Button>
-      {isTelling && <TellingForm {...props} onClose={() => setIsTelling(false)} />}
+      <Button onClick={() => setIsOpen(true)} variant="default">{t`Add an event`}</Button>
+      {isOpen && <AddForm {...props} onClose={() => setIsOpen(false)} />}
     </>
   );
 }
 
-function TellingForm({ cluster, ...props }: TellEventProps & { readonly onClose: () => void }) {
+function AddForm({ cluster, ...props }: AddEventProps & { readonly onClose: () => void }) {
   const [nodes, targets] = useQueries({ queries: [nodeLinesQuery(cluster.id), targetsQuery(cluster.id)] });
   const place = {
     cluster: cluster.name,
@@ -37,7 +37,7 @@ function TellingForm({ cluster, ...props }: TellEventProps & { readonly onClose:
   };
   return (
     <Suspense>
-      <TellEventModal place={place} {...props} />
+      <AddEventModal place={place} {...props} />
     </Suspense>
   );
 }
