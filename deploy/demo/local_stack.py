@@ -1,5 +1,6 @@
 """A whole iotide on this machine, for demo, contract tests and benches: server, agents, targets, a client."""
 
+import errno
 import json
 import os
 import secrets
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +32,8 @@ _COMMAND_MARKS = {
     "redis": "-server 127.0.0.1",  # Redis and Valkey write their command line anew
     "postgres": "postgres\0-D",
 }
+
+_MOST_DRAWS = 200
 
 T = TypeVar("T")
 
@@ -63,14 +66,25 @@ def wait_for(what: str, probe: Callable[[], T | None], *, seconds: float = 60.0,
 
 
 def free_port(*, in_a_row: int = 1) -> int:
-    """Return a loopback TCP port that is free now, as are those after it that make a row of this many."""
-    while True:
+    """Return a loopback TCP port that is free now, as are those after it that make a row of this many.
+
+    Raises:
+        StackError: 200 ports were tried, each with one of its row taken.
+        OSError: a port could not be tried, for instance because no file can be opened.
+    """
+    for _ in range(_MOST_DRAWS):
         # Below the ports that Linux gives to outgoing connections: one of them may take those at any moment.
         port = 10_000 + secrets.randbelow(22_000)
-        with ExitStack() as probes, suppress(OSError):
-            for number in range(port, port + in_a_row):
-                probes.enter_context(socket.socket()).bind(("127.0.0.1", number))
+        try:
+            with ExitStack() as probes:
+                for number in range(port, port + in_a_row):
+                    probes.enter_context(socket.socket()).bind(("127.0.0.1", number))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+        else:
             return port
+    raise StackError(f"no {in_a_row} free ports in a row on 127.0.0.1 after {_MOST_DRAWS} tries; end what listens there")
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class Story:
 
 @pytest.fixture(scope="module")
 def story() -> Iterator[Story]:
-    port = free_port()
+    port = free_port(in_a_row=3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("IOTIDE_LOG_FORMAT", "json")
         patch.setenv("IOTIDE_METRICS_LISTEN", f"127.0.0.1:{port}")

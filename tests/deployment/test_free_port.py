@@ -1,0 +1,36 @@
+"""Free ports for the demo and for tests: a search that ends, and that hides no other error than a taken port."""
+
+import errno
+import secrets
+import socket
+from collections.abc import Iterator
+
+import pytest
+from local_stack import StackError, free_port
+
+FIRST = 10_000
+"""The least port that `free_port` draws."""
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """Listen on a port as long as the test runs."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", free_port()))
+        listener.listen()
+        yield int(listener.getsockname()[1])
+
+
+def test_a_row_in_which_each_time_a_port_is_taken_ends_with_words(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "randbelow", lambda _: taken - 1 - FIRST)
+    with pytest.raises(StackError, match=r"no 2 free ports in a row on 127\.0\.0\.1 after 200 tries"):
+        free_port(in_a_row=2)
+
+
+def test_an_error_other_than_a_taken_port_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> socket.socket:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    with pytest.raises(OSError, match="Too many open files"):
+        free_port()
