@@ -31,7 +31,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Shown(StrEnum):
-    """Says how a path appears in the view: an empty cover, a directory or link on the way, or what is there itself."""
+    """Name how a path appears in the view: an empty cover, a directory or link on the way, or what is there itself."""
 
     COVER = "cover"
     DIRECTORY = "directory"

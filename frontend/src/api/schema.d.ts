@@ -218,7 +218,7 @@ export interface paths {
         };
         /**
          * Show the service's health
-         * @description Answers always with status 200; what is down stands in the body. An answer is kept for a second.
+         * @description Return status 200 even if a part is down; the body names it. An answer is kept for a second.
          */
         get: operations["get_health"];
         put?: never;

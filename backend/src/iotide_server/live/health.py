@@ -91,7 +91,7 @@ class KeptHealth:
 
 @router.get("/health", summary="Show the service's health")
 async def get_health(_: Anyone, request: Request) -> Health:
-    """Answers always with status 200; what is down stands in the body. An answer is kept for a second."""
+    """Return status 200 even if a part is down; the body names it. An answer is kept for a second."""
     kept: KeptHealth = request.app.state.health
     return await kept.of(request.app)
 
