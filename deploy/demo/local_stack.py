@@ -84,7 +84,9 @@ def free_port(*, in_a_row: int = 1) -> int:
                 raise
         else:
             return port
-    raise StackError(f"no {in_a_row} free ports in a row on 127.0.0.1 after {_MOST_DRAWS} tries; end what listens there")
+    raise StackError(
+        f"no {in_a_row} free ports in a row on 127.0.0.1 after {_MOST_DRAWS} tries; end what listens there"
+    )
 
 
 @dataclass(frozen=True)
