@@ -34,6 +34,7 @@ def serving(
             lifespan=lifespan,
             log_config=None,
             access_log=False,
+            timeout_graceful_shutdown=1,
             ssl_certfile=chain,
             ssl_keyfile=key,
         )
@@ -44,7 +45,8 @@ def serving(
             wait_for("the server", lambda: server.started or None)
             yield server
         finally:
-            server.should_exit = server.force_exit = True
+            server.force_exit = lifespan == "off"  # by force the application would leave what it opened
+            server.should_exit = True
             thread.join(WAIT_SECONDS)
 
 

@@ -13,7 +13,7 @@ _ASKED: Final = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_d
 
 def locks_wanted(database: Database) -> int:
     """Return how many statements wait for a lock."""
-    with database.transaction() as session:
+    with database.transaction() as session:  # a new one each time: within one, PostgreSQL shows what it showed first
         return session.scalar(text(_ASKED)) or 0
 
 

@@ -8,6 +8,7 @@ import pytest
 from factories.announced import workload
 from factories.people import Person
 from factories.ready_cluster import ReadyCluster
+from factories.slow_pages import locks_wanted
 from factories.two_clusters import TwoClusters
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -38,9 +39,6 @@ HEAVY: Final = (
 )
 ONE: Final = Number.of(1)
 NUMBER: Final = {"type": "integer"}
-_WAITS_FOR_A_LOCK: Final = text(
-    "SELECT true FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' LIMIT 1"
-)
 
 
 @pytest.fixture
@@ -54,11 +52,6 @@ def other_process(migrated_url: str) -> Iterator[Turns]:
     turns = Turns(migrated_url)
     yield turns
     turns.close()
-
-
-def waits_for_a_lock(database: Database) -> bool | None:
-    with database.transaction() as session:  # a new one each time: within one, PostgreSQL shows what it showed first
-        return session.scalar(_WAITS_FOR_A_LOCK) is True or None
 
 
 def assert_refused(answer: Response) -> None:
@@ -84,7 +77,7 @@ def test_a_second_heavy_request_is_refused_while_the_first_is_under_way(
         with database.transaction() as blocking:
             blocking.execute(text("LOCK TABLE workload_baseline IN ACCESS EXCLUSIVE MODE"))
             first = thread.submit(preview)
-            wait_for("the first preview", lambda: waits_for_a_lock(database))
+            wait_for("the first preview", lambda: locks_wanted(database) or None)
             assert_refused(preview())
             assert_refused(client.post(f"{API}/campaigns", json=plan(), headers=admin.headers))
             assert client.get(f"{API}/campaigns", headers=admin.headers).status_code == 200

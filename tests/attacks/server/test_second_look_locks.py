@@ -1,6 +1,6 @@
 """Second look, A2: a node holds its own rows for long, or has the server judge for long; everybody else goes on."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
@@ -12,6 +12,7 @@ from factories.clock import MovedClock
 from factories.clusters import make_cluster, make_node, node_token
 from factories.people import Person
 from factories.site import Site
+from factories.slow_pages import locks_wanted
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
@@ -37,11 +38,6 @@ def scheduler(database_url: str, clock: MovedClock) -> Iterator[Scheduler]:
     engine.dispose()
 
 
-@pytest.fixture
-def site(database: Database, clock: MovedClock) -> Site:
-    return Site(database, clock)
-
-
 @contextmanager
 def held(database: Database, table: str, row_id: int) -> Iterator[None]:
     """Hold one row, as a long transaction of its node does."""
@@ -60,15 +56,15 @@ def step_until(scheduler: Scheduler, clock: MovedClock, seconds: float) -> None:
 
 @pytest.mark.parametrize("table", ["run", "node_order"])
 def test_silence_and_time_limits_of_others_are_flagged_beside_a_row_that_is_held(
-    database: Database, clock: MovedClock, site: Site, scheduler: Scheduler, table: str
+    database: Database, clock: MovedClock, plant: Site, scheduler: Scheduler, table: str
 ) -> None:
-    own, other = (site.start_load(number)[1] for number in (1, 2))
+    own, other = (plant.start_load(number)[1] for number in (1, 2))
     with held(database, table, own.run_id if table == "run" else own.order_id):
         step_until(scheduler, clock, 200)
-        assert site.run(other.run_id).overdue
-        assert site.run(own.run_id).overdue is (table == "node_order")
+        assert plant.run(other.run_id).overdue
+        assert plant.run(own.run_id).overdue is (table == "node_order")
     step_until(scheduler, clock, 5)
-    assert site.run(own.run_id).overdue
+    assert plant.run(own.run_id).overdue
     silent = text("SELECT id FROM node_order WHERE silent_since IS NOT NULL ORDER BY id")
     with database.transaction() as session:
         assert session.scalars(silent).all() == [own.order_id, other.order_id]
@@ -76,48 +72,42 @@ def test_silence_and_time_limits_of_others_are_flagged_beside_a_row_that_is_held
 
 @pytest.mark.parametrize("table", ["run", "node_order"])
 def test_gangs_of_others_are_dissolved_beside_a_row_that_is_held(
-    database: Database, clock: MovedClock, scheduler: Scheduler, table: str
+    make_site: Callable[..., Site], database: Database, clock: MovedClock, scheduler: Scheduler, table: str
 ) -> None:
-    site = Site(database, clock, node_count=4)
-    own, other = site.add_runs([1, 2], [3, 4])
-    site.start()
-    offers = {number: site.agent(number).claim_offer() for number in (1, 2, 3, 4)}
+    plant = make_site(node_count=4)
+    own, other = plant.add_runs([1, 2], [3, 4])
+    plant.start()
+    offers = {number: plant.agent(number).claim_offer() for number in (1, 2, 3, 4)}
     with held(database, table, own if table == "run" else offers[1].order_id):
         clock.now += BARRIER_TIMEOUT + timedelta(seconds=1)
         scheduler.step(set())
-        assert site.states([own, other]) == ["active", "waiting"]
+        assert plant.states([own, other]) == ["active", "waiting"]
     clock.now += WATCH_EVERY
     scheduler.step(set())
-    assert site.states([own]) == ["waiting"]
+    assert plant.states([own]) == ["waiting"]
 
 
 def test_unclaimed_orders_of_others_are_withdrawn_beside_a_row_that_is_held(
-    database: Database, clock: MovedClock, site: Site, scheduler: Scheduler
+    database: Database, clock: MovedClock, plant: Site, scheduler: Scheduler
 ) -> None:
-    own, other = site.add_runs([1], [2])
-    site.start()
-    site.change("UPDATE node_order SET offers_made = :most", most=MOST_OFFERS)
+    own, other = plant.add_runs([1], [2])
+    plant.start()
+    plant.change("UPDATE node_order SET offers_made = :most", most=MOST_OFFERS)
     clock.now += timedelta(minutes=1)
     with held(database, "run", own):
         scheduler.step(set())
-        assert site.states([own, other]) == ["active", "waiting"]
+        assert plant.states([own, other]) == ["active", "waiting"]
     scheduler.step(set())
-    assert site.states([own]) == ["waiting"]
+    assert plant.states([own]) == ["waiting"]
 
 
 def test_runs_of_others_start_beside_a_node_whose_row_is_held(
-    database: Database, site: Site, scheduler: Scheduler
+    database: Database, plant: Site, scheduler: Scheduler
 ) -> None:
-    own, other = site.add_runs([1], [2])
-    with held(database, "node", site.node_ids[0]):
+    own, other = plant.add_runs([1], [2])
+    with held(database, "node", plant.node_ids[0]):
         scheduler.step({"start"})
-        assert site.states([own, other]) == ["waiting", "active"]
-
-
-def waiting_for_locks(database: Database) -> int:
-    asked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    with database.transaction() as session:
-        return session.scalar(text(asked)) or 0
+        assert plant.states([own, other]) == ["waiting", "active"]
 
 
 def test_requests_that_wait_for_a_row_of_their_node_keep_no_page_waiting_and_end_within_a_second(
@@ -135,7 +125,7 @@ def test_requests_that_wait_for_a_row_of_their_node_keep_no_page_waiting_and_end
 
     with held(database, "node", node_ids[0]), held(database, "node", node_ids[1]), ThreadPoolExecutor(4) as pool:
         hellos = [pool.submit(greet, name) for name in ("n1", "n2", "n1", "n2")]
-        wait_for("hellos that wait for the rows", lambda: waiting_for_locks(database) >= CONNECTIONS - 1 or None)
+        wait_for("hellos that wait for the rows", lambda: locks_wanted(database) >= CONNECTIONS - 1 or None)
         assert client.get("/api/v1/clusters", headers=admin.headers).status_code == 200
         answers = [waiting.result() for waiting in hellos]
     assert {(answer.status_code, answer.json()["error"]["code"]) for answer in answers} == {(503, "held_up")}

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -13,7 +14,8 @@ import pytest
 from factories.clock import MovedClock
 from factories.measured import Measured, finish, sample
 from factories.site import Site
-from sqlalchemy import text
+from psycopg import Cursor, ServerCursor
+from sqlalchemy import event, text
 from sqlalchemy.orm import Session
 
 from iotide_server.gateway import service as gateway
@@ -30,6 +32,8 @@ from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 NOW: Final = datetime(2026, 11, 21, 10, tzinfo=UTC)
 MEBIBYTE: Final = 1024**2
+MOST_ROWS: Final = 1_000
+"""Each attack has at least 20,000 numbers."""
 PARTS: Final = {
     "iotide_server.trends.levels.MOST_HELD": 2_000,
     "iotide_server.trends.levels._NUMBERS_AT_ONCE": 1_000,
@@ -64,19 +68,41 @@ _MANY_POINTS: Final = text(
 )
 
 
-def peak_mebibytes(act: Callable[[], object]) -> float:
-    """Return how much memory the act held at most."""
+@dataclass
+class Held:
+    """What an act held at most.
+
+    Attributes:
+        python_mebibytes: without what PostgreSQL's client library holds, which Python does not trace.
+        rows: of one answer of PostgreSQL; an answer that a server-side cursor reads has its rows there.
+    """
+
+    python_mebibytes: float = 0.0
+    rows: int = 0
+
+
+def held_by(session: Session, act: Callable[[], object]) -> Held:
+    held = Held()
+
+    def note(_connection: object, cursor: Cursor[object], *_: object) -> None:
+        if cursor.description is not None and not isinstance(cursor, ServerCursor):
+            held.rows = max(held.rows, cursor.rowcount)
+
+    connection = session.connection()
+    event.listen(connection, "after_cursor_execute", note)
     tracemalloc.start()
     try:
         act()
-        return tracemalloc.get_traced_memory()[1] / MEBIBYTE
+        held.python_mebibytes = tracemalloc.get_traced_memory()[1] / MEBIBYTE
     finally:
         tracemalloc.stop()
+        event.remove(connection, "after_cursor_execute", note)
+    return held
 
 
 def in_small_parts(patched: pytest.MonkeyPatch) -> None:
     for name, most in PARTS.items():
-        patched.setattr(name, most, raising=False)
+        patched.setattr(name, most)
 
 
 def a_cell_of(session: Session, *, runs: int, series: int) -> int:
@@ -92,7 +118,9 @@ def a_cell_of(session: Session, *, runs: int, series: int) -> int:
 def test_points_of_very_many_numbers_take_little_memory(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     cell_id = a_cell_of(session, runs=40, series=500)
     in_small_parts(monkeypatch)
-    assert peak_mebibytes(lambda: recompute_points(session, cell_id)) < 5
+    held = held_by(session, lambda: recompute_points(session, cell_id))
+    assert held.python_mebibytes < 5
+    assert held.rows <= MOST_ROWS
     points = session.execute(text("SELECT count(*), min(run_count), max(run_count) FROM point")).one()
     assert tuple(points) == (501, 40, 40)
 
@@ -148,7 +176,9 @@ def test_peers_of_very_many_series_take_little_memory(session: Session) -> None:
     session.execute(_MANY_POINTS, {"now": NOW})
     session.execute(text("ANALYZE series, point"))
     session.expire_all()
-    assert peak_mebibytes(lambda: judge_peers(session, campaign.id)) < 6
+    held = held_by(session, lambda: judge_peers(session, campaign.id))
+    assert held.python_mebibytes < 6
+    assert held.rows <= MOST_ROWS
     session.expire_all()
     marked = [[flag["code"] for flag in run.flags] for run in session.query(Run).order_by(Run.id)]
     assert marked == [[]] * 12 + [["PEER_ODD"]] * 4

@@ -2,19 +2,18 @@
 
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
 import pytest
 import uvicorn
+from factories.served import WAIT_SECONDS, all_of, connected, port_of, serving
 from local_stack import wait_for
 from starlette.types import Receive, Scope, Send
 
 from iotide_server.kit.connections import BoundedProtocol
 
-WAIT_SECONDS: Final = 20.0
 LARGE_BYTES: Final = 64 * 1024**2
 POST: Final = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
 HEAD: Final = b"GET / HTTP/1.1\r\nHost: x\r\n"
@@ -46,31 +45,14 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[uvicorn.Server]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(application, http=Impatient, lifespan="off", log_config=None, access_log=False)
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        wait_for("the server", lambda: server.started or None)
+    with serving(application, Impatient) as server:
         yield server
-        server.should_exit = True
-        thread.join(WAIT_SECONDS)
 
 
 @pytest.fixture
 def line(server: uvicorn.Server) -> Iterator[socket.socket]:
-    place = server.servers[0].sockets[0].getsockname()
-    with socket.create_connection(place, timeout=WAIT_SECONDS) as line:
+    with connected(port_of(server)) as line:
         yield line
-
-
-def all_of(line: socket.socket) -> bytes:
-    """What comes until the server ends the connection; it has to."""
-    pieces = []
-    with suppress(ConnectionResetError, BrokenPipeError):
-        while piece := line.recv(65536):
-            pieces.append(piece)
-    return b"".join(pieces)
 
 
 def trickle(line: socket.socket, byte: bytes = b"x") -> bytes:

@@ -106,6 +106,7 @@ def test_no_spelling_of_a_proof_makes_another_holder(
         asked = [ask(pool, client, spelled[kind](number)) for number in range(AT_ONCE)]
         wait_for("requests of one holder", lambda: one_each.count(name) == AT_ONCE or None, seconds=SECONDS)
         assert client.get(f"{API}/clusters", headers=other.headers).status_code == 200
+        wait_for("the one that is computed", lambda: locks_wanted(database) or None, seconds=SECONDS)
         assert locks_wanted(database) == 1
     assert {answer.result().status_code for answer in asked} == {200}
 
@@ -123,6 +124,7 @@ def test_strangers_of_all_networks_take_one_place_and_known_people_are_answered(
         answer = pool.submit(client.get, f"{API}/clusters", headers=other.headers)
         assert answer.result(SECONDS).status_code == 200
         assert client.get(f"{API}/ready").status_code == 200
+        wait_for("the one that is computed", lambda: locks_wanted(database) or None, seconds=SECONDS)
         assert locks_wanted(database) == 1
     assert {answer.result().status_code for answer in asked} == {200}
 
@@ -240,6 +242,8 @@ def test_of_many_guesses_at_once_none_passes_uncounted_while_passwords_are_hashe
     with ThreadPoolExecutor(2 * MOST_OF_NAME_AND_NETWORK) as pool:
         guesses = [pool.submit(guess, "guessed") for _ in range(2 * MOST_OF_NAME_AND_NETWORK)]
         wait_for("refusals", lambda: refused(guesses) == MOST_OF_NAME_AND_NETWORK or None, seconds=SECONDS)
+        # The last one that was counted may not have begun yet.
+        wait_for("the others", lambda: len(begun) >= MOST_OF_NAME_AND_NETWORK or None, seconds=SECONDS)
         assert len(begun) == MOST_OF_NAME_AND_NETWORK
         may_end.set()
     with database.transaction() as session:

@@ -50,7 +50,7 @@ def test_a_plan_that_the_quota_refuses_is_not_expanded(
     add(database, owner, clock, "a", plan=plan(repeats=2))
     expanded = []
     for module in (planning, campaigns):
-        monkeypatch.setattr(module, "foresee", lambda *_: expanded.append(1), raising=False)
+        monkeypatch.setattr(module, "foresee", lambda *_: expanded.append(1))
     clock.move(60)
     assert fire_due(Database(database.engine, info={IN_SESSION: ONE}), clock())
     with database.transaction() as session:

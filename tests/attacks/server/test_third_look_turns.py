@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 from factories.clusters import node_token
 from factories.site import Offered, SimulatedAgent, Site
+from factories.slow_pages import locks_wanted
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from local_stack import wait_for
@@ -112,12 +113,6 @@ def long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web, "_NODE_LOCK_MILLISECONDS", LONG_SECONDS * 1000)
 
 
-def waiting_for_locks(database: Database) -> int:
-    asked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    with database.transaction() as session:
-        return session.scalar(text(asked)) or 0
-
-
 def one_of(asked: list[Future[Response]]) -> Response:
     done, _ = wait(asked, PATIENCE_SECONDS, FIRST_COMPLETED)
     return next(iter(done)).result()
@@ -140,7 +135,7 @@ def test_heartbeats_that_meet_a_row_of_their_node_hold_up_no_heartbeat_of_anothe
             assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
             assert refused.json()["error"]["code"] == "too_many_at_once"
             assert pool.submit(talk.beat, 2).result(PATIENCE_SECONDS).status_code == 200
-            wait_for("the one that waits", lambda: waiting_for_locks(database) == 1 or None)
+            wait_for("the one that waits", lambda: locks_wanted(database) == 1 or None)
         assert sorted(answer.result().status_code for answer in asked) == [200, 200, 200, 429]
 
 
@@ -152,7 +147,7 @@ def test_requests_that_wait_for_a_row_of_their_node_hold_up_no_claim_of_another(
             refused = one_of(asked)
             assert (refused.status_code, refused.json()["error"]["code"]) == (429, "too_many_at_once")
             assert pool.submit(talk.claim, 2).result(PATIENCE_SECONDS).status_code == 200
-            wait_for("the one that waits", lambda: waiting_for_locks(database) == 1 or None)
+            wait_for("the one that waits", lambda: locks_wanted(database) == 1 or None)
         assert sorted(answer.result().status_code for answer in asked) == [200] * (MOST_OF_A_NODE + 1) + [429]
 
 

@@ -15,6 +15,7 @@ from iotide_server.kit.db import Database, refresh_statistics
 from iotide_server.kit.turns import Turns
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
+from iotide_server.trends.service import recompute_points
 
 NUMBERS: Final = 10_000
 PIECES: Final = 3
@@ -22,8 +23,8 @@ SLOW, OTHER = "127.0.0.1", "127.0.0.2"
 
 
 @pytest.fixture
-def campaign_id(database: Database) -> int:
-    """Return a campaign whose export does not fit into the buffers of a connection."""
+def campaign_ids(database: Database) -> tuple[int, int, int]:
+    """Return a campaign whose export does not fit into the buffers of a connection, and two that are alike."""
     with database.transaction() as session:
         measured = Measured(session, NOW)
         campaign = measured.campaign()
@@ -31,9 +32,13 @@ def campaign_id(database: Database) -> int:
         for piece in range(PIECES):
             numbers = [sample(1.0 + writer, writer=writer, operation=f"{piece}") for writer in range(NUMBERS)]
             measured.deliver(cell, finish(NOW, *numbers), minutes=piece)
+        alike = [measured.cell(measured.campaign()) for _ in range(2)]
+        for one in alike:
+            measured.deliver(one, finish(NOW, sample(1.0, operation="write")), minutes=PIECES)
+            recompute_points(session, one.id)
         # A test before may have emptied these tables while autovacuum looked; plans for no rows take minutes here.
         refresh_statistics(session, "sample", "series", "run", "cell")
-        return campaign.id
+        return campaign.id, alike[0].campaign_id, alike[1].campaign_id
 
 
 @pytest.fixture
@@ -54,14 +59,14 @@ def status_of(port: int, path: str, address: str) -> int:
 
 
 def test_an_unknown_reader_of_a_slow_export_keeps_no_other_network_from_comparing_and_exporting(
-    port: int, campaign_id: int, migrated_url: str
+    port: int, campaign_ids: tuple[int, int, int], migrated_url: str
 ) -> None:
-    export = f"campaigns/{campaign_id}/samples.csv"
-    comparison = f"comparison?a={campaign_id}&b={campaign_id}"
+    large, a, b = campaign_ids
+    export, comparison = f"campaigns/{large}/samples.csv", f"comparison?a={a}&b={b}"
     with connected(port, SLOW) as slow:
         slow.sendall(f"GET /api/v1/{export} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
         assert slow.recv(15) == b"HTTP/1.1 200 OK"
-        assert status_of(port, comparison, OTHER) != 429
+        assert status_of(port, comparison, OTHER) == 200
         assert status_of(port, export, OTHER) == 200
         assert status_of(port, export, SLOW) == 429, "of one network one at a time"
         whole = all_of(slow)

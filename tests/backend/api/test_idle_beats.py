@@ -9,6 +9,7 @@ import pytest
 from factories.announced import hello
 from factories.clock import MovedClock
 from factories.clusters import make_cluster, make_node, node_token
+from factories.slow_pages import locks_wanted
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from local_stack import wait_for
@@ -41,12 +42,6 @@ def beat(client: TestClient, clock: MovedClock, number: int, **changes: object) 
     content = json.dumps(said | changes, separators=(",", ":"))
     headers = {"Authorization": f"Bearer {node_token(f'n{number}')}", "Content-Type": "application/json"}
     return client.post(BEAT, content=content, headers=headers)
-
-
-def waits_for_a_lock(database: Database) -> bool | None:
-    asked = "SELECT true FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' LIMIT 1"
-    with database.transaction() as session:
-        return session.scalar(text(asked)) is True or None
 
 
 def test_beats_that_come_together_are_one_transaction_and_each_is_answered(
@@ -96,7 +91,7 @@ def test_a_node_whose_row_is_locked_holds_up_no_other_node(
         holder.execute(text("SELECT FROM node_beat WHERE node_id = :id FOR UPDATE"), {"id": node_ids[1]})
         waiting = pool.submit(beat, client, clock, 1)
         try:
-            wait_for("the first heartbeat", lambda: waits_for_a_lock(database))
+            wait_for("the first heartbeat", lambda: locks_wanted(database) or None)
             not_idle = pool.submit(beat, client, clock, 2, problem="its disk is full")
             assert not_idle.result(timeout=10).status_code == 200
             assert not waiting.done()
