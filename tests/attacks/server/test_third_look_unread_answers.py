@@ -126,6 +126,29 @@ def test_who_has_most_unread_loses_the_oldest_of_it_and_others_nothing() -> None
         assert Patient.unread.total_bytes == 0
 
 
+@pytest.mark.parametrize("body", [b"", b"x"], ids=["no_body", "a_body_after_the_answer"])
+def test_a_request_sent_ahead_waits_until_the_answer_before_it_was_read(body: bytes) -> None:
+    """Its answer would wait in memory, and nobody counts an answer that is not written yet."""
+    begun: list[str] = []
+
+    async def noting(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.append(scope["path"])
+        await application(scope, receive, send)
+        begun.append(f"end of {scope['path']}")
+
+    with serving(noting, Patient) as server, connected(port_of(server)) as line:
+        line.sendall(b"GET /first HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body))
+        wait_for("the first answer", lambda: "end of /first" in begun or None)
+        line.sendall(body + b"GET /second HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        with connected(port_of(server)) as other:
+            other.sendall(b"GET /other HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert len(all_of(other)) > LARGE_BYTES
+        assert "/second" not in begun
+        answers = all_of(line)
+    assert answers.count(b"HTTP/1.1 200") == (1 if body else 2)
+    assert len(answers) > LARGE_BYTES * answers.count(b"HTTP/1.1 200")
+
+
 def test_a_stream_that_is_read_too_slowly_is_given_up_though_each_piece_is_read_in_time() -> None:
     with serving(application, Demanding) as server, connected(port_of(server)) as line:
         line.sendall(b"GET /stream HTTP/1.1\r\nHost: x\r\n\r\n")

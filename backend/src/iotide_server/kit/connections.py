@@ -83,6 +83,7 @@ class BoundedProtocol(H11Protocol):
     _judged_bytes = 0
     _sends_body = False
     _was_answered = False
+    _goes_on_once_read = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
         """Begin to wait for a request."""
@@ -110,14 +111,20 @@ class BoundedProtocol(H11Protocol):
         self._follow(len(data))
 
     def on_response_complete(self) -> None:
-        """As uvicorn, which goes on here with what a client sent ahead."""
-        super().on_response_complete()
+        """Go on with what the client sent ahead, as uvicorn does, but only after it has read the answer.
+
+        The next answer would wait in memory before it is written, and `unread` counts only what was written.
+        """
         if self.conn.their_state is h11.SEND_BODY:
+            super().on_response_complete()
             # Refused before all of the body came: it is passed over for a moment, so that the client reads why.
             self._was_answered = True
             self._limit_sending(self.lingering_seconds)
             return
-        self._follow(0)
+        self._goes_on_once_read = self._backlog.is_unread
+        if not self._goes_on_once_read:
+            super().on_response_complete()
+            self._follow(0)
 
     def _pass_over(self, data: bytes) -> None:
         """Drop a part of a refused body unread, since parsing is dear; after the last part the next request may come.
@@ -130,6 +137,8 @@ class BoundedProtocol(H11Protocol):
                 self._end_connection()
         elif len(data) < missing:
             self._exchange.missing_bytes = missing - len(data)
+        elif self._backlog.is_unread:
+            self._end_connection()  # once the answer was read
         else:
             self._begin_exchange()
             self._was_answered = self._sends_body = False
@@ -156,6 +165,8 @@ class BoundedProtocol(H11Protocol):
         self._backlog.resume()
         if not self._backlog.is_unread:
             super().resume_writing()
+            if self._goes_on_once_read:
+                self.on_response_complete()
 
     def _wait_for_reader(self) -> None:
         self._reading = self.loop.call_later(
