@@ -74,11 +74,13 @@ _WANT: Final = text(
     """
 )
 _DONE: Final = text(
-    # Locked in the order in which others ask for many.
+    # Locked in the order in which others ask for many. Work with a failure was not made due when it was wanted again.
     """
-    UPDATE work SET done_version = done.version, failure = NULL, held_until = NULL
+    UPDATE work SET done_version = done.version, failure = NULL, held_until = NULL,
+        sends = CASE WHEN was_put_off THEN 0 ELSE sends END,
+        due_at = CASE WHEN was_put_off THEN least(due_at, now()) ELSE due_at END
     FROM (
-        SELECT key, seen.version
+        SELECT key, seen.version, work.version > seen.version AND failure IS NOT NULL AS was_put_off
         FROM work JOIN unnest(CAST(:keys AS bigint[]), CAST(:versions AS bigint[])) AS seen (key, version) USING (key)
         WHERE kind = :kind ORDER BY key FOR NO KEY UPDATE OF work
     ) AS done
@@ -98,7 +100,8 @@ _AGAIN: Final = text(
     """
     UPDATE work SET failure = NULL, sends = 0,
         held_until = CASE WHEN version = :version THEN CAST(:again_at AS timestamptz) END,
-        due_at = CASE WHEN version = :version THEN :again_at ELSE due_at END
+        due_at = CASE WHEN version = :version THEN :again_at
+                      WHEN failure IS NOT NULL THEN least(due_at, now()) ELSE due_at END
     WHERE kind = :kind AND key = :key
     """
 )

@@ -1,6 +1,7 @@
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 
 import pytest
 from factories.clock import MovedClock
@@ -9,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import Database
 from iotide_server.kit.work import do_together, do_work, want_all, want_work
+from iotide_server.scheduling.due import take_work
 
 
 def want(database: Database, clock: MovedClock) -> None:
@@ -63,6 +65,46 @@ def test_work_wanted_again_while_it_is_done_is_done_again(database: Database, cl
     for _ in range(3):
         do_work(database, {"count": work_and_be_overtaken}, "count", 7)
     assert done == [7, 7]
+
+
+def fail_for_days(database: Database) -> datetime:
+    """Have all work in the state of work that failed for days; return the time of the database a minute later."""
+    with database.transaction() as session:
+        session.execute(text("UPDATE work SET failure = 'no', sends = 13, due_at = now() + interval '6 hours'"))
+        moment: datetime = session.scalars(text("SELECT now() + interval '1 minute'")).one()
+    return moment
+
+
+@pytest.mark.parametrize("again_after", [None, timedelta(hours=9)], ids=["done", "done_again_later"])
+def test_failing_work_wanted_again_while_it_succeeds_is_due_at_once(
+    database: Database, clock: MovedClock, again_after: timedelta | None
+) -> None:
+    """While it fails, its pauses last up to six hours, and wanting it again does not change that."""
+    want(database, clock)
+    soon = fail_for_days(database)
+
+    def be_overtaken(_: Session, __: int) -> datetime | None:
+        want(database, clock)
+        return None if again_after is None else soon + again_after
+
+    do_work(database, {"count": be_overtaken}, "count", 7)
+    with database.transaction() as session:
+        assert take_work(session, soon) == [("count", 7, False)]
+
+
+def test_failing_work_wanted_again_while_it_succeeds_together_is_due_at_once(
+    database: Database, clock: MovedClock
+) -> None:
+    want_three(database, clock)
+    soon = fail_for_days(database)
+
+    def be_overtaken(_: Session, __: Sequence[int]) -> list[int]:
+        want(database, clock)
+        return []
+
+    assert do_together(database, be_overtaken, "count", [7, 8, 9]) == []
+    with database.transaction() as session:
+        assert take_work(session, soon) == [("count", 7, False)]
 
 
 def test_two_workers_are_never_at_the_same_work(database: Database, clock: MovedClock) -> None:
