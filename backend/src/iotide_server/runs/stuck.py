@@ -60,7 +60,8 @@ _MARK: Final = text(
                       AND run_event.actor IS NOT NULL)
       -- An operator who frees a node frees it from all that it had loaded by then: it may not name another order.
       AND NOT EXISTS (SELECT FROM audit_entry WHERE subject_kind = 'node' AND subject_id = node_order.node_id
-                      AND action = 'node_freed' AND (after ->> 'orders_until')::bigint >= node_order.id)
+                      AND action = 'node_freed' AND (after ->> 'orders_until')::bigint >= node_order.id
+                      AND NOT coalesce(after -> 'orders_open' @> to_jsonb(node_order.id), false))
     """
 )
 _UNMARK: Final = text(
@@ -87,6 +88,7 @@ _TOUCHED: Final = text(
     """
 )
 _LAST_ENDED: Final = text("SELECT max(id) FROM node_order WHERE node_id = :node_id AND state = 'ended'")
+_OPEN: Final = text("SELECT id FROM node_order WHERE node_id = :node_id AND state <> 'ended' ORDER BY id")
 _ANY: Final = text("SELECT EXISTS (SELECT FROM node_order WHERE node_id = :node_id AND stuck_since IS NOT NULL)")
 
 
@@ -192,6 +194,11 @@ def last_ended(session: Session, node_id: int) -> int | None:
     """Return the newest order of the node that has ended; None where none has."""
     found: int | None = session.execute(_LAST_ENDED, {"node_id": node_id}).scalar_one()
     return found
+
+
+def open_orders(session: Session, node_id: int) -> list[int]:
+    """Return the ids of the node's orders that have not ended; some may be lower than `last_ended`."""
+    return list(session.scalars(_OPEN, {"node_id": node_id}))
 
 
 def _described(session: Session, node_id: int, order_ids: Sequence[int]) -> dict[int, Row[Any]]:

@@ -116,6 +116,7 @@ def free(session: Session, principal: Principal, node_id: int, seen_sha256: str,
         "runs": {run.run_id: run.frees for run in stated.runs},
         "statement_sha256": stated.sha256,
         "orders_until": stuck.last_ended(session, node_id),
+        "orders_open": stuck.open_orders(session, node_id),
     }
     action = Action("node_freed", "node", node_id, node.cluster_id, {"name": node.name}, after)
     audit.record(session, principal, action)
