@@ -34,6 +34,9 @@ SUSPECT_AFTER: Final = 3
 BEGUN: Final = "begun and not ended: the worker ended over it, for instance for want of memory, or is still at it"
 """The failure of such work, from before it is begun until its end."""
 
+FAILING: Final = f"failure IS NOT NULL AND (failure <> '{BEGUN}' OR sends > {SUSPECT_AFTER})"
+"""SQL for open work that failed, or was named again since it was begun; other work with `BEGUN` is being done."""
+
 _WAIVED: Final = "wants_no_work"
 _log = structlog.get_logger(__name__)
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import limit_statements
 from iotide_server.kit.pulse import DUE_SINCE
+from iotide_server.kit.work import FAILING
 
 BACKUP_TAKEN: Final = "backup_taken"
 """By which the audit knows a backup, and so do we."""
@@ -61,9 +62,9 @@ _LEASES: Final = text("SELECT resource_kind AS kind, mode, count(*) AS number FR
 _DRAINS: Final = text("SELECT kind, count(*) AS number FROM drain WHERE until IS NULL OR until > :now GROUP BY kind")
 _WORK: Final = text(
     f"""
-    SELECT kind, count(*) AS number, count(failure) AS failing, min({DUE_SINCE}) AS due_since
+    SELECT kind, count(*) AS number, count(*) FILTER (WHERE {FAILING}) AS failing, min({DUE_SINCE}) AS due_since
     FROM work WHERE done_version < version GROUP BY kind
-    """  # noqa: S608 - a constant of ours
+    """  # noqa: S608 - constants of ours
 )
 _NEWEST_BACKUP: Final = text("SELECT at FROM audit_entry WHERE action = :action ORDER BY at DESC, id DESC LIMIT 1")
 _SIZE: Final = text("SELECT pg_database_size(current_database())")

@@ -15,10 +15,11 @@ from sqlalchemy import text
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database
-from iotide_server.kit.work import want_work
+from iotide_server.kit.work import suspect, want_work
 from iotide_server.operations.doctor.examination import Installation, examine
 from iotide_server.operations.doctor.findings import Standing
 from iotide_server.operations.doctor.redis import read_redis
+from iotide_server.scheduling.due import take_work
 
 
 @pytest.fixture
@@ -106,6 +107,17 @@ def test_work_that_nobody_does_is_noticed_whoever_was_told_of_it(
         # Named twice, and put off for that, as the scheduler does.
         session.execute(text("UPDATE work SET sends = 3, due_at = now() - interval '1 s'"))
     assert look()["worker"] is Standing.WRONG
+
+
+def test_work_that_is_being_done_does_not_fail(database: Database, look: Callable[..., dict[str, Standing]]) -> None:
+    with database.transaction() as session:
+        want_work(session, "analysis", 7, datetime.now(UTC))
+        session.execute(text("UPDATE work SET sends = 8"))
+    suspect(database, "analysis", [7])
+    assert "work_failing" not in look()
+    with database.transaction() as session:
+        take_work(session, datetime.now(UTC))
+    assert look()["work_failing"] is Standing.WARNING
 
 
 def test_a_schema_that_is_behind_is_all_that_is_asked_of_the_tables(

@@ -17,9 +17,10 @@ from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.queue import Broker
 from iotide_server.kit.schema import known_revisions
-from iotide_server.kit.work import want_work
+from iotide_server.kit.work import suspect, want_work
 from iotide_server.operations.exposition import registry_of
 from iotide_server.operations.site import FRESH_FOR, SiteMetrics, node_metrics, site_metrics
+from iotide_server.scheduling.due import take_work
 from iotide_wire.messages import OrderState
 
 CLUSTER = "blade"
@@ -122,6 +123,23 @@ def test_work_is_as_late_as_it_first_came_due_however_often_it_was_named_since(
             )
     clock.now += timedelta(seconds=2000)
     assert scrape().value("iotide_work_oldest_due_age_seconds", kind="analysis") == 2000
+
+
+def test_work_that_was_named_often_fails_once_it_is_named_again_after_it_was_begun(
+    database: Database, scrape: Callable[[], Scraped], clock: MovedClock
+) -> None:
+    """After a pause of the worker all work was named often, and none of it fails."""
+    with database.transaction() as session:
+        want_work(session, "analysis", 7, clock())
+        session.execute(text("UPDATE work SET sends = 8"))
+    assert scrape().value("iotide_work_failing", kind="analysis") == 0
+    suspect(database, "analysis", [7])
+    clock.now += FRESH_FOR
+    assert scrape().value("iotide_work_failing", kind="analysis") == 0
+    with database.transaction() as session:
+        assert take_work(session, clock()) == [("analysis", 7, True)]
+    clock.now += FRESH_FOR
+    assert scrape().value("iotide_work_failing", kind="analysis") == 1
 
 
 def test_work_that_is_not_due_yet_is_not_late(

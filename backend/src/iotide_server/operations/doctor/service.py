@@ -11,13 +11,14 @@ from sqlalchemy.orm import Session
 from iotide_server.kit.pulse import WORKER_LATE_AFTER
 from iotide_server.kit.vault import SealBrokenError, Vault
 from iotide_server.kit.wake import is_scheduled
+from iotide_server.kit.work import FAILING
 from iotide_server.operations import repository
 from iotide_server.operations.doctor.findings import Finding, fine, note, some, warning, wrong
 from iotide_wire.units import format_seconds
 
 _SEALED: Final = text("SELECT name, sealed FROM channel WHERE sealed IS NOT NULL ORDER BY name")
 _FAILURES: Final = text(
-    "SELECT kind, key, failure FROM work WHERE done_version < version AND failure IS NOT NULL"
+    f"SELECT kind, key, failure FROM work WHERE done_version < version AND {FAILING}"  # noqa: S608 - a constant of ours
     " ORDER BY kind, key LIMIT 100"
 )
 _ADMINISTRATORS: Final = text(
@@ -82,7 +83,8 @@ def judge_service(facts: ServiceFacts) -> Iterator[Finding]:
     yield _worker(facts.work_late, is_scheduled=facts.is_scheduled)
     if facts.failures:
         sentence = f"work that failed by a fault: {some(facts.failures)}"
-        yield warning("work_failing", sentence, "look into the worker's log; it is tried again every five minutes")
+        remedy = "look into the worker's log; it is tried again after longer and longer pauses, of at most six hours"
+        yield warning("work_failing", sentence, remedy)
     if facts.overdue_runs:
         sentence = f"{facts.overdue_runs} active runs are past their time limit, and nothing was heard of their end"
         yield warning("runs_overdue", sentence, "look at their nodes; a silent one can be called dead on its page")
