@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from iotide_server.kit.bodies import BodyLimit, set_body_limit
+from iotide_server.kit.errors import IotideError
 from iotide_server.kit.request_context import REQUEST_ID_HEADER, MakeId, new_request_id, request_context
 from iotide_server.kit.web import BODY_TOO_LARGE_REMEDY, error_response
 
@@ -91,7 +92,11 @@ class Guard:
         scope.setdefault("state", {})[_AFTER_ANSWER] = acts
         try:
             await self._app(scope, _bounded(receive, limit.size_bytes), answer.send)
-        except Exception:
+        except Exception as error:
+            if answer.has_started and isinstance(error.__cause__, IotideError):
+                # A refusal that came too late to be the answer: the client sees that its connection ends.
+                _log.warning("answer_cut", method=scope["method"], path=scope["path"], reason=str(error.__cause__))
+                return
             _log.exception("request_failed", method=scope["method"], path=scope["path"])
             if answer.has_started:
                 raise

@@ -244,10 +244,10 @@ def artefact(session: Session, artefact_id: int) -> tuple[Artefact, int] | None:
     return session.execute(statement).one_or_none()
 
 
-def blob_piece(session: Session, sha256: str, start: int, size_bytes: int) -> bytes:
-    """Return a part of the content with this digest."""
+def blob_piece(session: Session, sha256: str, start: int, size_bytes: int) -> bytes | None:
+    """Return a part of the content with this digest; None where it is not stored."""
     piece = func.substring(Blob.content, start + 1, size_bytes, type_=LargeBinary)
-    return session.scalars(select(piece).where(Blob.sha256 == sha256)).one()
+    return session.scalars(select(piece).where(Blob.sha256 == sha256)).one_or_none()
 
 
 def cell_points(session: Session, cell_ids: Sequence[int]) -> Result[Any]:

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from anyio import CapacityLimiter, to_thread
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
@@ -176,7 +177,10 @@ def artefact_start(session: Session, principal: Principal, artefact_id: int) -> 
         raise missing
     artefact, cluster_id = found
     principal.require(Role.VIEWER, cluster_id, missing)
-    return artefact, queries.blob_piece(session, artefact.sha256, 0, FIRST_PIECE_BYTES)
+    start = queries.blob_piece(session, artefact.sha256, 0, FIRST_PIECE_BYTES)
+    if start is None:
+        raise missing
+    return artefact, start
 
 
 async def artefact_pieces(
@@ -186,9 +190,12 @@ async def artefact_pieces(
 
     Args:
         limiter: bounds the pieces that are read at once.
+
+    Raises:
+        ArtefactNotFoundError: the content was replaced or removed meanwhile.
     """
 
-    def read(first: int, size_bytes: int) -> bytes:
+    def read(first: int, size_bytes: int) -> bytes | None:
         with database.transaction() as session:
             return queries.blob_piece(session, artefact.sha256, first, size_bytes)
 
@@ -197,7 +204,13 @@ async def artefact_pieces(
     first = FIRST_PIECE_BYTES
     while first < artefact.size_bytes:
         size_bytes = min(max(FIRST_PIECE_BYTES, first // 8), LARGEST_PIECE_BYTES)
-        yield await to_thread.run_sync(read, first, size_bytes, limiter=limiter)
+        try:
+            piece = await to_thread.run_sync(read, first, size_bytes, limiter=limiter)
+        except PoolTimeoutError:  # others have all connections; what was sent so far would be lost
+            piece = await to_thread.run_sync(read, first, size_bytes, limiter=limiter)
+        if piece is None:
+            raise ArtefactNotFoundError(artefact.id)
+        yield piece
         first += size_bytes
 
 

@@ -123,6 +123,7 @@ def _numbers(cell_ids: Collection[int], series_ids: Collection[int] | None) -> S
 def _read(session: Session, parts: Iterable[Sequence[Row[Any]]], besides: FlagCode | None = None) -> Iterator[RunValue]:
     labels: dict[int, Mapping[str, Label] | None] = {}
     flags: dict[int, list[Flag] | None] = {}
+    many: dict[int, list[Flag]] = {}  # of one run with many, which come in part after part
     for rows in parts:
         if len(labels) > _MOST_LABELS:
             labels.clear()
@@ -132,7 +133,9 @@ def _read(session: Session, parts: Iterable[Sequence[Row[Any]]], besides: FlagCo
         for run_id, of_run in groupby(rows, key=lambda row: row.run_id):
             own = flags[run_id]
             if own is None:
-                own = flags_of(session, [run_id])[run_id]
+                if run_id not in many:
+                    many = flags_of(session, [run_id])
+                own = many[run_id]
             counted = [(row, known) for row in of_run if (known := labels[row.series_id]) is not None]
             judging = [flag for flag in own if flag.code != besides]
             said = concerns(judging, [(known, row.target_id) for row, known in counted])

@@ -1,14 +1,24 @@
+import asyncio
 import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from hashlib import sha256
 
 import pytest
+from anyio import CapacityLimiter
 from factories.measured import Measured, finish, sample
+from sqlalchemy import event, select, text
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.kit.db import Database
-from iotide_server.results import reading, sample_files
+from iotide_server.results import reading, sample_files, values
+from iotide_server.results.errors import ArtefactNotFoundError
+from iotide_server.results.models import Artefact
 from iotide_server.results.sample_files import campaign_samples_csv
+from iotide_server.results.service import store_artefact
 from iotide_server.statistics.summary import Tier, Variation
 from iotide_server.trends.service import recompute_points
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
@@ -145,3 +155,69 @@ def test_the_csv_comes_in_pieces_however_large_the_campaign(database: Database) 
         measured.deliver(cell, finish(NOW, *samples))
     pieces = list(campaign_samples_csv(database, cell.campaign_id))
     assert [piece.count("\n") for piece in pieces] == [1, 1000, 1000, 500]
+
+
+def test_very_many_flags_of_a_run_are_read_once_however_many_numbers_it_has(
+    session: Session, measured: Measured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(values, "_STREAMED_AT_ONCE", 3)
+    flags = tuple(MARK.model_copy(update={"measured": f"{number} s"}) for number in range(60))
+    samples = [sample(float(number), writer=number) for number in range(9)]
+    cell = measured.cell()
+    for minutes in range(2):
+        measured.deliver(cell, finish(NOW, *samples, flags=flags), minutes=minutes)
+    statements: list[str] = []
+    connection = session.connection()
+    event.listen(connection, "before_cursor_execute", lambda *given: statements.append(given[2]))
+    read = [len(of_run) for of_run in values.values_by_run(session, [cell.id])]
+    assert read == [9, 9]
+    assert sum(statement.startswith("SELECT run.id, run.flags") for statement in statements) == 2
+
+
+class Crowded(Database):
+    """A database whose connections others have, each second time."""
+
+    asked = 0
+
+    @contextmanager
+    def transaction(self, *, statement_seconds: float | None = None) -> Iterator[Session]:
+        """Open a transaction, or wait in vain."""
+        self.asked += 1
+        if self.asked % 2:
+            raise PoolTimeoutError
+        with super().transaction(statement_seconds=statement_seconds) as session:
+            yield session
+
+
+@pytest.fixture
+def output(database: Database) -> tuple[Artefact, bytes]:
+    """Return an artefact of more than one piece, and its content."""
+    content = bytes(range(256)) * 1024
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        order = measured.order(measured.run(measured.cell()))
+        store_artefact(session, order, "dd.stdout", sha256(content).hexdigest(), content)
+        return session.scalars(select(Artefact)).one(), content
+
+
+async def downloaded(database: Database, output: tuple[Artefact, bytes]) -> bytes:
+    artefact, content = output
+    start = content[: reading.FIRST_PIECE_BYTES]
+    pieces = reading.artefact_pieces(database, CapacityLimiter(1), artefact, start)
+    return b"".join([piece async for piece in pieces])
+
+
+def test_a_download_that_finds_all_connections_taken_asks_for_one_once_more(
+    database: Database, output: tuple[Artefact, bytes]
+) -> None:
+    assert asyncio.run(downloaded(Crowded(database.engine), output)) == output[1]
+
+
+def test_a_download_whose_content_goes_ends_with_an_error_that_names_it(
+    database: Database, output: tuple[Artefact, bytes]
+) -> None:
+    with database.transaction() as session:
+        session.execute(text("DELETE FROM artefact"))
+        session.execute(text("DELETE FROM blob"))
+    with pytest.raises(ArtefactNotFoundError):
+        asyncio.run(downloaded(database, output))
