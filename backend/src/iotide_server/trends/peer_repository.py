@@ -138,9 +138,9 @@ def alike(session: Session, kind: PeerKind, cluster_id: int, wanted: PeerFilter)
     """
     values = {
         "cluster_id": cluster_id,
-        "workloads": wanted.workloads and sorted(wanted.workloads),
+        "workloads": None if wanted.workloads is None else sorted(wanted.workloads),
         "metric": wanted.metric,
-        "cell_ids": wanted.cell_ids and sorted(wanted.cell_ids),
+        "cell_ids": None if wanted.cell_ids is None else sorted(wanted.cell_ids),
         "fewest": FEWEST_PEERS,
         "most": MOST_PEERS,
     }

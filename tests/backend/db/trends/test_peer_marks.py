@@ -11,6 +11,8 @@ from iotide_server.results.models import Point
 from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.trends.peer_marks import judge_peers, judge_together, mark_odd_runs
+from iotide_server.trends.peer_repository import alike
+from iotide_server.trends.peering import PeerFilter, PeerKind
 from iotide_server.trends.service import JUDGED_AFTER, JUDGED_MEANWHILE, PEERS, recompute_points
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -175,3 +177,12 @@ def test_equals_are_judged_at_a_full_minute_soon_after_the_last_run_of_a_cell_an
     (row,) = session.execute(text("SELECT due_at, now() AS now FROM work WHERE kind = :kind"), {"kind": PEERS})
     assert (row.due_at.second, row.due_at.microsecond) == (0, 0)
     assert after < row.due_at - row.now <= after + timedelta(minutes=1)
+
+
+@pytest.mark.parametrize("kind", PeerKind)
+def test_peers_of_no_cell_or_no_workload_are_none(session: Session, sets: RaidSets, kind: PeerKind) -> None:
+    sets.night(1, 1.0, 1.0, 1.0)
+    cluster_id = sets.measured.cluster.id
+    assert sum(map(len, alike(session, PeerKind.TARGETS, cluster_id, PeerFilter()))) == 3
+    for wanted in (PeerFilter(cell_ids=set()), PeerFilter(workloads=set()), PeerFilter(cell_ids=[])):
+        assert list(alike(session, kind, cluster_id, wanted)) == []
