@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -136,12 +136,18 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         try:
             yield
         finally:
-            listening.cancel()
-            with suppress(asyncio.CancelledError):
-                await listening
-            engines = (database.engine, database.beats.engine)
-            for close in (redis.close, access.redis_admin.close, *(engine.dispose for engine in engines), turns.close):
-                close()
+            with ExitStack() as closing:  # where one of them fails, the others are closed all the same
+                for close in (
+                    redis.close,
+                    access.redis_admin.close,
+                    database.engine.dispose,
+                    database.beats.engine.dispose,
+                    turns.close,
+                ):
+                    closing.callback(close)
+                listening.cancel()
+                with suppress(asyncio.CancelledError):
+                    await listening
 
     app = DescribedApi(
         title="iotide",

@@ -16,10 +16,12 @@ from httpx2 import Response
 from local_stack import free_port
 from pydantic import SecretStr
 from sqlalchemy import text
+from starlette.responses import StreamingResponse
 from structlog.testing import capture_logs
 
 from iotide_server.kit.bodies import BodyLimit
 from iotide_server.kit.db import Database, Json
+from iotide_server.kit.errors import NotFoundError
 from iotide_server.kit.pulse import want_pulse
 from iotide_server.kit.wake import SCHEDULER_LOCK
 from iotide_server.main import create_app
@@ -165,6 +167,34 @@ def test_a_fault_of_ours_is_logged_and_shows_no_trace(settings: Settings) -> Non
     assert [(entry["event"], entry["log_level"], entry["path"]) for entry in logs] == [
         ("request_failed", "error", "/api/v1/fault")
     ]
+
+
+def test_a_refusal_during_an_answer_cuts_it_and_is_no_fault(settings: Settings) -> None:
+    app = create_app(settings)
+
+    def pieces() -> Iterator[bytes]:
+        yield b"x" * 100
+        raise NotFoundError("artefact 7 is not there")
+
+    app.add_api_route("/api/v1/cut", lambda: StreamingResponse(pieces(), headers={"Content-Length": "200"}))
+    with TestClient(app) as client, capture_logs() as logs:
+        assert client.get("/api/v1/cut").content == b"x" * 100
+    assert [(entry["event"], entry["log_level"], entry["reason"]) for entry in logs] == [
+        ("answer_cut", "warning", "artefact 7 is not there")
+    ]
+
+
+def test_at_the_end_all_is_closed_although_redis_cannot_be(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = create_app(settings)
+    pool = app.state.database.engine.pool
+
+    def fail() -> None:
+        raise ConnectionError("redis is away")
+
+    monkeypatch.setattr(app.state.redis, "close", fail)
+    with pytest.raises(ConnectionError), TestClient(app):
+        pass
+    assert app.state.database.engine.pool is not pool
 
 
 @pytest.fixture
