@@ -7,6 +7,8 @@ from typing import Final
 
 import structlog
 from anyio import CancelScope, to_thread
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
@@ -28,6 +30,8 @@ _SECURITY_HEADERS: Final = {
     "X-Frame-Options": "DENY",
 }
 _UNSAFE_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_REFUSALS: Final = (IotideError, OperationalError, PoolTimeoutError)
+"""What is answered with a 4xx or a 503 where no answer has begun."""
 _log = structlog.get_logger(__name__)
 
 
@@ -93,9 +97,10 @@ class Guard:
         try:
             await self._app(scope, _bounded(receive, limit.size_bytes), answer.send)
         except Exception as error:
-            if answer.has_started and isinstance(error.__cause__, IotideError):
+            if answer.has_started and isinstance(error.__cause__, _REFUSALS):
                 # A refusal that came too late to be the answer: the client sees that its connection ends.
-                _log.warning("answer_cut", method=scope["method"], path=scope["path"], reason=str(error.__cause__))
+                reason = str(error.__cause__).partition("\n")[0]
+                _log.warning("answer_cut", method=scope["method"], path=scope["path"], reason=reason)
                 return
             _log.exception("request_failed", method=scope["method"], path=scope["path"])
             if answer.has_started:

@@ -31,11 +31,20 @@ Outcome = TypeVar("Outcome")
 SUSPECT_AFTER: Final = 3
 """Work that was named so often without an end may be what ends the worker, for instance for want of memory."""
 
-BEGUN: Final = "begun and not ended: the worker ended over it, for instance for want of memory, or is still at it"
-"""The failure of such work, from before it is begun until its end."""
+SENDS_KEPT: Final = 6
+"""Work that begins to fail counts as named this often at most.
 
-FAILING: Final = f"failure IS NOT NULL AND (failure <> '{BEGUN}' OR sends > {SUSPECT_AFTER})"
-"""SQL for open work that failed, or was named again since it was begun; other work with `BEGUN` is being done."""
+It is still known to be late by five minutes, and its second pause is at most 11 minutes.
+"""
+
+BEGUN: Final = "begun"
+"""The failure of such work, from before it is begun until its end or until it is named again."""
+
+UNENDED: Final = "begun and not ended: the worker ended over it, for instance for want of memory, or is still at it"
+"""The failure of such work once it is named again."""
+
+FAILING: Final = f"failure <> '{BEGUN}'"
+"""SQL for the open work that fails; other work that has a failure is being done."""
 
 _WAIVED: Final = "wants_no_work"
 _log = structlog.get_logger(__name__)
@@ -111,13 +120,13 @@ _AGAIN: Final = text(
 _FAILED: Final = text(
     """
     UPDATE work SET failure = :failure, held_until = NULL,
-        sends = CASE WHEN failure IS NULL THEN least(sends, :suspect_after) ELSE sends END
+        sends = CASE WHEN failure IS NULL THEN least(sends, :sends_kept) ELSE sends END
     WHERE kind = :kind AND key = :key
     """
-).bindparams(suspect_after=SUSPECT_AFTER)
+).bindparams(sends_kept=SENDS_KEPT)
 _SUSPECT: Final = text(
     """
-    UPDATE work SET failure = :failure, sends = :suspect_after
+    UPDATE work SET failure = :failure, sends = least(sends, :sends_kept)
     FROM (
         SELECT key FROM work WHERE kind = :kind AND key = ANY(:keys)
         AND done_version < version AND sends >= :suspect_after AND failure IS NULL
@@ -125,7 +134,7 @@ _SUSPECT: Final = text(
     ) AS begun
     WHERE work.kind = :kind AND work.key = begun.key
     """
-).bindparams(suspect_after=SUSPECT_AFTER, failure=BEGUN)
+).bindparams(suspect_after=SUSPECT_AFTER, sends_kept=SENDS_KEPT, failure=BEGUN)
 _PUT_OFF: Final = text(
     "UPDATE work SET due_at = :until, sends = greatest(sends - 1, 0)"
     " WHERE kind = :kind AND key = :key AND done_version < version"
@@ -148,7 +157,7 @@ class Work(Base):
         version: raised whenever the work is wanted again.
         done_version: the version that was last completed; done when equal to `version`.
         sends: how often it was named since it was wanted; while it fails, wanting it again changes nothing.
-        failure: why it failed when it was last tried, or `BEGUN`; None once it is done.
+        failure: why it failed when it was last tried, `BEGUN` or `UNENDED`; None once it is done.
         held_until: an errand is not run before: somebody is out with it, who is given up then, or it rests so long.
     """
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
+from iotide_server.kit.work import BEGUN, UNENDED
 from iotide_server.runs.service import ASKED_ANEW
 from iotide_server.scheduling.repository import Offer
 
@@ -70,14 +71,14 @@ _WORK: Final = text(
     """
     UPDATE work SET sends = sends + 1, due_at = :now + interval '1 s' * least(
         CASE WHEN failure IS NULL THEN 300 ELSE 21600 END, 10 * 2 ^ least(sends, 12)
-    )
+    ), failure = CASE failure WHEN :begun THEN :unended ELSE failure END
     WHERE (kind, key) IN (
         SELECT kind, key FROM work WHERE done_version < version AND due_at <= :now
         ORDER BY due_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
     )
     RETURNING kind, key, failure IS NOT NULL AS fails
     """
-)
+).bindparams(begun=BEGUN, unended=UNENDED)
 _WORK_UNSENT: Final = text(
     "UPDATE work SET sends = sends - 1, due_at = :again_at WHERE kind = :kind AND key = ANY(:keys)"
 )

@@ -12,12 +12,13 @@ from prometheus_client import generate_latest
 from redis import Redis
 from sqlalchemy import event, text
 from sqlalchemy.engine import Connection
+from sqlalchemy.orm import Session
 
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.queue import Broker
 from iotide_server.kit.schema import known_revisions
-from iotide_server.kit.work import suspect, want_work
+from iotide_server.kit.work import do_work, suspect, want_work
 from iotide_server.operations.exposition import registry_of
 from iotide_server.operations.site import FRESH_FOR, SiteMetrics, node_metrics, site_metrics
 from iotide_server.scheduling.due import take_work
@@ -123,6 +124,29 @@ def test_work_is_as_late_as_it_first_came_due_however_often_it_was_named_since(
             )
     clock.now += timedelta(seconds=2000)
     assert scrape().value("iotide_work_oldest_due_age_seconds", kind="analysis") == 2000
+
+
+@pytest.mark.parametrize("is_suspect", [True, False], ids=["begun", "failed"])
+def test_late_work_is_late_although_it_begins_to_fail(
+    database: Database, scrape: Callable[[], Scraped], clock: MovedClock, *, is_suspect: bool
+) -> None:
+    def fail(_: Session, key: int) -> None:
+        raise ValueError(f"cell {key} makes no sense")
+
+    with database.transaction() as session:
+        want_work(session, "analysis", 7, clock())
+    for seconds in (10, 20, 40, 80, 160, 300, 300, 300, 300):
+        with database.transaction() as session:
+            take_work(session, clock())
+        clock.now += timedelta(seconds=seconds)
+    assert scrape().value("iotide_work_oldest_due_age_seconds", kind="analysis") == 1510
+    if is_suspect:
+        suspect(database, "analysis", [7])
+    else:
+        with pytest.raises(ValueError, match="makes no sense"):
+            do_work(database, {"analysis": fail}, "analysis", 7)
+    clock.now += FRESH_FOR
+    assert scrape().value("iotide_work_oldest_due_age_seconds", kind="analysis") > 600
 
 
 def test_work_that_was_named_often_fails_once_it_is_named_again_after_it_was_begun(
