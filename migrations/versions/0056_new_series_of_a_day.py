@@ -1,9 +1,4 @@
-"""series that results of a node begin in a day; points beyond any measured value are computed again
-
-Release 0.2 and those before it stored any number. Such samples no longer count, but their points stayed.
-
-Searching the points takes longest, and comes before the table of heartbeats is locked.
-"""
+"""series that results of a node begin in a day"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,17 +8,15 @@ down_revision = "0055"
 branch_labels = None
 depends_on = None
 
-# Due in a day: the worker of the release before, which goes on meanwhile, would compute the same points again.
-_COMPUTE_AGAIN = """
-INSERT INTO work (kind, key, due_at)
-SELECT DISTINCT 'points', cell_id, now() + interval '1 day' FROM point
-WHERE NOT (low BETWEEN -1e30 AND 1e30 AND high BETWEEN -1e30 AND 1e30)
+# The new release's worker also looks for points of values beyond 1e30 then; release 0.2 does not know this work.
+_SETTLE = """
+INSERT INTO work (kind, key, due_at) SELECT 'superseded', 0, now() WHERE EXISTS (SELECT FROM point)
 ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0, due_at = excluded.due_at
 """
 
 
 def upgrade() -> None:
-    op.execute(_COMPUTE_AGAIN)
+    op.execute(_SETTLE)
     op.add_column("node_beat", sa.Column("series_on", sa.Date(), nullable=True))
     op.add_column("node_beat", sa.Column("new_series", sa.BigInteger(), server_default="0", nullable=False))
 

@@ -11,9 +11,11 @@ from factories.rows import upgrade
 from psycopg.conninfo import make_conninfo
 from sqlalchemy import Engine, event, inspect, text
 from sqlalchemy.engine.interfaces import DBAPICursor
+from sqlalchemy.orm import Session
 
 from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.migrations import alembic_config, check_schema, migrate
+from iotide_server.trends.superseding import SUPERSEDED, settle_superseded
 
 FIO_OF_0_1_0 = "9cdd27a0a6213d775f980b0a374a6abb0028c415e4a291f067fd0e49d2bb1f06"
 TWO_CLUSTERS_WITH_ONE_PLUG_IN = f"""
@@ -270,24 +272,17 @@ def with_points(engine: Engine) -> Engine:
     return engine
 
 
-def test_points_beyond_any_measured_value_are_searched_before_heartbeats_are_locked(with_points: Engine) -> None:
-    upgraded = statements_of(with_points, "0056")
-    [searched] = [at for at, (statement, count) in enumerate(upgraded) if " FROM point" in statement and count]
-    locks = [at for at, (statement, _) in enumerate(upgraded) if statement.startswith("ALTER TABLE node_beat")]
-    assert searched < min(locks)
-
-
-def test_points_beyond_any_measured_value_are_computed_again_once_the_release_before_is_gone(
+def test_points_beyond_any_measured_value_are_computed_again_by_the_worker_of_the_new_release(
     with_points: Engine,
 ) -> None:
-    """Until step 3 of an upgrade the worker of that release takes what is due, and would find the same points."""
-    upgrade(with_points, "0056")
-    with with_points.connect() as connection:
-        wanted = """
-            SELECT key - (SELECT min(id) FROM cell), due_at > now() + interval '23 hours', due_at <= now() + interval
-            '1 day' FROM work WHERE kind = 'points' ORDER BY key
-        """
-        assert [tuple(row) for row in connection.execute(text(wanted))] == [(0, True, True), (1, True, True)]
+    """The worker of the release before does not know this work; it would compute the same points."""
+    upgrade(with_points, "head")
+    with Session(with_points) as session:
+        kinds = set(session.scalars(text("SELECT kind FROM work WHERE done_version < version")))
+        assert kinds == {SUPERSEDED}
+        settle_superseded(session, 0)
+        wanted = "SELECT key - (SELECT min(id) FROM cell) FROM work WHERE kind = 'points' ORDER BY key"
+        assert session.scalars(text(wanted)).all() == [0, 1]
 
 
 def statements_of(engine: Engine, revision: str) -> list[tuple[str, int]]:

@@ -14,7 +14,8 @@ SUPERSEDED: Final = "superseded"
 The worker of an earlier release does not know it. Whatever that worker computed by its own rules is undone here.
 """
 
-# Points say which number each run is known by and which lie far from the others. A drift without a start was stored by
+# Points say which number each run is known by and which lie far from the others. Release 0.2 stored any number; beyond
+# 1e30 it counts no more. A drift without a start was stored by
 # a release that measured it relative to the median.
 _STATEMENTS: Final = (
     """
@@ -24,6 +25,8 @@ _STATEMENTS: Final = (
         UNION
         SELECT run.cell_id FROM run JOIN cluster ON cluster.id = run.cluster_id AND cluster.origin <> 'published'
         WHERE run.flags @> '[{"code": "OUTLIER"}]'
+        UNION
+        SELECT cell_id FROM point WHERE NOT (low BETWEEN -1e30 AND 1e30 AND high BETWEEN -1e30 AND 1e30)
     ) AS touched
     ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0, due_at = excluded.due_at
     """,
