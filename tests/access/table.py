@@ -20,7 +20,7 @@ from starlette.types import Message
 from structlog.testing import capture_logs
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.rules import HasRole, Public, Rule, SignedIn, SignedInOrReading
+from iotide_server.accounts.rules import HasRole, Public, Rule, SignedIn, SignedInAhead, SignedInOrReading
 from iotide_server.clusters.rules import ConfirmsToken, IsNode, IsNodeOrWaits
 from iotide_server.kit.db import Database
 from iotide_server.main import API
@@ -185,6 +185,7 @@ def summary(routes: Sequence[DeclaredRoute], checks: Sequence[Check]) -> str:
 _RULE_NAMES: Mapping[type[Rule], str] = {
     Public: "anyone",
     SignedIn: "person",
+    SignedInAhead: "person",
     SignedInOrReading: "person or open for reading",
     IsNode: "node",
     IsNodeOrWaits: "node or pending node",

@@ -21,7 +21,7 @@ from iotide_server.accounts.audit_routes import router as audit
 from iotide_server.accounts.oidc import Provider
 from iotide_server.accounts.oidc_routes import CALLBACK
 from iotide_server.accounts.oidc_routes import router as oidc
-from iotide_server.accounts.page_holders import PageHolders
+from iotide_server.accounts.page_holders import PageHolders, network_holder
 from iotide_server.accounts.routes import router as accounts
 from iotide_server.accounts.session_routes import router as sessions
 from iotide_server.advice.routes import router as advice
@@ -165,7 +165,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.redis = redis
     app.state.clock = clock
     app.state.bodies = Bodies(shared_directory())
-    app.state.knocks = CapacityLimiter(CALLER_CONNECTIONS)
+    app.state.knocks, app.state.introductions = (CapacityLimiter(1) for _ in range(CALLER_CONNECTIONS))
     app.state.idle_beats = IdleBeats(app.state)
     app.state.feed = feed
     app.state.turns = turns
@@ -200,6 +200,7 @@ def _bound_pages(app: FastAPI) -> None:
     app.state.page_holders = PageHolders()
     app.state.one_each = OneEach(app.state.page_holders.holder_of)
     app.state.one_node_each = OneEach(node_holder, MOST_OF_A_NODE)
+    app.state.one_hash = OneEach(network_holder)
     app.state.catch_ups = CapacityLimiter(1)
     app.state.raw_output = CapacityLimiter(1)
     app.state.unknown_exports = CapacityLimiter(1)

@@ -4,6 +4,7 @@ import hashlib
 import re
 from dataclasses import fields
 from pathlib import Path
+from secrets import token_bytes
 from typing import Final
 
 import pytest
@@ -20,6 +21,7 @@ from iotide_wire.measured import SampleMessage
 from iotide_wire.messages import ArtefactFact, Outcome
 from iotide_wire.units import format_bytes
 
+BLOB_BYTES: Final = "SELECT pg_total_relation_size('blob')"
 ISOLATION: Final = (Path(__file__).parents[3] / "docs/isolation.md").read_text()
 
 
@@ -69,6 +71,15 @@ def test_raw_output_of_a_node_and_day_stays_within_its_limit_whatever_the_orders
     plant.change("UPDATE node_beat SET raw_on = raw_on - 1")
     put(plant, agent, offer, "b", b"1234", limits)
     assert kept(plant, "SELECT raw_bytes FROM node_beat WHERE raw_on IS NOT NULL") == [4]
+
+
+def test_refused_raw_output_takes_no_room_of_the_database(plant: Site) -> None:
+    agent, offer = plant.start_load()
+    before = kept(plant, BLOB_BYTES)
+    for _ in range(2):
+        with pytest.raises(RawOutputFullError):
+            put(plant, agent, offer, "a", token_bytes(100_000), ReportLimits(raw_bytes_a_day=10))
+    assert kept(plant, BLOB_BYTES) == before
 
 
 @pytest.mark.parametrize(

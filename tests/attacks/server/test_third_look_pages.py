@@ -1,13 +1,16 @@
 """Third look, operator 3, 4 and 8: by whom a request waits, whom it lets wait, and what waits for a password's hash."""
 
+from asyncio import gather, run
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from datetime import timedelta
 from threading import Event
 from typing import Final, cast
 
 import pytest
+from anyio import CapacityLimiter
+from factories.announced import NOW
 from factories.clock import MovedClock
 from factories.people import Person
 from factories.slow_pages import locked, locks_wanted, slow_campaigns
@@ -15,18 +18,22 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from local_stack import wait_for
-from sqlalchemy import QueuePool, event, func, select
+from sqlalchemy import QueuePool, delete, event, func, select, update
+from starlette.datastructures import State
 
 from iotide_server.accounts import passwords, sessions
+from iotide_server.accounts.authentication import Proof
 from iotide_server.accounts.browser_cookies import SESSION_COOKIE
 from iotide_server.accounts.errors import TooManyAttemptsError
-from iotide_server.accounts.models import FailedAttempt, Role
+from iotide_server.accounts.models import ApiToken, FailedAttempt, Role, UserSession
 from iotide_server.accounts.page_holders import PageHolders
 from iotide_server.accounts.rotation import Browser, SessionTerms
+from iotide_server.accounts.rules import CSRF_HEADER
 from iotide_server.accounts.sessions import SignedIn, Visitor
 from iotide_server.accounts.throttle import MOST_OF_NAME_AND_NETWORK
 from iotide_server.kit.db import CONNECTIONS, Database
 from iotide_server.kit.errors import NotAuthenticatedError
+from iotide_server.kit.one_each import MOST_WAITING
 from iotide_server.kit.proxies import behind_proxies
 from iotide_server.main import measure
 
@@ -174,23 +181,55 @@ def looks(database: Database) -> Iterator[list[str]]:
 
 
 def test_proofs_that_come_together_are_looked_up_together(
-    client: TestClient, shared_app: FastAPI, database: Database, make_person: Callable[..., Person]
+    client: TestClient, shared_app: FastAPI, database: Database, clock: MovedClock, make_person: Callable[..., Person]
 ) -> None:
     newcomer = make_person("new", Role.VIEWER)
+    proofs = [Proof(f"iot_{number}", is_token=True) for number in range(INVENTED)]
+    proofs.append(Proof(newcomer.token, is_token=True))
     holders: PageHolders = shared_app.state.page_holders
-    with ThreadPoolExecutor(INVENTED + 2) as pool, looks(database) as seen:
-        with locked(database, "api_token"):
-            asked = [ask(pool, client, {"Authorization": "Bearer iot_first"})]
-            wait_for("the first look", lambda: seen or None, seconds=SECONDS)
-            asked += [ask(pool, client, {"Authorization": f"Bearer iot_{number}"}) for number in range(INVENTED)]
-            asked.append(ask(pool, client, newcomer.headers))
-            wait_for("the others", lambda: holders.count_strange() == INVENTED + 1 or None, seconds=SECONDS)
-        statuses = [answer.result().status_code for answer in asked]
-    assert statuses == [401] * (INVENTED + 1) + [200]
-    assert len(seen) == 2 + 2 + 1  # twice for live tokens and for expired ones, and the newcomer's own transaction
+
+    async def introduced() -> list[NotAuthenticatedError | None]:
+        terms, limiter = shared_app.state.session_terms, CapacityLimiter(1)
+        state = State({"database": database, "clock": clock, "session_terms": terms, "introductions": limiter})
+        return await gather(*(holders.introduce(state, proof) for proof in proofs))
+
+    with looks(database) as seen:
+        *refusals, known = run(introduced())
+    assert all(isinstance(refusal, NotAuthenticatedError) for refusal in refusals)
+    assert known is None
+    assert len(seen) == 2  # for live tokens and for expired ones
     with looks(database) as seen:
         assert client.get(f"{API}/campaigns", headers=newcomer.headers).status_code == 200
     assert len(seen) == 1
+
+
+def test_invented_node_tokens_hold_up_no_page_of_a_newcomer(
+    client: TestClient, database: Database, make_person: Callable[..., Person]
+) -> None:
+    newcomer = make_person("new", Role.VIEWER)
+    beat = {"Authorization": "Bearer ion_invented", "Content-Type": "application/json"}
+    with ThreadPoolExecutor(2) as pool:
+        with locked(database, "node"):
+            asked = pool.submit(client.post, f"{API}/agent/beat", headers=beat, content="{}")
+            wait_for("the look for the node", lambda: locks_wanted(database) or None, seconds=SECONDS)
+            answer = pool.submit(client.get, f"{API}/session", headers=newcomer.headers)
+            assert answer.result(SECONDS).status_code == 200
+        assert asked.result().status_code == 401
+
+
+def test_requests_by_a_revoked_token_wait_no_more_as_those_of_its_person(
+    client: TestClient, shared_app: FastAPI, database: Database, other: Person
+) -> None:
+    with database.transaction() as session:
+        user_id = other.principal.user_id
+        session.execute(update(ApiToken).where(ApiToken.user_id == user_id).values(revoked_at=NOW))
+    name, one_each = f"user {other.principal.user_id}", shared_app.state.one_each
+    assert client.get(f"{API}/clusters", headers=other.headers).status_code == 401
+    with ThreadPoolExecutor(AT_ONCE) as pool, locked(database, "api_token"):
+        asked = [ask(pool, client, other.headers) for _ in range(AT_ONCE)]
+        wait_for("a look", lambda: locks_wanted(database) or None, seconds=SECONDS)
+        assert one_each.count(name) == 0
+    assert {answer.result().status_code for answer in asked} == {401}
 
 
 @pytest.fixture
@@ -221,6 +260,62 @@ def test_one_password_is_hashed_at_a_time_and_no_connection_waits_for_it(
         assert len(begun) == 1
         may_end.set()
         assert {answer.result().status_code for answer in asked} == {401}
+
+
+def test_sign_ins_go_on_while_a_change_of_a_password_comes_during_slow_pages(
+    client: TestClient, database: Database, clock: MovedClock, taken: ThreadPoolExecutor
+) -> None:
+    cookie = {"Cookie": f"{SESSION_COOKIE}={session_of(client, database, clock)}", CSRF_HEADER: "1"}
+    body = {"old_password": None, "new_password": PASSWORD}
+    change = taken.submit(client.put, f"{API}/session/password", json=body, headers=cookie)
+    assert change.result(SECONDS).status_code == 204
+    sign_in = taken.submit(client.post, f"{API}/session", json={"name": "admin", "password": PASSWORD})
+    assert sign_in.result(SECONDS).status_code == 200
+
+
+def test_no_connection_waits_for_the_hash_of_a_changed_password(
+    client: TestClient, database: Database, clock: MovedClock, hashing: tuple[list[str], Event]
+) -> None:
+    begun, may_end = hashing
+    cookie = {"Cookie": f"{SESSION_COOKIE}={session_of(client, database, clock)}", CSRF_HEADER: "1"}
+    first, second = ({"old_password": old, "new_password": PASSWORD} for old in (None, PASSWORD))
+    assert client.put(f"{API}/session/password", json=first, headers=cookie).status_code == 204
+    with ThreadPoolExecutor(1) as pool:
+        change = pool.submit(client.put, f"{API}/session/password", json=second, headers=cookie)
+        wait_for("a hash", lambda: begun or None, seconds=SECONDS)
+        assert cast("QueuePool", database.engine.pool).checkedout() == 0
+        may_end.set()
+        assert change.result().status_code == 204
+
+
+def test_a_session_that_ends_while_the_password_is_hashed_changes_none(
+    client: TestClient, database: Database, clock: MovedClock, hashing: tuple[list[str], Event]
+) -> None:
+    begun, may_end = hashing
+    cookie = {"Cookie": f"{SESSION_COOKIE}={session_of(client, database, clock)}", CSRF_HEADER: "1"}
+    first, second = ({"old_password": old, "new_password": PASSWORD} for old in (None, PASSWORD))
+    assert client.put(f"{API}/session/password", json=first, headers=cookie).status_code == 204
+    with ThreadPoolExecutor(1) as pool:
+        change = pool.submit(client.put, f"{API}/session/password", json=second, headers=cookie)
+        wait_for("a hash", lambda: begun or None, seconds=SECONDS)
+        with database.transaction() as session:
+            session.execute(delete(UserSession))
+        may_end.set()
+        assert change.result().status_code == 401
+
+
+def test_a_network_has_as_many_sign_ins_waiting_as_a_person_has_pages(
+    client: TestClient, hashing: tuple[list[str], Event]
+) -> None:
+    _, may_end = hashing
+    with ThreadPoolExecutor(MOST_WAITING + 2) as pool:
+        bodies = [{"name": f"invented-{number}", "password": "guessed"} for number in range(MOST_WAITING + 2)]
+        asked = [pool.submit(client.post, f"{API}/session", json=body) for body in bodies]
+        done, _ = wait(asked, SECONDS, FIRST_COMPLETED)
+        [refusal] = [answer.result() for answer in done]
+        assert (refusal.status_code, refusal.headers["Retry-After"]) == (429, "1")
+        may_end.set()
+    assert sorted(answer.result().status_code for answer in asked) == [401] * (MOST_WAITING + 1) + [429]
 
 
 def refused(guesses: list[Future[SignedIn | NotAuthenticatedError | None]]) -> int:

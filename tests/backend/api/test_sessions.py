@@ -96,6 +96,16 @@ def test_a_password_change_exchanges_the_cookie(
     assert (status(client, first), status(client, second)) == (401, 200)
 
 
+def test_a_password_change_leaves_the_browser_signed_in_whose_cookie_was_due_for_an_exchange(
+    client: TestClient, enter: Callable[..., str], clock: MovedClock
+) -> None:
+    enter()
+    clock.move(3600)
+    body = {"old_password": None, "new_password": PASSWORD}
+    assert client.put("/api/v1/session/password", json=body, headers=CSRF).status_code == 204
+    assert client.get("/api/v1/session").status_code == 200
+
+
 def test_a_password_change_ends_links_that_nobody_has_used(
     client: TestClient, enter: Callable[..., str], database: Database
 ) -> None:

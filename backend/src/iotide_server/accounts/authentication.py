@@ -94,7 +94,7 @@ def owners_of(
     opened = session_repository.users_of_sessions(session, cookies, now, idle_since=idle_since) if cookies else {}
     return {
         proof: users.get(key) or _refused_token(proof.secret, expired.get(key)) for key, proof in tokens.items()
-    } | {proof: opened.get(key) or _session_ended() for key, proof in cookies.items()}
+    } | {proof: opened.get(key) or session_ended() for key, proof in cookies.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def by_session_cookie(
     """
     found = recognise(session, secret, browser, now, terms)
     if found is None:
-        raise _session_ended()
+        raise session_ended()
     principal = user_principal(session, found.user, browser.address)
     return SignedInBrowser(replace(principal, session_id=found.row.id), found.offered)
 
@@ -130,11 +130,12 @@ def by_unchanged_cookie(
     """
     found = session_repository.live_session(session, digest(secret), now, idle_since=now - terms.idle)
     if found is None:
-        raise _session_ended()
+        raise session_ended()
     return user_principal(session, found[1], address)
 
 
-def _session_ended() -> NotAuthenticatedError:
+def session_ended() -> NotAuthenticatedError:
+    """Refuse the secret of a session that there is no more."""
     return NotAuthenticatedError("the session has ended", remedy="sign in again")
 
 

@@ -50,14 +50,14 @@ class PageHolders:
 
     def holder_of(self, request: Request) -> Holder | None:
         """Name who sends a request; None for a known person's change, and for their heavy request with its own turn."""
-        holder = self.known_holder_of(request) or _unknown_reader(caller_address(request))
+        holder = self.known_holder_of(request) or network_holder(request)
         is_heavy = ONE_HEAVY_REQUEST in getattr(request.scope.get("route"), "dependencies", ())
         return None if holder.is_known and (request.method not in _PAGES or is_heavy) else holder
 
     def known_holder_of(self, request: Request) -> Holder | None:
         """Name who sends a request; None for a proof that was not seen before, or is nobody's."""
         proof = proof_of(request)
-        return _unknown_reader(caller_address(request)) if proof is None else self._known.get(_key(proof))
+        return network_holder(request) if proof is None else self._known.get(_key(proof))
 
     async def introduce(self, state: State, proof: Proof) -> NotAuthenticatedError | None:
         """Learn whose a proof is, unless that is known; return why it opens nothing.
@@ -72,14 +72,14 @@ class PageHolders:
         async with self._turn:
             if mine.found is None:
                 self._gathering = _Round()
-                mine.found = await to_thread.run_sync(_look, state, mine.proofs, limiter=state.knocks)
+                mine.found = await to_thread.run_sync(_look, state, mine.proofs, limiter=state.introductions)
                 self._learn(mine.found)
         found = mine.found.get(proof)
         return found if isinstance(found, NotAuthenticatedError) else None
 
-    def count_strange(self) -> int:
-        """Return how many proofs wait for the next look at the database."""
-        return len(self._gathering.proofs)
+    def forget(self, proof: Proof) -> None:
+        """Look the proof up again when it comes next: it opens nothing any more."""
+        self._known.pop(_key(proof), None)
 
     def _learn(self, found: _Found) -> None:
         people = {_key(proof): _person(user_id) for proof, user_id in found.items() if isinstance(user_id, int)}
@@ -91,6 +91,11 @@ class PageHolders:
 def holder(caller: Principal) -> Holder:
     """Name the person, or the network of one who reads unknown."""
     return _unknown_reader(caller.address) if caller.user_id is None else _person(caller.user_id)
+
+
+def network_holder(request: Request) -> Holder:
+    """Name the network that a request comes from, whoever sends it."""
+    return _unknown_reader(caller_address(request))
 
 
 def _person(user_id: int) -> Holder:

@@ -1,14 +1,10 @@
 """Passwords: hashed with Argon2id, slowly and with 64 MiB each, so a process hashes one at a time."""
 
 from functools import cache
-from typing import Final
 
 from pwdlib import PasswordHash
 
 from iotide_server.accounts.secret import new_secret
-
-HASHES_AT_ONCE: Final = 1
-"""Requests that hash a password at once in a process; the others wait without a thread or a connection."""
 
 _passwords = PasswordHash.recommended()
 

@@ -1,5 +1,7 @@
 """Who may call a route: each declares exactly one rule, as the annotation of its principal (a test looks for it)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, ClassVar, Final, NamedTuple
@@ -21,7 +23,7 @@ from iotide_server.accounts.browser_cookies import (
 )
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import ANONYMOUS, Principal, PrincipalKind, public_reader
-from iotide_server.kit.db import after_commit
+from iotide_server.kit.db import Database, after_commit
 from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
 from iotide_server.kit.people import hide_people
 from iotide_server.kit.web import Now, Tx
@@ -108,10 +110,12 @@ def _caller(
 ) -> Principal:
     proof = proof_of(request)  # as `_bearer` and `_cookie`, which are here for the API's description
     if proof is not None and proof.is_token:
-        return authentication.by_api_token(session, proof.secret, caller_address(request), now)
+        with _forgotten_if_refused(request, proof):
+            return authentication.by_api_token(session, proof.secret, caller_address(request), now)
     if proof is not None:
         try:
-            principal = _by_cookie(request, session, proof.secret, now)
+            with _forgotten_if_refused(request, proof):
+                principal = _by_cookie(request, session, proof.secret, now)
         except NotAuthenticatedError:
             reader = _public_reader(request, session)
             if reader is None:
@@ -134,12 +138,23 @@ def _knocking(knock: Knock) -> Principal:
     proof = proof_of(request)
     if proof is None:
         raise authentication.no_credentials()
-    if proof.is_token:
-        return authentication.by_api_token(session, proof.secret, caller_address(request), now, is_noted=False)
-    terms = request.app.state.session_terms
-    principal = authentication.by_unchanged_cookie(session, proof.secret, caller_address(request), now, terms)
+    address, terms = caller_address(request), request.app.state.session_terms
+    with _forgotten_if_refused(request, proof):
+        if proof.is_token:
+            return authentication.by_api_token(session, proof.secret, address, now, is_noted=False)
+        principal = authentication.by_unchanged_cookie(session, proof.secret, address, now, terms)
     _require_csrf_header(request)
     return principal
+
+
+@contextmanager
+def _forgotten_if_refused(request: Request, proof: Proof) -> Iterator[None]:
+    """Have requests with a proof that was revoked, or has expired, wait no more as those of its person."""
+    try:
+        yield
+    except NotAuthenticatedError:
+        request.app.state.page_holders.forget(proof)
+        raise
 
 
 def _require_csrf_header(request: Request) -> None:
@@ -170,6 +185,12 @@ def _public_reader(request: Request, session: Session) -> Principal | None:
 
 Caller = Annotated[Principal, Depends(_caller, scope="function")]
 """Who calls, before any rule."""
+
+
+def _caller_ahead(request: Request, introduced: Introduced, now: Now, bearer: Bearer, cookie: _Cookie) -> Principal:
+    database: Database = request.app.state.database
+    with database.transaction() as session:
+        return _caller(request, introduced, session, now, bearer, cookie)
 
 
 def _require_somebody(caller: Principal) -> Principal:
@@ -212,6 +233,15 @@ class SignedIn(Rule):
     def knock(self, knock: Knock) -> Principal:
         """See Rule."""
         return _knocking(knock)
+
+
+@dataclass(frozen=True)
+class SignedInAhead(SignedIn):
+    """Any person. Who calls is found out in a transaction that has ended when the route begins."""
+
+    async def __call__(self, caller: Annotated[Principal, Depends(_caller_ahead)]) -> Principal:
+        """Let any person pass."""
+        return await super().__call__(caller)
 
 
 @dataclass(frozen=True)
@@ -263,6 +293,7 @@ class HasRole(Rule):
 
 Anyone = Annotated[Principal, Depends(Public())]
 Person = Annotated[Principal, Depends(SignedIn(), scope="function")]
+PersonAhead = Annotated[Principal, Depends(SignedInAhead(), scope="function")]
 Reader = Annotated[Principal, Depends(SignedInOrReading(), scope="function")]
 Viewer = Annotated[Principal, Depends(HasRole(Role.VIEWER), scope="function")]
 Operator = Annotated[Principal, Depends(HasRole(Role.OPERATOR), scope="function")]

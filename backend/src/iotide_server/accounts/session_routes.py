@@ -1,5 +1,6 @@
 """Routes of signing in and out, of one's own sessions, and of ending those of others."""
 
+from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -10,9 +11,8 @@ from iotide_server.accounts import own_sessions, sessions
 from iotide_server.accounts.browser_cookies import caller_browser, drop_cookie, keep_session, read_cookie
 from iotide_server.accounts.known_callers import KnownCallerRoute
 from iotide_server.accounts.oidc import Provider
-from iotide_server.accounts.passwords import HASHES_AT_ONCE
 from iotide_server.accounts.rotation import SessionTerms
-from iotide_server.accounts.rules import Admin, Anyone, Person, Reader
+from iotide_server.accounts.rules import Admin, Anyone, Person, PersonAhead, Reader
 from iotide_server.accounts.schemas import SignInLink
 from iotide_server.accounts.session_schemas import (
     BrowserSession,
@@ -28,7 +28,8 @@ from iotide_server.accounts.session_schemas import (
 from iotide_server.accounts.sessions import SignedIn, Visitor
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import NotAuthenticatedError
-from iotide_server.kit.web import Id, Now, Tx, errors, refusal, transaction, turn
+from iotide_server.kit.one_each import OneEach
+from iotide_server.kit.web import Id, Now, Tx, errors, refusal, transaction
 
 router = APIRouter(tags=["sessions"], route_class=KnownCallerRoute)
 
@@ -46,8 +47,16 @@ def visitor_of(request: Request) -> Visitor:
 
 LinkTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=1)]
 """The transaction of a sign-in by link, which anybody may try: one at a time, and in no place of pages."""
-ONE_HASH = Depends(turn, scope="function", max_concurrency=HASHES_AT_ONCE)
-"""Has a route that hashes a password wait for its turn."""
+
+
+async def _one_hash(request: Request) -> AsyncIterator[None]:
+    one_hash: OneEach = request.app.state.one_hash
+    async with one_hash.turn(request):
+        yield
+
+
+ONE_HASH = Depends(_one_hash, scope="function")
+"""Has a route that hashes a password wait for its turn: one request of each network, and of those one at a time."""
 Terms = Annotated[SessionTerms, Depends(terms_of_sessions)]
 AskedBy = Annotated[Visitor, Depends(visitor_of)]
 
@@ -111,11 +120,10 @@ def sign_out(principal: Person, session: Tx, now: Now, request: Request) -> Sign
     dependencies=[ONE_HASH],
     responses=errors(409, 429),
 )
-def set_password(
-    principal: Person, session: Tx, now: Now, request: Request, body: PasswordInput
-) -> JSONResponse | None:
+def set_password(principal: PersonAhead, now: Now, request: Request, body: PasswordInput) -> JSONResponse | None:
     """Set or change your own password; all your other sessions and unspent sign-in links end."""
-    kept = sessions.set_password(session, principal, body.old_password, body.new_password, now)
+    database: Database = request.app.state.database
+    kept = sessions.set_password(database.transaction, principal, body.old_password, body.new_password, now)
     if isinstance(kept, NotAuthenticatedError):
         return refusal(kept)
     keep_session(request, kept)

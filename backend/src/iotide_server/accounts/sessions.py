@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts import audit, passwords, repository, session_repository, throttle
 from iotide_server.accounts.audit import Action
-from iotide_server.accounts.authentication import user_principal
+from iotide_server.accounts.authentication import session_ended, user_principal
 from iotide_server.accounts.errors import (
     LinkSpentError,
     PasswordElsewhereError,
@@ -97,14 +97,18 @@ def sign_in_by_password(
     matches, renewed = passwords.matches(password, stored)
     with transaction() as session:
         user = None if user_id is None else session.get(User, user_id)
-        is_current = user is not None and user.disabled_at is None and user.password_hash == stored
-        if user is None or not is_current or not matches:
+        if user is None or user.disabled_at is not None or not (matches and _is_still(user, stored, password)):
             _record_refusal(session, attempt, user, must_wait=must_wait)
             return WrongCredentialsError()
         if renewed is not None:
             user.password_hash = renewed
         throttle.forgive(session, attempt)
         return begin(session, user, visitor, now, by="password")
+
+
+def _is_still(user: User, stored: str | None, password: str) -> bool:
+    """Look whether the password is the present one; another sign-in may have renewed its hash meanwhile."""
+    return user.password_hash == stored or passwords.matches(password, user.password_hash)[0]
 
 
 def note_failure(session: Session, attempt: Attempt, user: User | None, now: datetime) -> None:
@@ -131,9 +135,11 @@ def sign_out(session: Session, principal: Principal) -> bool:
 
 
 def set_password(
-    session: Session, principal: Principal, old: str | None, new: str, now: datetime
+    transaction: Transaction, principal: Principal, old: str | None, new: str, now: datetime
 ) -> str | WrongCredentialsError:
     """Give the caller a new password and end all of their other sessions and unspent links.
+
+    Passwords are hashed between two transactions, and counted, as by `sign_in_by_password`.
 
     Args:
         old: the password so far; not looked at when there is none.
@@ -146,22 +152,34 @@ def set_password(
         PersonWantedError: the caller is a program.
         PasswordElsewhereError: they sign in at the OpenID provider.
         TooManyAttemptsError: too many passwords failed for them or from there.
+        NotAuthenticatedError: the session has ended meanwhile.
     """
-    user = session.get(User, principal.user_id) if principal.kind is PrincipalKind.USER else None
-    if user is None or principal.session_id is None:
+    if principal.kind is not PrincipalKind.USER or principal.session_id is None:
         raise PersonWantedError("change a password")
-    if user.issuer is not None:
-        raise PasswordElsewhereError
-    attempt = Attempt(AttemptKind.PASSWORD, principal.address, user.name)
-    throttle.admit(session, attempt, now)
-    if user.password_hash is not None and not passwords.matches(old or "", user.password_hash)[0]:
-        note_failure(session, attempt, user, now)
-        return WrongCredentialsError()
-    user.password_hash = passwords.hashed(new)
-    session_repository.end_sessions_of(session, user.id, keep_id=principal.session_id)
-    repository.end_links(session, user.id)
-    audit.record(session, principal, Action("password_changed", "user", user.id, None))
-    return exchange(session, principal.session_id, now)
+    with transaction() as session:
+        user = session.get_one(User, principal.user_id)
+        if user.issuer is not None:
+            raise PasswordElsewhereError
+        attempt = Attempt(AttemptKind.PASSWORD, principal.address, user.name)
+        throttle.admit(session, attempt, now)
+        stored = user.password_hash
+        must_wait = stored is not None and throttle.note_failure(session, attempt, now)
+    matches = stored is None or passwords.matches(old or "", stored)[0]
+    hashed = passwords.hashed(new) if matches else None
+    with transaction() as session:
+        user = session.get_one(User, principal.user_id, with_for_update=True)
+        if session.get(UserSession, principal.session_id, with_for_update=True) is None:
+            raise session_ended()
+        if hashed is None or user.password_hash != stored:
+            _record_refusal(session, attempt, user, must_wait=must_wait)
+            return WrongCredentialsError()
+        user.password_hash = hashed
+        if stored is not None:
+            throttle.forgive(session, attempt)
+        session_repository.end_sessions_of(session, user.id, keep_id=principal.session_id)
+        repository.end_links(session, user.id)
+        audit.record(session, principal, Action("password_changed", "user", user.id, None))
+        return exchange(session, principal.session_id, now)
 
 
 def make_link(session: Session, user_id: int, public_url: str, now: datetime) -> str:

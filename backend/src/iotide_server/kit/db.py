@@ -97,8 +97,8 @@ WORK_STATEMENT_SECONDS: Final = 3600.0
 BEAT_CONNECTIONS = 2
 """Besides these, those of heartbeats, which wait for no route: one for all idle nodes together, one for the others."""
 
-CALLER_CONNECTIONS = 1
-"""Besides these, the one that finds out who calls before a body is read."""
+CALLER_CONNECTIONS = 2
+"""Besides these, those that find out who calls: one before a body is read, one before a page waits for its place."""
 
 
 SHOWN_STATEMENT_CHARACTERS: Final = 2000

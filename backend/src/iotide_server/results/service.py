@@ -286,11 +286,16 @@ def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
     size_bytes = repository.artefact_bytes(session, order.id, besides=name) + len(content)
     if size_bytes > limits.raw_bytes:
         raise RawOutputFullError(name, "the order", size_bytes, limits.raw_bytes)
+    # First, since what is written and then refused takes room until the next VACUUM.
+    _check_raw_day(name, repository.raw_bytes_today(session, order.node_id) + len(content), limits)
     repository.put_artefact(session, order, name, sha256, content)
     if name in stored:
         repository.drop_blob(session, stored[name])
     # Last, so that the node's row, which its beats write too, is held for a moment only.
-    today_bytes = repository.count_raw_bytes(session, order.node_id, len(content))
+    _check_raw_day(name, repository.count_raw_bytes(session, order.node_id, len(content)), limits)
+
+
+def _check_raw_day(name: str, today_bytes: int, limits: ReportLimits) -> None:
     if today_bytes > limits.raw_bytes_a_day:
         raise RawOutputFullError(name, "the node today", today_bytes, limits.raw_bytes_a_day)
 

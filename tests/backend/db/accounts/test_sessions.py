@@ -7,7 +7,7 @@ from factories.people import person
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import authentication, sessions
+from iotide_server.accounts import authentication, passwords, sessions
 from iotide_server.accounts.errors import LinkSpentError, PersonWantedError, WrongCredentialsError
 from iotide_server.accounts.models import ApiToken, AuditEntry, LoginLink, Role, User, UserSession
 from iotide_server.accounts.principal import Principal
@@ -142,15 +142,15 @@ def test_signing_out_ends_this_session_alone(session: Session) -> None:
 
 def test_a_password_opens_after_it_was_set(session: Session) -> None:
     opened = signed_in(session)
-    sessions.set_password(session, opened.principal, None, PASSWORD, NOW)
+    sessions.set_password(lambda: nullcontext(session), opened.principal, None, PASSWORD, NOW)
     again = by_password(session, "admin", PASSWORD)
     assert again.principal.id == opened.principal.id
 
 
 def test_a_password_change_wants_the_old_one_and_ends_other_sessions(session: Session) -> None:
     here, there = signed_in(session), signed_in(session)
-    sessions.set_password(session, here.principal, None, PASSWORD, NOW)
-    wrong = sessions.set_password(session, here.principal, "guessed", "something longer", NOW)
+    sessions.set_password(lambda: nullcontext(session), here.principal, None, PASSWORD, NOW)
+    wrong = sessions.set_password(lambda: nullcontext(session), here.principal, "guessed", "something longer", NOW)
     assert isinstance(wrong, WrongCredentialsError)
     with pytest.raises(NotAuthenticatedError):
         by_cookie(session, there.secret, NOW)
@@ -160,7 +160,7 @@ def test_a_password_change_wants_the_old_one_and_ends_other_sessions(session: Se
 def test_a_wrong_name_and_a_wrong_password_look_the_same(session: Session) -> None:
     opened = signed_in(session)
     person(session, "grace", Role.VIEWER, now=NOW)
-    sessions.set_password(session, opened.principal, None, PASSWORD, NOW)
+    sessions.set_password(lambda: nullcontext(session), opened.principal, None, PASSWORD, NOW)
     refusals = []
     for name, password in [("admin", "wrong"), ("nobody", PASSWORD), ("grace", PASSWORD), ("grace", "")]:
         with pytest.raises(WrongCredentialsError) as refusal:
@@ -169,10 +169,26 @@ def test_a_wrong_name_and_a_wrong_password_look_the_same(session: Session) -> No
     assert len(set(refusals)) == 1
 
 
+def test_a_sign_in_passes_whose_hash_another_one_has_renewed_meanwhile(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = signed_in(session)
+    sessions.set_password(lambda: nullcontext(session), opened.principal, None, PASSWORD, NOW)
+    matches = passwords.matches
+
+    def matches_and_renews(password: str, stored: str | None) -> tuple[bool, str | None]:
+        monkeypatch.undo()
+        session.get_one(User, opened.principal.id).password_hash = passwords.hashed(PASSWORD)
+        return matches(password, stored)
+
+    monkeypatch.setattr(passwords, "matches", matches_and_renews)
+    assert by_password(session, "admin", PASSWORD).principal.id == opened.principal.id
+
+
 def test_a_token_sets_no_password(session: Session) -> None:
     program = authentication.by_api_token(session, person(session, "ci", Role.ADMIN, now=NOW).token, None, NOW)
     with pytest.raises(PersonWantedError):
-        sessions.set_password(session, program, None, PASSWORD, NOW)
+        sessions.set_password(lambda: nullcontext(session), program, None, PASSWORD, NOW)
 
 
 def token_principal(session: Session, role: Role, scopes: list[str], cluster_id: int | None = None) -> Principal:
