@@ -120,7 +120,7 @@ def test_active_schedules_are_bounded_also_where_one_is_resumed(
     with bounded.transaction() as session:
         schedules.pause(session, grace, schedule_id)
         add_schedule(session, grace, clock, "b")
-    refused(bounded, lambda session: schedules.resume(session, grace, schedule_id, clock()))
+    assert refused(bounded, lambda s: schedules.resume(s, grace, schedule_id, clock())).field == "schedule_id"
 
 
 def test_templates_are_bounded(bounded: Database, grace: Principal, clock: MovedClock) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from threading import Barrier
 from typing import Final
 
@@ -19,7 +20,7 @@ from iotide_server.campaigns.planned import PlannedCampaign
 from iotide_server.campaigns.repeats import MoreRepeats
 from iotide_server.campaigns.schemas import RepeatsInput
 from iotide_server.kit.db import Database
-from iotide_server.kit.quotas import IN_SESSION, QuotaReachedError, Quotas
+from iotide_server.kit.quotas import IN_SESSION, Addition, Kind, QuotaReachedError, Quotas, count_day
 from iotide_server.runs import service as runs
 from iotide_server.schedules import service as schedules
 from iotide_server.templates import service as templates
@@ -30,6 +31,7 @@ from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import SchedulePlan
 
 A_DAY_SECONDS: Final = 86_400
+PATIENCE_SECONDS: Final = 3.0
 DAILY: Final = Quotas(
     waiting_runs=5, waiting_runs_of_person=3, runs_a_day=12, schedules_a_day=6, templates_a_day=6, events_a_day=6
 )
@@ -46,6 +48,10 @@ def bounded(database: Database, clock: MovedClock) -> Database:
 @pytest.fixture
 def grace(bounded: Database, clock: MovedClock) -> Principal:
     return operator(bounded, clock())
+
+
+def cluster_id(session: Session) -> int:
+    return session.scalars(text("SELECT id FROM cluster")).one()
 
 
 def submit(database: Database, who: Principal, clock: MovedClock, count: int) -> int:
@@ -163,6 +169,32 @@ def test_retried_runs_ask_for_room_and_count_to_the_day(bounded: Database, grace
         retry(run_id)
     with pytest.raises(QuotaReachedError, match="7 runs added to the cluster by one person today"):
         retry(cancelled[3])
+
+
+def test_a_retry_beyond_the_quota_is_refused_before_it_waits_for_others_of_the_cluster(
+    bounded: Database, grace: Principal, clock: MovedClock
+) -> None:
+    [run_id] = submit_and_cancel(bounded, grace, clock, 1)
+    submit(bounded, grace, clock, 3)
+    with bounded.transaction() as other, bounded.transaction(statement_seconds=PATIENCE_SECONDS) as session:
+        count_day(other, Addition(Kind.RUNS, cluster_id(other), None, clock()))
+        with pytest.raises(QuotaReachedError, match="4 waiting runs of one person"):
+            runs.retry(session, grace, run_id, clock())
+
+
+def test_what_began_before_midnight_and_ends_after_it_leaves_the_new_day_as_it_is(
+    bounded: Database, grace: Principal, clock: MovedClock
+) -> None:
+    def count(now: datetime, number: int) -> None:
+        with bounded.transaction() as session:
+            count_day(session, Addition(Kind.EVENTS, cluster_id(session), grace.user_id, now, number))
+
+    began = clock()
+    clock.move(A_DAY_SECONDS)
+    count(clock(), 3)
+    count(began, 1)
+    with pytest.raises(QuotaReachedError, match="4 events added"):
+        count(clock(), 1)
 
 
 def test_added_repeats_count_to_who_asks_and_not_to_the_campaigns_owner(

@@ -63,8 +63,10 @@ def test_bytes_of_readings_count_to_the_day_of_the_node(database: Database, run_
             read_again(database, run_id, version, "a", "b", limits=few_bytes)
 
     read_again(database, run_id, 1, "a", "b", limits=few_bytes)
-    with pytest.raises(DayFullError):
+    with pytest.raises(DayFullError) as refusal:
         read_often()
+    assert refusal.value.field == "orders[0]"
+    assert str(refusal.value.remedy).startswith("wait until tomorrow (UTC)")
 
 
 def test_of_very_many_readings_of_an_order_the_nodes_own_and_the_newest_are_kept(

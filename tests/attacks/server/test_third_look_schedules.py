@@ -14,7 +14,7 @@ from iotide_server.campaigns import planning
 from iotide_server.campaigns import service as campaigns
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
-from iotide_server.kit.quotas import IN_SESSION, Quotas
+from iotide_server.kit.quotas import IN_SESSION, QuotaReachedError, Quotas
 from iotide_server.schedules import service
 from iotide_server.schedules.firing import fire_due
 from iotide_server.scheduling.service import Scheduler
@@ -56,6 +56,31 @@ def test_a_plan_that_the_quota_refuses_is_not_expanded(
     with database.transaction() as session:
         assert "2 waiting runs of one person" in str(session.scalar(text("SELECT problem FROM firing")))
     assert expanded == []
+
+
+@pytest.mark.parametrize("quotas", [Quotas(active_schedules=1), Quotas(schedules_a_day=2)])
+def test_a_schedule_beyond_a_quota_is_refused_before_its_plan_is_expanded(
+    database: Database, owner: Principal, clock: MovedClock, monkeypatch: pytest.MonkeyPatch, quotas: Quotas
+) -> None:
+    bounded = Database(database.engine, info={IN_SESSION: quotas})
+    add(bounded, owner, clock, "a")
+    expanded = []
+    monkeypatch.setattr(planning, "foresee", lambda *_: expanded.append(1))
+    with pytest.raises(QuotaReachedError) as refusal:
+        add(bounded, owner, clock, "b")
+    assert refusal.value.field == "plan.cluster"
+    assert expanded == []
+
+
+def test_an_active_schedule_that_moves_to_another_cluster_asks_for_room_there(
+    database: Database, owner: Principal, clock: MovedClock
+) -> None:
+    bounded = Database(database.engine, info={IN_SESSION: Quotas(active_schedules=1)})
+    add(bounded, owner, clock, "a")
+    schedule_id = add(bounded, owner, clock, "b", plan=plan(cluster="other"))
+    given = {"name": "b", "plan": plan(), "cron": "* * * * *", "time_zone": "UTC"}
+    with pytest.raises(QuotaReachedError, match="2 active schedules"), bounded.transaction() as session:
+        service.replace(session, owner, schedule_id, SchedulePlan.model_validate(given), clock())
 
 
 def test_a_schedule_whose_firing_fails_rests_and_says_so(

@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 from factories.clusters import node_token
+from factories.reported import SAMPLE
 from factories.site import Offered, SimulatedAgent, Site
 from factories.slow_pages import locks_wanted
 from fastapi.testclient import TestClient
@@ -207,9 +208,30 @@ def test_curves_beyond_the_day_are_left_out_of_a_heartbeat_and_its_run_goes_on(p
     [line] = lines
     assert line == (
         "curves were left out, and the run goes on: curves: 108 bytes of results, curves and raw output of the node"
-        " today; at most 104; report less, or have an administrator of the server raise the limit (docs/isolation.md)"
+        " today; at most 104; wait until tomorrow (UTC), report less, or have an administrator of the server raise the"
+        " limit (docs/isolation.md)"
     )
     assert agent.finish(offer).accepted
+
+
+def test_curves_count_while_the_server_knows_no_agent_of_their_node(plant: Site) -> None:
+    agent, offer = plant.start_load()
+    plant.change("UPDATE node SET agent_instance = NULL WHERE id = :id", id=agent.node_id)
+    assert send_curves(agent, offer, piece(plant, 0, 1, 2, 3)) == (Word.CONTINUE, ROW_BYTES + 3 * 4)
+
+
+def test_what_began_before_midnight_and_ends_after_it_leaves_a_nodes_new_day_as_it_is(plant: Site) -> None:
+    agent, offer = plant.start_load()
+    _, sent = send_curves(agent, offer, piece(plant, 0, 1))
+    plant.change("UPDATE node_beat SET raw_on = raw_on + 1, series_on = raw_on + 1, new_series = 7 WHERE raw_bytes > 0")
+    assert send_curves(agent, offer, piece(plant, 1, 2)) == (Word.CONTINUE, sent)
+    assert agent.hand_in(offer, agent.result(offer, samples=(SAMPLE,))).accepted
+    with plant.database.transaction() as session:
+        assert session.scalar(text("SELECT count(*) FROM series")) == 1
+        days = session.execute(
+            text("SELECT raw_bytes, new_series, raw_on - series_on FROM node_beat WHERE raw_bytes > 0")
+        )
+        assert tuple(days.one()) == (sent, 7, 0)
 
 
 def test_a_node_locks_no_run_of_another_one(plant: Site) -> None:

@@ -170,7 +170,7 @@ def set_password(
         user = session.get_one(User, principal.user_id, with_for_update=True)
         if session.get(UserSession, principal.session_id, with_for_update=True) is None:
             raise session_ended()
-        if hashed is None or user.password_hash != stored:
+        if hashed is None or not _is_still(user, stored, old or ""):
             _record_refusal(session, attempt, user, must_wait=must_wait)
             return WrongCredentialsError()
         user.password_hash = hashed

@@ -1,6 +1,6 @@
 """Repeats that people add to a campaign afterwards, where those of its plan were too few."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -71,11 +71,12 @@ def add(session: Session, principal: Principal, more: MoreRepeats, now: datetime
     clusters.require_real(session, campaign.cluster_id, field="campaign_id")
     if _was_added(session, principal, more):
         return
-    cell_ids = _chosen_cells(session, campaign, more.wanted)
+    stage_of = repository.stages_of_cells(session, campaign.id)
+    cell_ids = _chosen_cells(session, campaign, more.wanted, stage_of)
     further = len(cell_ids) * more.wanted.repeats
     added = Addition(Kind.RUNS, campaign.cluster_id, principal.user_id, now, further, "repeats")
     require_room(session, added)
-    _hold_resources(session, campaign, cell_ids)
+    _hold_resources(session, campaign, cell_ids, stage_of)
     addition = CampaignAddition(
         campaign_id=campaign.id,
         owner_id=principal.user_id,
@@ -106,9 +107,8 @@ def _was_added(session: Session, principal: Principal, more: MoreRepeats) -> boo
     return True
 
 
-def _chosen_cells(session: Session, campaign: Campaign, wanted: RepeatsInput) -> list[int]:
-    """The ids of the cells that are meant, in the order of the plan."""
-    stage_of = repository.stages_of_cells(session, campaign.id)
+def _chosen_cells(session: Session, campaign: Campaign, wanted: RepeatsInput, stage_of: Mapping[int, int]) -> list[int]:
+    """Return the ids of the cells that are meant, in the order of the plan."""
     strangers = [cell_id for cell_id in wanted.cell_ids or () if cell_id not in stage_of]
     if strangers:
         raise CellsNotFoundError(campaign.id, wanted.cell_ids or [], strangers[0])
@@ -120,8 +120,7 @@ def _chosen_cells(session: Session, campaign: Campaign, wanted: RepeatsInput) ->
     return cell_ids
 
 
-def _hold_resources(session: Session, campaign: Campaign, cell_ids: Sequence[int]) -> None:
-    stage_of = repository.stages_of_cells(session, campaign.id)
+def _hold_resources(session: Session, campaign: Campaign, cell_ids: Sequence[int], stage_of: Mapping[int, int]) -> None:
     present = repository.hold_present_stage(session, campaign.id)
     for cell_id in cell_ids:
         if present is not None and stage_of[cell_id] < present:

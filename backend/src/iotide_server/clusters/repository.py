@@ -278,9 +278,10 @@ def beat(session: Session, node_id: int, agent_instance: str, told: Told, now: d
             " ON CONFLICT (node_id) DO UPDATE SET seen_at = GREATEST(node_beat.seen_at, excluded.seen_at),"
             " clock_offset_seconds = excluded.clock_offset_seconds,"
             " clock_uncertainty_seconds = excluded.clock_uncertainty_seconds, spool_bytes = excluded.spool_bytes,"
-            " raw_on = coalesce(excluded.raw_on, node_beat.raw_on), raw_bytes = excluded.raw_bytes +"
-            # Of another day nothing counts; without curves all stays as it is.
-            " CASE WHEN excluded.raw_on <> node_beat.raw_on THEN 0 ELSE node_beat.raw_bytes END)"
+            # Of two days the later one counts; without curves, where `excluded.raw_on` is NULL, all stays as it is.
+            " raw_on = GREATEST(excluded.raw_on, node_beat.raw_on), raw_bytes ="
+            " CASE WHEN excluded.raw_on < node_beat.raw_on THEN 0 ELSE excluded.raw_bytes END +"
+            " CASE WHEN excluded.raw_on > node_beat.raw_on THEN 0 ELSE node_beat.raw_bytes END)"
             " SELECT agent_instance, cluster_id, seen_at, look, rotation_wanted, node_count, problem FROM known"
         ),
         {

@@ -77,6 +77,8 @@ def beat(  # noqa: PLR0913 - the last two bound what is stored and waited for
         problem=request.problem,
         curve_bytes=curve_bytes,
     )
+    if wanted.hello and curve_bytes:  # of an agent that it does not know, `agents.beat` counts nothing
+        results.count_day(session, node_id, curve_bytes, 0)
     by_id = {row.id: row for row in known}
     words = [word_on(beat, by_id.get(beat.order_id), moved.get(beat.order_id), starts) for beat in said.values()]
     return BeatReply(

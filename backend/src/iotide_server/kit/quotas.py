@@ -26,10 +26,12 @@ _ADD: Final = text(
     SELECT :cluster_id, :kind, user_id, :now, :number
     FROM unnest(CAST(:user_ids AS bigint[])) AS user_id ORDER BY user_id
     ON CONFLICT (cluster_id, kind, user_id) DO UPDATE SET
-        added_at = excluded.added_at,
-        number = excluded.number + CASE WHEN date_trunc('day', added_today.added_at, 'UTC')
-                                             = date_trunc('day', excluded.added_at, 'UTC')
-                                   THEN added_today.number ELSE 0 END
+        added_at = GREATEST(added_today.added_at, excluded.added_at),
+        -- Of the two only those of the later day count: a transaction that began before midnight may end after it.
+        number = CASE WHEN date_trunc('day', added_today.added_at, 'UTC') < date_trunc('day', excluded.added_at, 'UTC')
+                      THEN 0 ELSE added_today.number END
+               + CASE WHEN date_trunc('day', added_today.added_at, 'UTC') > date_trunc('day', excluded.added_at, 'UTC')
+                      THEN 0 ELSE excluded.number END
     RETURNING user_id, number
     """
 )

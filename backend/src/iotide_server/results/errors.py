@@ -43,7 +43,8 @@ class DayFullError(ReportTooLargeError):
             field,
             size_bytes,
             limit_bytes,
-            "report less, or have an administrator of the server raise the limit (docs/isolation.md)",
+            "wait until tomorrow (UTC), report less, or have an administrator of the server raise the limit"
+            " (docs/isolation.md)",
         )
 
 

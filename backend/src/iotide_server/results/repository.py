@@ -97,11 +97,14 @@ _TOUCHED_CHUNKS: Final = text(
         AND started_at + (cardinality(values) + 1) * step_seconds * interval '1 s' >= first
     """
 )
+# Of two days the later one counts: a transaction that began before midnight may end after one of the next day.
 _COUNT_RAW_BYTES: Final = text(
     """
     UPDATE node_beat
-    SET raw_bytes = :size_bytes + CASE WHEN raw_on = CAST(now() AT TIME ZONE 'UTC' AS date) THEN raw_bytes ELSE 0 END,
-        raw_on = CAST(now() AT TIME ZONE 'UTC' AS date)
+    SET raw_bytes = CASE WHEN raw_on < today.day THEN 0 ELSE raw_bytes END
+                  + CASE WHEN raw_on > today.day THEN 0 ELSE :size_bytes END,
+        raw_on = GREATEST(raw_on, today.day)
+    FROM (SELECT CAST(now() AT TIME ZONE 'UTC' AS date) AS day) AS today
     WHERE node_id = :node_id
     RETURNING raw_bytes
     """
@@ -113,9 +116,10 @@ _RAW_BYTES_TODAY: Final = text(
 _COUNT_SERIES: Final = text(
     """
     UPDATE node_beat
-    SET new_series = :count
-            + CASE WHEN series_on = CAST(now() AT TIME ZONE 'UTC' AS date) THEN new_series ELSE 0 END,
-        series_on = CAST(now() AT TIME ZONE 'UTC' AS date)
+    SET new_series = CASE WHEN series_on < today.day THEN 0 ELSE new_series END
+                   + CASE WHEN series_on > today.day THEN 0 ELSE :count END,
+        series_on = GREATEST(series_on, today.day)
+    FROM (SELECT CAST(now() AT TIME ZONE 'UTC' AS date) AS day) AS today
     WHERE node_id = :node_id
     """
 )

@@ -10,6 +10,7 @@ from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.kit.db import Json
+from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.people import OPERATOR
 from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
@@ -89,7 +90,7 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
         order, before = orders[of_order.order_id], former[of_order.order_id]
         if not _is_same(session, order, before, said, of_order):
             size_bytes = len(of_order.model_dump_json().encode())
-            check_day(session, order.node_id, size_bytes, limits)
+            check_day(session, order.node_id, size_bytes, limits, f"orders[{index}]")
             before.samples = readings.samples(session, order)
             session.add(_reading(principal, said, of_order, before, now))
             session.flush()
@@ -143,13 +144,11 @@ def _reading(principal: Principal, said: RunReading, of_order: OrderReading, bef
 
 def _replace_flags(run: Run, former: Iterable[Reading], said: RunReading) -> None:
     """What the server itself said of the run stays; marks that follow from other runs come again."""
-    before = [flag for reading in former for flag in reading.flags]
-    kept = (flag for flag in run.flags if flag not in before or flag["code"] == FlagCode.CLOCK)
-    flags = [flag for flag in kept if flag["code"] not in _FROM_OTHER_RUNS]
-    for flag in (flag.model_dump(mode="json") for of_order in said.orders for flag in of_order.flags):
-        if flag not in flags:
-            flags.append(flag)
-    run.flags = flags
+    before = {canonical_sha256(flag) for reading in former for flag in reading.flags}
+    flags = {canonical_sha256(flag): flag for flag in run.flags if flag["code"] not in _FROM_OTHER_RUNS}
+    kept = {key: flag for key, flag in flags.items() if key not in before or flag["code"] == FlagCode.CLOCK}
+    read = (flag.model_dump(mode="json") for of_order in said.orders for flag in of_order.flags)
+    run.flags = list((kept | {canonical_sha256(flag): flag for flag in read}).values())
 
 
 def _difference(before: Reading, said: RunReading) -> tuple[Json, Json]:

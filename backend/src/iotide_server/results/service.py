@@ -119,15 +119,20 @@ def ingest_observed(
     session.flush()
 
 
-def check_day(session: Session, node_id: int, size_bytes: int, limits: ReportLimits = DEFAULTS) -> None:
+def check_day(
+    session: Session, node_id: int, size_bytes: int, limits: ReportLimits = DEFAULTS, field: str = "result"
+) -> None:
     """Refuse a result of a node that has sent as many bytes today as it may.
+
+    Args:
+        field: what is refused of the request.
 
     Raises:
         DayFullError: with what the node would have sent, and the limit.
     """
     today_bytes = repository.raw_bytes_today(session, node_id) + size_bytes
     if today_bytes > limits.raw_bytes_a_day:
-        raise DayFullError("result", today_bytes, limits.raw_bytes_a_day)
+        raise DayFullError(field, today_bytes, limits.raw_bytes_a_day)
 
 
 def count_day(session: Session, node_id: int, size_bytes: int, new_series: int) -> None:

@@ -14,7 +14,7 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import after_commit
 from iotide_server.kit.people import OPERATOR, Sentence
-from iotide_server.kit.quotas import Addition, Kind
+from iotide_server.kit.quotas import Addition, Kind, count_day
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.runs import line_repository, repository
@@ -38,7 +38,7 @@ from iotide_server.runs.lifecycle import (
     retried,
 )
 from iotide_server.runs.models import Attempt, Order, Run, RunEvent
-from iotide_server.runs.room import take_room
+from iotide_server.runs.room import require_room
 from iotide_wire.messages import HelloRequest, OrderRole, OrderState
 
 _log = structlog.get_logger(__name__)
@@ -354,6 +354,8 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     gone = repository.lock_resources(session, [run.cell_id])
     if gone:
         raise RunResourcesGoneError(run.id, gone)
+    added = Addition(Kind.RUNS, run.cluster_id, principal.user_id, now, field="run_id")
+    require_room(session, added)
     before, run.asked_by = run.state, principal.user_id
     run.reason_code = run.reason = run.reason_actor = None
     words = f"to be tried again, asked for by {OPERATOR}"
@@ -362,7 +364,8 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     wake_scheduler(session, "retried")
     _record(session, principal, "run_retried", run, before)
     session.flush()
-    take_room(session, Addition(Kind.RUNS, run.cluster_id, principal.user_id, now, field="run_id"))
+    # Waiting runs are not counted again: that may take a part of a second, in which others of the cluster would wait.
+    count_day(session, added)
     return run
 
 

@@ -13,13 +13,13 @@ from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns.plain import LISTED_PLAN_BYTES
-from iotide_server.campaigns.planning import resolve
+from iotide_server.campaigns.planning import cluster_of, resolve
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.prefix import within
-from iotide_server.kit.quotas import Addition, Kind, QuotaReachedError, count_day, quotas_of
+from iotide_server.kit.quotas import Addition, Kind, QuotaReachedError, check_day, count_day, quotas_of
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.schedules import models, repository
@@ -98,11 +98,16 @@ def create(session: Session, principal: Principal, given: SchedulePlan, now: dat
         QuotaReachedError: the cluster has as many active schedules as it may have, or got as many today as it may get.
         IotideError: the plan cannot be carried out, see `planning.resolve`; its field begins with `plan.`.
     """
+    with within("plan"):
+        cluster = cluster_of(session, principal, given.plan)
+    added = Addition(Kind.SCHEDULES, cluster.id, principal.user_id, now, field="plan.cluster")
+    check_day(session, added)  # before the plan is expanded
+    _require_room(session, cluster.id, "plan.cluster", further=1)
     made = models.Schedule(created_at=now, firings_made=0)
     _write(session, principal, made, given, now)
     _insert(session, made)
-    _count(session, made, now)
-    _require_room(session, made.cluster_id)
+    count_day(session, added)
+    _require_room(session, cluster.id, "plan.cluster")
     plan_next(made, made.planned_at)
     _announce(session, principal, made, "schedule_created", after=_summary(made))
     return made.id
@@ -116,7 +121,7 @@ def replace(session: Session, principal: Principal, schedule_id: int, given: Sch
         IotideError: as `create`.
     """
     changed = _own(session, principal, schedule_id)
-    before, state_before = _summary(changed), changed.state
+    before, state_before, cluster_before = _summary(changed), changed.state, changed.cluster_id
     _write(session, principal, changed, given, now)
     try:
         with session.begin_nested():
@@ -126,8 +131,8 @@ def replace(session: Session, principal: Principal, schedule_id: int, given: Sch
     plan_next(changed, changed.planned_at)
     if state_before == "paused":
         rest(changed, "paused")
-    elif state_before == "ended":
-        _require_room(session, changed.cluster_id)
+    elif state_before == "ended" or changed.cluster_id != cluster_before:
+        _require_room(session, changed.cluster_id, "plan.cluster")
     _announce(session, principal, changed, "schedule_changed", before=before, after=_summary(changed))
 
 
@@ -150,7 +155,7 @@ def duplicate(session: Session, principal: Principal, schedule_id: int, now: dat
         **{field: getattr(original, field) for field in kept},
     )
     _insert(session, copy)
-    _count(session, copy, now)
+    count_day(session, Addition(Kind.SCHEDULES, copy.cluster_id, copy.owner_id, now, field="schedule_id"))
     _announce(session, principal, copy, "schedule_created", after=_summary(copy))
     return copy.id
 
@@ -202,7 +207,7 @@ def resume(session: Session, principal: Principal, schedule_id: int, now: dateti
     plan_next(resumed, calendar_of(resumed).after(now))
     if resumed.state != "active":
         raise ScheduleEndedError(schedule_id)
-    _require_room(session, resumed.cluster_id)
+    _require_room(session, resumed.cluster_id, "schedule_id")
     _announce(session, principal, resumed, "schedule_resumed", before=before, after=_state(resumed, "active"))
 
 
@@ -263,23 +268,23 @@ def _write(session: Session, principal: Principal, row: models.Schedule, given: 
         setattr(row, field, getattr(given, field))
 
 
-def _count(session: Session, added: models.Schedule, now: datetime) -> None:
-    count_day(session, Addition(Kind.SCHEDULES, added.cluster_id, added.owner_id, now))
-
-
-def _require_room(session: Session, cluster_id: int) -> None:
+def _require_room(session: Session, cluster_id: int, field: str, further: int = 0) -> None:
     """Check that the cluster may have as many active schedules as this transaction leaves it.
+
+    Args:
+        field: of the request, which a refusal names.
+        further: the transaction is going to add so many.
 
     Raises:
         QuotaReachedError: it has too many.
     """
     most = quotas_of(session).active_schedules
-    count = repository.active_in(session, cluster_id)
+    count = repository.active_in(session, cluster_id) + further
     if count > most:
         remedy = (
             "pause or remove schedules that nobody needs, or have an administrator raise IOTIDE_QUOTA_ACTIVE_SCHEDULES"
         )
-        raise QuotaReachedError("active schedules in the cluster", count, most, field="cluster", remedy=remedy)
+        raise QuotaReachedError("active schedules in the cluster", count, most, field=field, remedy=remedy)
 
 
 def _insert(session: Session, row: models.Schedule) -> None:

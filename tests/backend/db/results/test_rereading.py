@@ -121,6 +121,13 @@ def test_flags_of_the_former_parser_go_and_those_of_clock_and_other_runs_stay(
     assert codes(run) == ["CLOCK"]  # OUTLIER comes again with the points
 
 
+def test_of_flags_that_are_the_same_one_is_stored_by_a_reading(session: Session, measured: Measured) -> None:
+    run = measured.deliver(measured.cell(), finish(NOW, sample(100.0, operation="write"), flags=(CLOCK, SHORT)))
+    of_order = said(order_of(session, run), sample(90.0, operation="write"), flags=(BAD, CLOCK, SHORT, BAD))
+    rereading.read_again(session, ADA, run.id, of_order, NOW)
+    assert codes(run) == ["CLOCK", "ERRORS", "DURATION"]
+
+
 def test_a_flag_that_one_node_no_longer_gives_stays_where_another_still_does(
     session: Session, measured: Measured
 ) -> None:
