@@ -51,7 +51,8 @@ def grace(bounded: Database, clock: MovedClock) -> Principal:
 
 
 def cluster_id(session: Session) -> int:
-    return session.scalars(text("SELECT id FROM cluster")).one()
+    found: int = session.scalars(text("SELECT id FROM cluster")).one()
+    return found
 
 
 def submit(database: Database, who: Principal, clock: MovedClock, count: int) -> int:
