@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from iotide_server.embedded.acl import ADMIN_USER, SERVER_USER, own_users
-from iotide_server.embedded.privileges import Account
-from iotide_server.embedded.state import StateDirectory
-from iotide_server.embedded.tls import Certificates, prepare_certificates
+from iotide_server.bundled.acl import ADMIN_USER, SERVER_USER, own_users
+from iotide_server.bundled.privileges import Account
+from iotide_server.bundled.state import StateDirectory
+from iotide_server.bundled.tls import Certificates, prepare_certificates
 
 _SECRET_BYTES: Final = 32
 _BAD_INPUT: Final = 2

@@ -23,18 +23,18 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.secret import digest
+from iotide_server.bundled.postgres import PrivatePostgres
+from iotide_server.change_feed import routes as live
 from iotide_server.clusters.models import Cluster
-from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.kit.turns import Turns
-from iotide_server.live import routes as live
 from iotide_server.main import API, create_app
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.sending import Outcome, Result
 from iotide_server.settings import Settings
 from iotide_server.tables import metadata
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 
 EXAMPLES_AN_OPERATION = int(os.environ.get("IOTIDE_EXAMPLES", "8"))
 """Made up for the administrator, whose answers are all checked; the others are sent a quarter of them."""

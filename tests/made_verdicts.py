@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from iotide_server.results.schemas import CampaignMetric, Measurement
 from iotide_server.statistics.summary import tier
-from iotide_server.trends.comparison import compared_metric
-from iotide_server.trends.comparison import with_discoveries as judged_pairs
-from iotide_server.trends.comparison_schemas import CampaignComparison, ComparedCell, ComparedPair, Difference
-from iotide_server.trends.sides import side_numbers, side_verdict
-from iotide_server.trends.sides import with_discoveries as judged_rows
-from iotide_server.trends.sides_schemas import SideOfRow, SidesComparison, SidesMetric, SidesRow
+from iotide_server.trends.comparison.campaigns import compared_metric
+from iotide_server.trends.comparison.campaigns import with_discoveries as judged_pairs
+from iotide_server.trends.comparison.schemas import CampaignComparison, ComparedCell, ComparedPair, Difference
+from iotide_server.trends.comparison.sides import side_numbers, side_verdict
+from iotide_server.trends.comparison.sides import with_discoveries as judged_rows
+from iotide_server.trends.comparison.sides_schemas import SideOfRow, SidesComparison, SidesMetric, SidesRow
 from iotide_wire.units import Unit
 
 RUN_COUNTS: Final = (1, 2, 3, 4, 5, 30)

@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 from typing import Final
 
-from iotide_server.keeping.clients import choose_clients
+from iotide_server.backup.clients import choose_clients
 
 RELEASES: Final = Path(__file__).parent / "data/releases"
 PREVIOUS: Final = "0.1.0"

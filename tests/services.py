@@ -13,11 +13,11 @@ import pytest
 from local_stack import free_port
 from opened import lend
 
-from iotide_server.embedded.postgres import PrivatePostgres, prepare_postgres
-from iotide_server.embedded.privileges import choose_account
-from iotide_server.embedded.redis import PrivateRedis, prepare_redis
-from iotide_server.embedded.state import StateDirectory, prepare_state_directory
-from iotide_server.embedded.supervise import Part
+from iotide_server.bundled.postgres import PrivatePostgres, prepare_postgres
+from iotide_server.bundled.privileges import choose_account
+from iotide_server.bundled.redis import PrivateRedis, prepare_redis
+from iotide_server.bundled.state import StateDirectory, prepare_state_directory
+from iotide_server.bundled.supervise import Part
 
 FORGETFUL = {
     "fsync": "off",

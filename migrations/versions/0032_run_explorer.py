@@ -12,7 +12,7 @@ down_revision = "0031"
 branch_labels = None
 depends_on = None
 
-# As `results/headlines.py` had it then: what a migration did does not change with the code.
+# As `results/ingest/headlines.py` had it then: what a migration did does not change with the code.
 _FILL = """
     INSERT INTO run_headline (run_id, workload, series_id, value)
     SELECT DISTINCT ON (number.run_id) number.run_id, series.workload, number.series_id, number.value

@@ -16,7 +16,7 @@ down_revision = "0043"
 branch_labels = None
 depends_on = None
 
-# Reasons and rules as `results/superseded.py` had them then, of what agents of before it stored.
+# Reasons and rules as `results/ingest/superseded.py` had them then, of what agents of before it stored.
 _FOUND = sa.text(
     """
     SELECT total.*,
@@ -76,7 +76,7 @@ def downgrade() -> None:
 
 
 def _key(row: sa.Row[Any]) -> str:
-    """The key of `results/keys.py`, with the reason as a part."""
+    """The key of `results/ingest/keys.py`, with the reason as a part."""
     return canonical_sha256(
         {
             "cluster": row.cluster_id,

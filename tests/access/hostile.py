@@ -9,7 +9,7 @@ from factories.announced import NOW, mount
 from factories.measured import Measured, finish, sample
 
 from iotide_server.main import API
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 
 SIGN: Final = "iotideRan"
 """What a script of these sets in the window; it also stands in the text wherever that is shown."""

@@ -9,8 +9,8 @@ from access.callers import Caller, Proof
 from factories.routes import DeclaredRoute
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.rules import HasRole, Public, Rule, SignedIn
-from iotide_server.clusters.rules import ConfirmsToken, IsNode, IsNodeOrWaits
+from iotide_server.accounts.roles.rules import HasRole, Public, Rule, SignedIn
+from iotide_server.clusters.agents.rules import ConfirmsToken, IsNode, IsNodeOrWaits
 
 Ids = Mapping[str, Any]
 NOT_AUTHENTICATED, NOT_ALLOWED, NOT_FOUND = "401", "403", "404"

@@ -27,8 +27,8 @@ from iotide_server.clusters.models import Cluster, Node, PendingNode
 from iotide_server.explorer.models import SavedView
 from iotide_server.kit.db import Database
 from iotide_server.main import API
+from iotide_server.results.ingest.service import store_artefact
 from iotide_server.results.models import Artefact, Reading, Series
-from iotide_server.results.service import store_artefact
 from iotide_server.runs.models import Order, Run
 from iotide_server.tables import metadata
 from iotide_server.targets.models import Target

@@ -20,8 +20,8 @@ from starlette.types import Message
 from structlog.testing import capture_logs
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.rules import HasRole, Public, Rule, SignedIn, SignedInAhead, SignedInOrReading
-from iotide_server.clusters.rules import ConfirmsToken, IsNode, IsNodeOrWaits
+from iotide_server.accounts.roles.rules import HasRole, Public, Rule, SignedIn, SignedInAhead, SignedInOrReading
+from iotide_server.clusters.agents.rules import ConfirmsToken, IsNode, IsNodeOrWaits
 from iotide_server.kit.db import Database
 from iotide_server.main import API
 

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any, Self
 
 from agent.gateway_double import GatewayDouble, OrderRecord
+from agent.made_orders import make_order
 from agent.order_rig import target_card
-from agent.orders import make_order
 from celery import Celery
 from redis import Redis
 
-from iotide_agent.config import load_config
-from iotide_agent.enrolment import enroll
+from iotide_agent.node.config import load_config
+from iotide_agent.node.enrolment import enroll
 from iotide_agent.probes.reader import SystemReader
 from iotide_agent.workloads.registry import announcements
-from iotide_server.embedded.acl import NodeAccess, grant_node, node_queue, node_username
-from iotide_server.embedded.redis import PrivateRedis
+from iotide_server.bundled.acl import NodeAccess, grant_node, node_queue, node_username
+from iotide_server.bundled.redis import PrivateRedis
 from iotide_wire.messages import OrderRole, OrderTarget
 from iotide_wire.nodes import BrokerAccess
 
@@ -149,7 +149,7 @@ class AgentRig:
 
     def worker_pids(self) -> list[int]:
         """Celery workers of this agent."""
-        return [pid for pid, line in _command_lines().items() if f"iotide_agent.worker\0{self.state}" in line]
+        return [pid for pid, line in _command_lines().items() if f"iotide_agent.core.worker\0{self.state}" in line]
 
     def runner_pids(self) -> list[int]:
         """Runners of this agent."""

@@ -9,7 +9,7 @@ import pytest
 from agent.agent_rig import AgentRig
 from agent.order_rig import Rig
 
-from iotide_server.embedded.redis import PrivateRedis
+from iotide_server.bundled.redis import PrivateRedis
 
 
 @pytest.fixture

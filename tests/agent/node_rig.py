@@ -7,21 +7,21 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from agent.made_orders import make_order
 from agent.order_rig import target_card
-from agent.orders import make_order
 from factories.tiny_runs import SETTINGS
 
-from iotide_agent.config import parse_config
-from iotide_agent.executor import Executor
-from iotide_agent.inventory import take_inventory
-from iotide_agent.protocol import Event, Prepared, ResultReady, RunnerEnded
-from iotide_agent.reading import Verdict
+from iotide_agent.core.protocol import Event, Prepared, ResultReady, RunnerEnded
+from iotide_agent.core.spool import Spool
+from iotide_agent.node.config import parse_config
+from iotide_agent.node.inventory import take_inventory
+from iotide_agent.orders.executor import Executor
+from iotide_agent.orders.parsing import Verdict
+from iotide_agent.orders.runs import Runs
 from iotide_agent.runner import processes
 from iotide_agent.runner.doorbell import Doorbell
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.record import read_phase
-from iotide_agent.runs import Runs
-from iotide_agent.spool import Spool
 from iotide_wire.messages import FinishRequest, Order, OrderTarget, Outcome
 
 LIMIT_SECONDS = 60.0

@@ -6,20 +6,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from agent.made_orders import make_order
 from agent.order_rig import order_card, target_card
-from agent.orders import make_order
 
-from iotide_agent.config import parse_config
-from iotide_agent.executor import Executor
-from iotide_agent.inventory import take_inventory
-from iotide_agent.protocol import Event
+from iotide_agent.core.protocol import Event
+from iotide_agent.core.spool import OrderFiles, Spool
+from iotide_agent.node.config import parse_config
+from iotide_agent.node.inventory import take_inventory
+from iotide_agent.orders.executor import Executor
+from iotide_agent.orders.runs import Runs
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import write_card
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.record import read_phase
 from iotide_agent.runner.workspace import make_place
-from iotide_agent.runs import Runs
-from iotide_agent.spool import OrderFiles, Spool
 from iotide_wire.messages import Order, OrderTarget
 
 AGENT = "http://server/blade/n1@n1"

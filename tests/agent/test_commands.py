@@ -18,12 +18,12 @@ from agent.agent_rig import JOIN_TOKEN, AgentRig
 from typer.testing import CliRunner, Result
 
 from iotide_agent.cli.agent import app
-from iotide_agent.identity import load_identity
-from iotide_agent.pinning import PinError, pinned_authority
-from iotide_server.embedded.privileges import account_of
-from iotide_server.embedded.redis import PrivateRedis
-from iotide_server.embedded.state import prepare_state_directory
-from iotide_server.embedded.tls import fingerprint, prepare_certificates
+from iotide_agent.node.identity import load_identity
+from iotide_agent.node.pinning import PinError, pinned_authority
+from iotide_server.bundled.privileges import account_of
+from iotide_server.bundled.redis import PrivateRedis
+from iotide_server.bundled.state import prepare_state_directory
+from iotide_server.bundled.tls import fingerprint, prepare_certificates
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import iotide_agent
-from iotide_agent.config import ConfigError
 from iotide_agent.logs import FORMAT_VARIABLE, JsonLines, PlainLines, log_to_stderr
+from iotide_agent.node.config import ConfigError
 
 _TEMPLATE = re.compile(r"[a-z][a-z0-9_]*( \w+=%[sdr])*")
 
@@ -51,10 +51,10 @@ def test_what_a_server_says_begins_no_line_of_its_own_and_moves_no_cursor(
 ) -> None:
     log, stream = logger
     log.handlers[0].setFormatter(PlainLines())
-    log.warning("beat_refused error=%s", "no\n2026-11-25 INFO iotide_agent.calls greeted\r\x1b[2Ka\u2028b \u00fc")
+    log.warning("beat_refused error=%s", "no\n2026-11-25 INFO iotide_agent.core.calls greeted\r\x1b[2Ka\u2028b \u00fc")
     (only,) = stream.getvalue().splitlines()
     said, _, umlaut = only.partition("b ")
-    assert said.endswith(r"beat_refused error=no\n2026-11-25 INFO iotide_agent.calls greeted\r\x1b[2Ka\u2028")
+    assert said.endswith(r"beat_refused error=no\n2026-11-25 INFO iotide_agent.core.calls greeted\r\x1b[2Ka\u2028")
     assert umlaut == "\u00fc"
 
 

@@ -25,13 +25,13 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts import passwords
 from iotide_server.accounts.models import Role
-from iotide_server.embedded.acl import apply_nodes
-from iotide_server.embedded.postgres import PrivatePostgres
-from iotide_server.embedded.redis import PrivateRedis
+from iotide_server.bundled.acl import apply_nodes
+from iotide_server.bundled.postgres import PrivatePostgres
+from iotide_server.bundled.redis import PrivateRedis
+from iotide_server.change_feed import routes as live
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.kit.queue import Broker
-from iotide_server.live import routes as live
 from iotide_server.main import create_app, measure
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.sending import Outcome, Result

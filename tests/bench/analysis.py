@@ -21,11 +21,11 @@ from rich.progress import track
 from services import running, temporary_state
 from sqlalchemy import text
 
-from iotide_server.embedded.postgres import prepare_postgres
+from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
-from iotide_server.trends.analysis import analyse_series
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.changes.analysis import analyse_series
+from iotide_server.trends.points.service import recompute_points
 
 BEGAN_AT: Final = datetime(2024, 11, 21, 10, tzinfo=UTC)
 SERIES: Final = 200

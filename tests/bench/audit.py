@@ -15,11 +15,12 @@ from typing import Final
 from services import running, temporary_state
 from sqlalchemy import text
 
-from iotide_server.accounts import audit_queries, audit_reading
-from iotide_server.accounts.audit_schemas import AuditFile, AuditFilter
+from iotide_server.accounts.audit import queries as audit_queries
+from iotide_server.accounts.audit import reading as audit_reading
+from iotide_server.accounts.audit.schemas import AuditFile, AuditFilter
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.embedded.postgres import prepare_postgres
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.kit.pagination import PageRequest

@@ -10,8 +10,8 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from iotide_server.agent_api import service as gateway
 from iotide_server.campaigns.models import Campaign
-from iotide_server.gateway import service as gateway
 from iotide_server.kit.db import Database
 from iotide_server.runs.line_repository import open_stage
 from iotide_server.runs.repository import NewRuns, insert_runs

@@ -18,8 +18,8 @@ from sqlalchemy import event, text
 from sqlalchemy.engine import Connection
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.embedded.postgres import prepare_postgres
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.explorer import service
 from iotide_server.explorer.schemas import ExplorerFilter, ExplorerPaging, RunSort
 from iotide_server.kit.db import Database, open_engine

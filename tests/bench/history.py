@@ -12,9 +12,9 @@ from factories.known_truth import score
 from services import running, temporary_state
 from sqlalchemy import text
 
+from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.demo_history.forgetting import forget_history
 from iotide_server.demo_history.loading import DAYS, HistoryPlan, load_history
-from iotide_server.embedded.postgres import prepare_postgres
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate

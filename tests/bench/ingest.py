@@ -21,13 +21,13 @@ from services import running, temporary_state
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from iotide_agent.progress import PIECE_ENDS, STEP_SECONDS
+from iotide_agent.orders.progress import PIECE_ENDS, STEP_SECONDS
+from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.clusters.models import Node
-from iotide_server.embedded.postgres import prepare_postgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.results import reading
-from iotide_server.results import service as results
+from iotide_server.results.ingest import service as results
 from iotide_server.runs.models import Attempt, Order, Run
 from iotide_wire.messages import CurvePiece
 

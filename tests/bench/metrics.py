@@ -15,11 +15,11 @@ from services import FORGETFUL, running, temporary_state
 from sqlalchemy import text
 from sqlalchemy.engine import Engine
 
-from iotide_server.embedded.postgres import prepare_postgres
+from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
-from iotide_server.operations.site import FRESH_FOR, SiteMetrics, site_metrics
+from iotide_server.monitoring.site import FRESH_FOR, SiteMetrics, site_metrics
 
 ROUNDS: Final = 15
 MOST_MEDIAN_MS: Final = 250.0

@@ -13,15 +13,15 @@ from sqlalchemy.schema import AddConstraint, DropConstraint
 from sqlalchemy.sql import ColumnElement, func
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
+from iotide_server.change_feed import service as live
 from iotide_server.demo_history.loading import HistoryPlan, load_history
 from iotide_server.demo_history.sites import GIB, TIB, Figure, Labels, Load, Mounted, Routine, Site
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Base, Database
-from iotide_server.live import service as live
 from iotide_server.results.models import Point, RunHeadline, Sample, Series
 from iotide_server.runs.models import Attempt, Order, Run, RunEvent
 from iotide_server.schedules.models import Firing
-from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.changes.analysis import analyse_series
 from iotide_wire.facts import FactValue
 
 SAMPLES: Final = 1_000_000

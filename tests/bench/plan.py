@@ -21,7 +21,7 @@ from services import running, temporary_state
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
-from iotide_server.embedded.postgres import prepare_postgres
+from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
@@ -29,7 +29,7 @@ from iotide_server.main import create_app
 from iotide_server.scheduling.lines import Lines
 from iotide_server.scheduling.starting import start_what_can
 from iotide_server.settings import Settings
-from iotide_server.trends.peer_marks import judge_peers
+from iotide_server.trends.peers.marks import judge_peers
 
 CAMPAIGNS: Final = "/api/v1/campaigns"
 NODES: Final = 100

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 from services import running, temporary_state
 
-from iotide_server.embedded.postgres import PrivatePostgres, prepare_postgres
+from iotide_server.bundled.postgres import PrivatePostgres, prepare_postgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.scheduling import starting

@@ -15,9 +15,9 @@ from local_stack import BIN, LocalStack, wait_for
 from psycopg.conninfo import conninfo_to_dict
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 
-from iotide_server.embedded.postgres import find_postgres
-from iotide_server.embedded.privileges import choose_account
-from iotide_server.embedded.state import StateDirectory
+from iotide_server.bundled.postgres import find_postgres
+from iotide_server.bundled.privileges import choose_account
+from iotide_server.bundled.state import StateDirectory
 
 RELEASES: Final = Path(__file__).parents[1] / "data/releases"
 SMALL: Final = {"file_size_bytes": 1024**2, "block_size_bytes": 64 * 1024}

@@ -5,7 +5,7 @@ import time
 from local_stack import wait_for
 from rig import FIO_SMALL, Rig
 
-from iotide_server.clusters.beats import WATCHED
+from iotide_server.clusters.agents.beats import WATCHED
 
 LONG_LOAD = {**FIO_SMALL, "rw": "write", "runtime_seconds": 60}
 PROMISED_SECONDS = 3.0

@@ -16,7 +16,7 @@ from submitting import TARGET
 from watched_loads import WatchedLoads
 
 from iotide_agent.cli.agent import OTHER_AGENT_STATUS
-from iotide_agent.identity import Identity, load_identity
+from iotide_agent.node.identity import Identity, load_identity
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ IMPATIENT_WORKER = f"""
 import sys
 from pathlib import Path
 from iotide_agent import worker
-from iotide_agent.identity import load_identity
-from iotide_agent.spool import Spool
+from iotide_agent.node.identity import load_identity
+from iotide_agent.core.spool import Spool
 
 state = Path(sys.argv[1])
 identity = load_identity(state)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from iotide_server.embedded.redis import BOUND_OF_ALL_CLIENTS, BOUNDS
+from iotide_server.bundled.redis import BOUND_OF_ALL_CLIENTS, BOUNDS
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FILE: Final = yaml.safe_load((ROOT / "docker-compose.yml").read_text())

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from factories.site import Offered, Site
 
-from iotide_server.clusters import agents
+from iotide_server.agent_api import batch
+from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.models import Node
-from iotide_server.gateway import batch
 from iotide_server.runs import queries, reading
 from iotide_server.runs.models import Attempt, BatchJob
 from iotide_wire import WIRE_VERSION

@@ -15,8 +15,8 @@ from factories.measured import Measured
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from iotide_server.accounts import sessions
 from iotide_server.accounts.models import AuditEntry
+from iotide_server.accounts.sessions import service as sessions
 from iotide_server.alerts.raising import raise_alerts
 from iotide_server.kit.db import Database, Json
 from iotide_server.main import API

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
 from iotide_server.accounts.models import Role
-from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.kit.db import Base, Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.main import create_app

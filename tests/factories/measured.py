@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.digests import canonical_sha256
-from iotide_server.results import service as results
+from iotide_server.results.ingest import service as results
 from iotide_server.runs.models import Attempt, Order, Run
 from iotide_server.targets.models import Target
 from iotide_server.workloads.models import Workload, WorkloadBaseline

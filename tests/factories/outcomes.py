@@ -14,7 +14,7 @@ from pathlib import Path
 from socket import socket
 from time import monotonic
 
-from iotide_agent.plan import write_input_files
+from iotide_agent.orders.plan import write_input_files
 from iotide_agent.workloads.base import Before, Group, OptionsT, Parsed, Place, Step, StepOutcome, Workload
 
 DATA = Path(__file__).parents[1] / "data"

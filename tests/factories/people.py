@@ -5,9 +5,9 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.authentication import API_TOKEN_PREFIX
 from iotide_server.accounts.models import ApiToken, Role, RoleGrant, User
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.accounts.secret import digest, new_secret
 
 

@@ -8,7 +8,7 @@ from factories.site import Site
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import blackouts
 from iotide_server.clusters.models import Blackout
 from iotide_server.kit.db import Database

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable, Want
 from iotide_agent.workloads.registry import announcements
-from iotide_server.clusters import agents
+from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.workloads import service as workloads

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from iotide_server.accounts.rules import Rule
+from iotide_server.accounts.roles.rules import Rule
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from redis import Redis
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.agent_api import beats, service
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellObserver, CellTarget
-from iotide_server.clusters import agents
+from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.models import Node
-from iotide_server.gateway import beats, service
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import ConflictError
 from iotide_server.runs import reading

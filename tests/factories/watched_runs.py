@@ -9,7 +9,7 @@ from typing import Any
 
 from factories.outcomes import read_all, run_groups
 
-from iotide_agent.progress import _together
+from iotide_agent.orders.progress import _together
 from iotide_agent.runner.tree import LoadTree
 from iotide_agent.workloads.base import Counters, Group, Options, Parsed, Place, StepOutcome, Workload
 

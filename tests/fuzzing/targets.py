@@ -23,7 +23,7 @@ from iotide_agent.batch import lsf, slurm
 from iotide_agent.batch.system import BatchProblemError, JobKey
 from iotide_agent.cli.plan_file import read_plan, read_schedule
 from iotide_agent.cli.problems import RefusedError
-from iotide_agent.config import ConfigError, load_config
+from iotide_agent.node.config import ConfigError, load_config
 from iotide_agent.probes.mounts import MountinfoError
 from iotide_agent.probes.mounts import parse_mountinfo as parse_mounts
 from iotide_agent.probes.registry import all_probes

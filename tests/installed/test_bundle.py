@@ -52,7 +52,7 @@ def test_the_installed_agent_works_without_network(installed: Path) -> None:
         *NO_NETWORK,
         installed / "bin/python",
         "-c",
-        "import iotide_agent.worker, redis, pydantic_core",
+        "import iotide_agent.core.worker, redis, pydantic_core",
     ]
     subprocess.run(worker, check=True)
 

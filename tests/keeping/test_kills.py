@@ -17,7 +17,7 @@ from ingesting import Nodes, judge, make_deliveries
 from pydantic import SecretStr
 from services import temporary_state
 
-from iotide_server.embedded.postgres import DURABLE, PrivatePostgres, prepare_postgres
+from iotide_server.bundled.postgres import DURABLE, PrivatePostgres, prepare_postgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.main import create_app

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from agent.orders import make_order
+from agent.made_orders import make_order
 
-from iotide_agent.config import parse_config
-from iotide_agent.executor import Executor
-from iotide_agent.inventory import Inventory, take_inventory
-from iotide_agent.protocol import Event, Prepared, ResultReady, RunnerEnded
+from iotide_agent.core.protocol import Event, Prepared, ResultReady, RunnerEnded
+from iotide_agent.core.spool import Spool
+from iotide_agent.node.config import parse_config
+from iotide_agent.node.inventory import Inventory, take_inventory
+from iotide_agent.orders.executor import Executor
+from iotide_agent.orders.runs import Runs
 from iotide_agent.runner.doorbell import Doorbell
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
-from iotide_agent.runs import Runs
-from iotide_agent.spool import Spool
 from iotide_wire.facts import MountFacts
 from iotide_wire.messages import FinishRequest, Order, OrderTarget
 

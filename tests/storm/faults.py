@@ -16,7 +16,7 @@ from redis import Redis, RedisError
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from iotide_server.embedded.acl import node_queue
+from iotide_server.bundled.acl import node_queue
 from iotide_server.kit.db import open_engine
 from iotide_server.kit.queue import Broker, BrokerAwayError
 from storm.network import CutNetwork

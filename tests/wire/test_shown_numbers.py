@@ -23,7 +23,7 @@ ALLOWED = {
     ),
     "iotide_agent/runner/load.py": "a moment that a program reads",
     "iotide_agent/workloads/stream.py": "an argument of a command",
-    "iotide_server/results/forecast.py": "rounds a number and shows none",
+    "iotide_server/results/forecast/service.py": "rounds a number and shows none",
 }
 
 

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 from redis import Redis
 
-from iotide_server.clusters.access import AgentAccess
-from iotide_server.embedded.tls import fingerprint
+from iotide_server.bundled.tls import fingerprint
+from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.settings import Settings
 
 REDIS_SECONDS: Final = 2.0

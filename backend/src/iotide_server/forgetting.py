@@ -7,12 +7,12 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Table, delete, select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.change_feed import service as live
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import any_of
-from iotide_server.live import service as live
 from iotide_server.tables import metadata
 
 _AUDIT: Final = "audit_entry"

@@ -17,25 +17,28 @@ from redis import Redis
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import PlainTextResponse
 
-from iotide_server.accounts.audit_routes import router as audit
-from iotide_server.accounts.oidc import Provider
-from iotide_server.accounts.oidc_routes import CALLBACK
-from iotide_server.accounts.oidc_routes import router as oidc
-from iotide_server.accounts.page_holders import PageHolders, network_holder
+from iotide_server.accounts.audit.routes import router as audit
+from iotide_server.accounts.oidc.provider import Provider
+from iotide_server.accounts.oidc.routes import CALLBACK
+from iotide_server.accounts.oidc.routes import router as oidc
+from iotide_server.accounts.roles.page_holders import PageHolders, network_holder
 from iotide_server.accounts.routes import router as accounts
-from iotide_server.accounts.session_routes import router as sessions
+from iotide_server.accounts.sessions.routes import router as sessions
 from iotide_server.advice.routes import router as advice
 from iotide_server.agent_access import REDIS_SECONDS, agent_access
+from iotide_server.agent_api.beats_first import BeatsFirst
+from iotide_server.agent_api.idle_beats import IdleBeats
+from iotide_server.agent_api.routes import router as gateway
+from iotide_server.agent_api.routes import take_beat
 from iotide_server.alerts.routes import router as alerts
-from iotide_server.board.routes import router as board
 from iotide_server.campaigns.routes import router as campaigns
+from iotide_server.change_feed.feed import Feed
+from iotide_server.change_feed.health import KeptHealth
+from iotide_server.change_feed.health import router as health
+from iotide_server.change_feed.routes import router as live
+from iotide_server.clusters.agents.rules import HelloRate, node_holder
 from iotide_server.clusters.routes import router as clusters
-from iotide_server.clusters.rules import HelloRate, node_holder
 from iotide_server.explorer.routes import router as explorer
-from iotide_server.gateway.beats_first import BeatsFirst
-from iotide_server.gateway.idle_beats import IdleBeats
-from iotide_server.gateway.routes import router as gateway
-from iotide_server.gateway.routes import take_beat
 from iotide_server.kit.assets import serve_assets
 from iotide_server.kit.bodies import Bodies, BodyLimit
 from iotide_server.kit.clock import Clock, system_clock
@@ -48,27 +51,24 @@ from iotide_server.kit.proxies import behind_proxies
 from iotide_server.kit.quotas import IN_SESSION
 from iotide_server.kit.turns import Turns
 from iotide_server.kit.web import install_error_handlers
-from iotide_server.live.feed import Feed
-from iotide_server.live.health import KeptHealth
-from iotide_server.live.health import router as health
-from iotide_server.live.routes import router as live
-from iotide_server.notifications.deliveries import Office
-from iotide_server.notifications.routes import router as notifications
-from iotide_server.notifications.sending import Courier
-from iotide_server.operations.exposition import (
+from iotide_server.monitoring.exposition import (
     API_OFFSET,
     ProcessMetrics,
     count_connections,
     registry_of,
     serve_metrics,
 )
-from iotide_server.operations.processes import shared_directory
-from iotide_server.operations.routes import router as operations
-from iotide_server.operations.site import SiteMetrics, node_metrics, site_metrics
+from iotide_server.monitoring.processes import shared_directory
+from iotide_server.monitoring.routes import router as operations
+from iotide_server.monitoring.site import SiteMetrics, node_metrics, site_metrics
+from iotide_server.notifications.deliveries import Office
+from iotide_server.notifications.routes import router as notifications
+from iotide_server.notifications.sending import Courier
+from iotide_server.overview.routes import router as board
 from iotide_server.published.routes import router as published
 from iotide_server.results.campaign_routes import router as campaign_results
 from iotide_server.results.routes import router as results
-from iotide_server.results.surface_routes import router as surfaces
+from iotide_server.results.surfaces.routes import router as surfaces
 from iotide_server.runs.routes import router as runs
 from iotide_server.schedules.routes import router as schedules
 from iotide_server.schedules.service import pause_all_of

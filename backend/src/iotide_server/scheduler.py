@@ -14,21 +14,21 @@ import structlog
 from redis import Redis, RedisError
 from sqlalchemy.exc import DBAPIError
 
-from iotide_server.clusters import credentials
-from iotide_server.embedded.acl import apply_nodes
-from iotide_server.embedded.overfull import empty_overfull
-from iotide_server.embedded.readiness import announce_ready
+from iotide_server.bundled.acl import apply_nodes
+from iotide_server.bundled.overfull import empty_overfull
+from iotide_server.bundled.readiness import announce_ready
+from iotide_server.clusters.agents import credentials
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import WORK_STATEMENT_SECONDS, Database, open_engine
 from iotide_server.kit.pulse import want_pulse
 from iotide_server.kit.queue import Broker
 from iotide_server.kit.quotas import IN_SESSION
 from iotide_server.kit.wake import SCHEDULER_LOCK, WAKE_CHANNEL
-from iotide_server.operations.exposition import SCHEDULER_OFFSET, ProcessMetrics, registry_of, serve_metrics
+from iotide_server.monitoring.exposition import SCHEDULER_OFFSET, ProcessMetrics, registry_of, serve_metrics
 from iotide_server.scheduling.due import FairShare
 from iotide_server.scheduling.service import Scheduler
 from iotide_server.settings import Settings
-from iotide_server.trends.service import ALERTS, ANALYSIS, PEERS
+from iotide_server.trends.points.service import ALERTS, ANALYSIS, PEERS
 
 _TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
 _CONNECTIONS: Final = 2

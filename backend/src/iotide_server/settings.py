@@ -10,8 +10,8 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from iotide_server.accounts.oidc_terms import NamedRole, OidcTerms, check_issuer, parse_role
-from iotide_server.accounts.rotation import SessionTerms
+from iotide_server.accounts.oidc.terms import NamedRole, OidcTerms, check_issuer, parse_role
+from iotide_server.accounts.sessions.rotation import SessionTerms
 from iotide_server.kit.listening import Address, check_listen, parse_listen
 from iotide_server.kit.logs import LogFormat
 from iotide_server.kit.proxies import check_proxies
@@ -19,7 +19,7 @@ from iotide_server.kit.quotas import DEFAULTS as DEFAULT_QUOTAS
 from iotide_server.kit.quotas import Quotas
 from iotide_server.kit.vault import Vault
 from iotide_server.notifications.addresses import Reach, hosts_of
-from iotide_server.results.limits import DEFAULTS, ReportLimits
+from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
 
 API_PORT: Final = 8470
 """Where the API listens unless it is told otherwise."""

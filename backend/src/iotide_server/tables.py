@@ -3,11 +3,11 @@
 from iotide_server.accounts import models as accounts
 from iotide_server.alerts import models as alerts
 from iotide_server.campaigns import models as campaigns
+from iotide_server.change_feed import models as live
 from iotide_server.clusters import models as clusters
 from iotide_server.explorer import models as explorer
 from iotide_server.kit import migrations, work
 from iotide_server.kit.db import Base
-from iotide_server.live import models as live
 from iotide_server.notifications import models as notifications
 from iotide_server.published import models as published
 from iotide_server.results import models as results

@@ -13,7 +13,7 @@ from iotide_server.alerts.groups import ALERT_GROUP
 from iotide_server.alerts.oversight import watch_cluster
 from iotide_server.alerts.raising import pass_over_quiet, raise_alerts
 from iotide_server.alerts.telling import tell_group
-from iotide_server.embedded.readiness import announce_ready
+from iotide_server.bundled.readiness import announce_ready
 from iotide_server.kit.allocation import give_memory_back
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import WORK_STATEMENT_SECONDS, Database, open_engine
@@ -21,19 +21,19 @@ from iotide_server.kit.pulse import PULSE, pulse_handler
 from iotide_server.kit.queue import SERVER_QUEUE, WORK_TASK, celery_app
 from iotide_server.kit.quotas import IN_SESSION
 from iotide_server.kit.work import Handler, ManyHandler, do_together, do_work, put_off, run_errand, suspect
+from iotide_server.monitoring.exposition import WORKER_OFFSET, ProcessMetrics, registry_of, serve_metrics
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.digests import DIGEST
 from iotide_server.notifications.sending import Courier
 from iotide_server.notifications.service import DELIVERY
-from iotide_server.operations.exposition import WORKER_OFFSET, ProcessMetrics, registry_of, serve_metrics
-from iotide_server.results.service import POINTS
+from iotide_server.results.ingest.service import POINTS
 from iotide_server.retention.service import RETENTION, give_up_old
 from iotide_server.settings import Settings
 from iotide_server.targets.agents import OVERSIGHT
-from iotide_server.trends.analysis import analyse_series, analyse_young
-from iotide_server.trends.peer_marks import judge_peers, judge_together
-from iotide_server.trends.service import ALERTS, ANALYSIS, PEERS, recompute_points
-from iotide_server.trends.superseding import SUPERSEDED, settle_superseded
+from iotide_server.trends.changes.analysis import analyse_series, analyse_young
+from iotide_server.trends.peers.marks import judge_peers, judge_together
+from iotide_server.trends.points.service import ALERTS, ANALYSIS, PEERS, recompute_points
+from iotide_server.trends.points.superseding import SUPERSEDED, settle_superseded
 
 HANDLERS: Final[Mapping[str, Handler]] = {
     POINTS: recompute_points,

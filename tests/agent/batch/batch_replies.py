@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from iotide_agent.batch.system import Answer
-from iotide_agent.config import BatchConfig
+from iotide_agent.node.config import BatchConfig
 from iotide_wire.batch import BatchSystem, JobNode, WantedJob
 
 CONFIG = BatchConfig(

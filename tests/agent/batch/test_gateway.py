@@ -9,8 +9,8 @@ from agent.batch.batch_replies import CONFIG, wanted
 
 from iotide_agent.batch.gateway import MOST_REFUSALS, Gateway
 from iotide_agent.batch.system import BatchClient, BatchProblemError, JobKey
-from iotide_agent.spool import Spool
-from iotide_agent.transport import Transport
+from iotide_agent.core.spool import Spool
+from iotide_agent.core.transport import Transport
 from iotide_wire.batch import (
     MOST_REFUSED,
     BatchReply,

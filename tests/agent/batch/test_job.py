@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from agent.agent_rig import COMMAND, AgentRig
 
-from iotide_server.embedded.redis import PrivateRedis
+from iotide_server.bundled.redis import PrivateRedis
 from iotide_wire.messages import Outcome
 
 DD = {"file_size_bytes": 8 * 1024**2, "block_size_bytes": 1024**2}

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from agent.judging.rows import flags_of
 
-from iotide_agent.config import QuietLimits
 from iotide_agent.judging.quiet import (
     FLAG_PATIENCE_SECONDS,
     PATIENCE_SECONDS,
@@ -21,6 +20,7 @@ from iotide_agent.judging.quiet import (
     judge_before,
     judge_unmeasured,
 )
+from iotide_agent.node.config import QuietLimits
 from iotide_wire.foreign import ForeignBefore
 from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect, NotJudged
 from iotide_wire.messages import Outcome

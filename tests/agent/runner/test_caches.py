@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from agent.order_rig import Rig, step
 
-from iotide_agent.config import parse_config
+from iotide_agent.node.config import parse_config
 from iotide_agent.runner import caches
 
 DEPLOY = Path(__file__).parents[3] / "deploy/agent"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from iotide_agent.config import parse_config
+from iotide_agent.node.config import parse_config
 
 DEPLOY = Path(__file__).parents[3] / "deploy/agent"
 OPEN = """\

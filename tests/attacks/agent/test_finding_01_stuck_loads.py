@@ -14,14 +14,14 @@ from agent.agent_rig import AgentRig
 from agent.node_rig import NodeRig
 from agent.order_rig import Rig, eventually, python, step, target_card
 
+from iotide_agent.core.spool import NodeBusyError, Spool
 from iotide_agent.loads import fill_files
-from iotide_agent.reading import Verdict
+from iotide_agent.orders.parsing import Verdict
+from iotide_agent.orders.stuck import StuckLoads
 from iotide_agent.runner import processes
 from iotide_agent.runner.aftermath import is_order_alive, lock_order
 from iotide_agent.runner.files import replace_file
 from iotide_agent.runner.record import as_unkilled
-from iotide_agent.spool import NodeBusyError, Spool
-from iotide_agent.stuck import StuckLoads
 from iotide_wire.messages import Outcome
 
 MODES: Final[tuple[Literal["shared"], Literal["exclusive"]]] = ("shared", "exclusive")

@@ -12,15 +12,15 @@ import pytest
 from agent.order_rig import DIRECTORY_NAME, Rig, python, step, target_card
 from attacks.agent.canary import Canary, attacked_card
 
-from iotide_agent import readiness
-from iotide_agent.config import AgentConfig
-from iotide_agent.own_files import StateOpenError, close_state
+from iotide_agent.core.protocol import Stage
+from iotide_agent.node import readiness
+from iotide_agent.node.config import AgentConfig
+from iotide_agent.node.own_files import StateOpenError, close_state
+from iotide_agent.node.textfile import AgentFacts, Textfile
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
-from iotide_agent.protocol import Stage
 from iotide_agent.runner.caches import run_command
 from iotide_agent.runner.walls import OpenToOthersError, open_walled
 from iotide_agent.runner.workspace import TargetRefusedError, make_place, open_beneath
-from iotide_agent.textfile import AgentFacts, Textfile
 from iotide_agent.workloads.registry import announcements
 
 ALICE = 1500

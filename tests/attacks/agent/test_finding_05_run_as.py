@@ -16,19 +16,19 @@ import pytest
 from agent.agent_rig import AgentRig
 from agent.order_rig import DIRECTORY_NAME, RUNNER, Rig, eventually, step
 
-from iotide_agent import readiness
-from iotide_agent.config import AgentConfig
-from iotide_agent.inventory import take_inventory
-from iotide_agent.load_user import DEFAULT_USER, LoadUser, find_load_user
-from iotide_agent.own_files import close_state
+from iotide_agent.core.spool import order_files
+from iotide_agent.node import readiness
+from iotide_agent.node.config import AgentConfig
+from iotide_agent.node.inventory import take_inventory
+from iotide_agent.node.load_user import DEFAULT_USER, LoadUser, find_load_user
+from iotide_agent.node.own_files import close_state
+from iotide_agent.orders.results import SpooledOutput
 from iotide_agent.probes.reader import SystemReader
-from iotide_agent.results import SpooledOutput
 from iotide_agent.runner.strays import Wanted, find_strays, read_found, write_wanted
 from iotide_agent.runner.users import acting_as, hand_over
-from iotide_agent.spool import order_files
 from iotide_agent.workloads import registry
 from iotide_agent.workloads.registry import announcements
-from iotide_server.embedded.redis import PrivateRedis
+from iotide_server.bundled.redis import PrivateRedis
 from iotide_wire.messages import Outcome
 
 USER = 1500
@@ -269,7 +269,7 @@ def test_the_check_says_that_the_user_cannot_read_a_device(base: Path, monkeypat
     device = base / "device"
     device.touch(mode=0o600)
     user = LoadUser(IDS, "root; loads run as another")
-    monkeypatch.setattr("iotide_agent.inventory.find_load_user", lambda *_: user)
+    monkeypatch.setattr("iotide_agent.node.inventory.find_load_user", lambda *_: user)
     config = AgentConfig(state_directory=base / "state", workloads={"rawread": {"readable": [str(device)]}})
     found = {finding.name: finding for finding in readiness.examine(config)}["raw device"]
     assert found.sentence == f"{device} is not there or cannot be opened by user {USER}, who runs the loads"

@@ -12,21 +12,21 @@ from types import TracebackType
 from typing import Final, Self
 
 import pytest
+from agent.made_orders import make_order
 from agent.node_rig import NodeRig
-from agent.orders import make_order
 from factories.tiny_runs import MIB
 from made_mounts import FileSystem, made_mount
 
-from iotide_agent import collecting
-from iotide_agent.calls import Speaker
-from iotide_agent.clock import ServerClock
-from iotide_agent.config import parse_config
-from iotide_agent.host import disk_problem
-from iotide_agent.protocol import ClaimUnanswered, RunnerEnded
-from iotide_agent.readiness import State, examine
+from iotide_agent.core.calls import Speaker
+from iotide_agent.core.clock import ServerClock
+from iotide_agent.core.protocol import ClaimUnanswered, RunnerEnded
+from iotide_agent.core.spool import Spool
+from iotide_agent.core.transport import Transport
+from iotide_agent.node.config import parse_config
+from iotide_agent.node.host import disk_problem
+from iotide_agent.node.readiness import State, examine
+from iotide_agent.orders import collecting
 from iotide_agent.runner.headroom import HEADROOM_BYTES
-from iotide_agent.spool import Spool
-from iotide_agent.transport import Transport
 from iotide_wire.messages import BeatReply, BeatRequest, ClaimRequest, FinishRequest, Order, Outcome
 
 DD: Final = {"file_size_bytes": 4 * MIB, "block_size_bytes": MIB, "operations": ["write"]}

@@ -10,7 +10,7 @@ import pytest
 from agent.agent_rig import COMMAND, AgentRig
 
 from iotide_agent.cli.agent import OTHER_AGENT_STATUS
-from iotide_agent.spool import AgentRunsError, Spool
+from iotide_agent.core.spool import AgentRunsError, Spool
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from iotide_agent.config import ConfigError, load_config
-from iotide_agent.own_files import StateOpenError, close_state
+from iotide_agent.node.config import ConfigError, load_config
+from iotide_agent.node.own_files import StateOpenError, close_state
 
 
 @pytest.fixture

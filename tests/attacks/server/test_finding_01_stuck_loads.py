@@ -10,9 +10,9 @@ from factories.site import ADMIN, Offered, SimulatedAgent, Site, agree
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
+from iotide_server.agent_api.idle_repository import IdleBeat, take_idle_beats
 from iotide_server.clusters.errors import NodeBusyError
 from iotide_server.clusters.service import retire_node
-from iotide_server.gateway.idle_repository import IdleBeat, take_idle_beats
 from iotide_server.notifications.models import Channel
 from iotide_wire.messages import OrderState, Outcome, StuckLoad, Word
 

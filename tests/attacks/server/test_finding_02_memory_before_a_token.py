@@ -12,8 +12,8 @@ import pytest
 from factories.api_process import PIECE, Api, served
 from factories.clusters import make_cluster, make_node, node_token
 
-from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX
-from iotide_server.embedded.redis import PrivateRedis
+from iotide_server.accounts.roles.authentication import NODE_TOKEN_PREFIX
+from iotide_server.bundled.redis import PrivateRedis
 from iotide_server.kit.db import Database, open_engine
 
 SIZE_BYTES: Final = 16 * 1024**2

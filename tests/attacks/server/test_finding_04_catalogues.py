@@ -16,9 +16,9 @@ from structlog.testing import capture_logs
 from iotide_server.campaigns.models import Campaign, Cell
 from iotide_server.kit.db import Database
 from iotide_server.main import API
+from iotide_server.results.ingest.repository import measured_cell
+from iotide_server.results.ingest.series import Measured, series_ids
 from iotide_server.results.models import Series
-from iotide_server.results.repository import measured_cell
-from iotide_server.results.series import Measured, series_ids
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_server.workloads.recorded import recorded_announcements
 from iotide_server.workloads.repository import option_titles

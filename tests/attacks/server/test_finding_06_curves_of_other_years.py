@@ -13,11 +13,11 @@ from factories.site import Offered, Site
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import sessions
-from iotide_server.results import service as results
-from iotide_server.results.curves import Stretch, thin, thin_old
+from iotide_server.accounts.sessions import service as sessions
 from iotide_server.results.errors import CurveOutOfRunError, ReportTooLargeError
-from iotide_server.results.limits import ReportLimits
+from iotide_server.results.ingest import service as results
+from iotide_server.results.ingest.curves import Stretch, thin, thin_old
+from iotide_server.results.ingest.limits import ReportLimits
 from iotide_server.results.models import CurveChunk
 from iotide_server.retention import service as retention
 from iotide_server.retention.service import Rule, give_up_old

@@ -9,11 +9,11 @@ from tempfile import NamedTemporaryFile
 from typing import Final
 
 import pytest
-from backend.embedded.test_up import COMMAND, QUIET, children_of, up
+from backend.bundled.test_up import COMMAND, QUIET, children_of, up
 from local_stack import free_port
 from opened import opened_command
 
-from iotide_server.embedded.state import StateDirectory
+from iotide_server.bundled.state import StateDirectory
 
 pytestmark = pytest.mark.timeout(300)  # starts a whole server, on a machine that may be busy
 
@@ -95,7 +95,7 @@ def test_a_state_directory_that_its_user_may_not_enter_is_refused(tmp_path: Path
     closed.chmod(0o700 if IS_ROOT else 0)
     code = (
         "import sys; from pathlib import Path\n"
-        "from iotide_server.embedded.privileges import account_of, become\n"
+        "from iotide_server.bundled.privileges import account_of, become\n"
         "become(account_of(int(sys.argv[1])), state=Path(sys.argv[2]))\n"
     )
     done = subprocess.run(

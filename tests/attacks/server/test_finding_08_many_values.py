@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.models import Cell
 from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.runs.models import Run
-from iotide_server.trends.peer_marks import judge_peers
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.peers.marks import judge_peers
+from iotide_server.trends.points.service import recompute_points
 
 NOW: Final = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 MANY: Final = 65_536

@@ -21,10 +21,10 @@ from fastapi import FastAPI
 from sqlalchemy import select, text
 
 import iotide_server
-from iotide_server.accounts.browser_cookies import SESSION_COOKIE
 from iotide_server.accounts.models import Role, UserSession
-from iotide_server.accounts.rules import CSRF_HEADER, HasRole, SignedIn
+from iotide_server.accounts.roles.rules import CSRF_HEADER, HasRole, SignedIn
 from iotide_server.accounts.secret import digest
+from iotide_server.accounts.sessions.cookies import SESSION_COOKIE
 from iotide_server.kit.db import Database
 from iotide_server.main import API
 from iotide_server.schedules.firing import fire_due
@@ -43,7 +43,7 @@ HIDDEN_FIELDS: Final = {
 }
 """Columns that hold names: of fields that are `PersonShown`, or that nobody is shown who is not signed in."""
 SOURCE: Final = Path(iotide_server.__file__).parent
-MAY_NAME: Final = {"accounts/rules.py", "notifications/deliveries.py"}
+MAY_NAME: Final = {"accounts/roles/rules.py", "notifications/deliveries.py"}
 """A refusal of the very caller, and a message to a channel, whose receivers an administrator chose."""
 TABLES: Final = {
     **{f"{name}_id": name for name in ("alert", "artefact", "campaign", "cluster", "node", "reading", "run")},

@@ -21,16 +21,16 @@ from redis import Redis, RedisError
 from services import running
 from sqlalchemy import text
 
-from iotide_server.embedded.postgres import PrivatePostgres
-from iotide_server.embedded.privileges import choose_account
-from iotide_server.embedded.redis import prepare_redis
-from iotide_server.embedded.state import prepare_state_directory
-from iotide_server.gateway.idle_beats import idle_beat
-from iotide_server.gateway.idle_repository import IdleBeat, take_idle_beats
+from iotide_server.agent_api.idle_beats import idle_beat
+from iotide_server.agent_api.idle_repository import IdleBeat, take_idle_beats
+from iotide_server.bundled.postgres import PrivatePostgres
+from iotide_server.bundled.privileges import choose_account
+from iotide_server.bundled.redis import prepare_redis
+from iotide_server.bundled.state import prepare_state_directory
+from iotide_server.change_feed import health
 from iotide_server.kit.db import StorageFailure
-from iotide_server.live import health
-from iotide_server.operations.doctor.database import storage_failed
-from iotide_server.operations.doctor.redis import judge_redis, read_redis
+from iotide_server.monitoring.doctor.database import storage_failed
+from iotide_server.monitoring.doctor.redis import judge_redis, read_redis
 from iotide_wire.messages import BeatRequest
 
 WORDS: Final = "the disk of /var/lib/iotide has 0 B free, and the records of a run need 16 MiB; make room there"

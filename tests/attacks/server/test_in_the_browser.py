@@ -20,7 +20,7 @@ from factories.clock import MovedClock
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from iotide_server.accounts.browser_cookies import SESSION_COOKIE
+from iotide_server.accounts.sessions.cookies import SESSION_COOKIE
 from iotide_server.kit.connections import BoundedProtocol
 from iotide_server.kit.db import Database
 from iotide_server.main import create_app

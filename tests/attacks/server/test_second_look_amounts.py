@@ -13,9 +13,9 @@ from factories.site import Site
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from iotide_server.gateway import batch, beats
-from iotide_server.results.checks import check_described, check_size
-from iotide_server.results.limits import ReportLimits
+from iotide_server.agent_api import batch, beats
+from iotide_server.results.ingest.checks import check_described, check_size
+from iotide_server.results.ingest.limits import ReportLimits
 from iotide_wire.batch import BatchReport, BatchSystem, JobState, SeenJob
 from iotide_wire.facts import MountFacts
 from iotide_wire.messages import BeatRequest, FinishRequest, Outcome, StuckLoad

@@ -19,9 +19,9 @@ from sqlalchemy import text
 from iotide_server.accounts.models import Role
 from iotide_server.campaigns.plain import LISTED_PLAN_BYTES, MOST_PLAN_BYTES
 from iotide_server.kit.db import Database
-from iotide_server.trends import event_repository
-from iotide_server.trends.analysis import analyse_series
-from iotide_server.trends.event_repository import MOST_NEAR
+from iotide_server.trends.changes.analysis import analyse_series
+from iotide_server.trends.events import repository as event_repository
+from iotide_server.trends.events.repository import MOST_NEAR
 from iotide_server.trends.models import Event, EventEffect
 
 API: Final = "/api/v1"

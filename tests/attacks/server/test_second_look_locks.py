@@ -21,7 +21,7 @@ from sqlalchemy import text
 
 from iotide_server.kit.db import CONNECTIONS, Database, open_engine
 from iotide_server.kit.queue import Broker
-from iotide_server.results.service import is_rejected
+from iotide_server.results.ingest.service import is_rejected
 from iotide_server.scheduling.offers import MOST_OFFERS
 from iotide_server.scheduling.service import WATCH_EVERY, Scheduler
 from iotide_server.scheduling.watch import BARRIER_TIMEOUT

@@ -12,8 +12,8 @@ from redis import Redis
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from iotide_server.embedded.acl import NodeAccess, grant_node, node_keys, node_username
-from iotide_server.embedded.redis import PrivateRedis
+from iotide_server.bundled.acl import NodeAccess, grant_node, node_keys, node_username
+from iotide_server.bundled.redis import PrivateRedis
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker, BrokerAwayError
 from iotide_server.scheduling.service import Scheduler

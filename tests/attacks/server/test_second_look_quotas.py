@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repeats
 from iotide_server.campaigns import service as campaigns
 from iotide_server.campaigns.expansion import MAX_ROWS, check_matrix
@@ -26,8 +26,8 @@ from iotide_server.schedules.firing import fire_due
 from iotide_server.settings import Settings
 from iotide_server.templates import service as templates
 from iotide_server.templates.schemas import TemplateInput
-from iotide_server.trends import events
-from iotide_server.trends.event_schemas import EventInput
+from iotide_server.trends.events import service as events
+from iotide_server.trends.events.schemas import EventInput
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import SchedulePlan
 

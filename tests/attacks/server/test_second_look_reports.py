@@ -17,10 +17,10 @@ from iotide_server.campaigns.planned import memory_bytes
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.numbers import number
-from iotide_server.results.checks import check_size
-from iotide_server.results.past import last_rates
-from iotide_server.trends.peer_repository import known_nodes
-from iotide_server.trends.service import recompute_points
+from iotide_server.results.forecast.past import last_rates
+from iotide_server.results.ingest.checks import check_size
+from iotide_server.trends.peers.repository import known_nodes
+from iotide_server.trends.points.service import recompute_points
 from iotide_wire.endpoint import Endpoint
 from iotide_wire.measured import SampleMessage
 from iotide_wire.messages import OrderBeat, OrderState, OrderWord, Outcome, Word

@@ -6,7 +6,7 @@ from factories.plans import operator, plan
 from factories.ready_cluster import ReadyCluster
 from sqlalchemy import text
 
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.kit.db import Database
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.schedules import service

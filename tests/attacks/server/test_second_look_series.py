@@ -18,16 +18,16 @@ from psycopg import Cursor, ServerCursor
 from sqlalchemy import event, text
 from sqlalchemy.orm import Session
 
-from iotide_server.gateway import service as gateway
+from iotide_server.agent_api import service as gateway
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
 from iotide_server.kit.work import do_work, want_work
-from iotide_server.results.limits import ReportLimits
+from iotide_server.results.ingest.limits import ReportLimits
 from iotide_server.runs.models import Run
 from iotide_server.scheduling.offers import send_due_work
 from iotide_server.targets.models import Target
-from iotide_server.trends.peer_marks import judge_peers
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.peers.marks import judge_peers
+from iotide_server.trends.points.service import recompute_points
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 NOW: Final = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -35,10 +35,10 @@ MEBIBYTE: Final = 1024**2
 MOST_ROWS: Final = 1_000
 """Each attack has at least 20,000 numbers."""
 PARTS: Final = {
-    "iotide_server.trends.levels.MOST_HELD": 2_000,
-    "iotide_server.trends.levels._NUMBERS_AT_ONCE": 1_000,
-    "iotide_server.trends.levels._SERIES_AT_ONCE": 20,
-    "iotide_server.trends.service.POINTS_AT_ONCE": 100,
+    "iotide_server.trends.points.levels.MOST_HELD": 2_000,
+    "iotide_server.trends.points.levels._NUMBERS_AT_ONCE": 1_000,
+    "iotide_server.trends.points.levels._SERIES_AT_ONCE": 20,
+    "iotide_server.trends.points.service.POINTS_AT_ONCE": 100,
     "iotide_server.results.values._MOST_LABELS": 1_000,
 }
 """A hundredth of what the worker holds, so that a hundredth of an attack shows the same."""

@@ -21,14 +21,14 @@ from local_stack import wait_for
 from starlette.exceptions import HTTPException
 from starlette.types import Message
 
-from iotide_server.accounts.heavy import UNKNOWN_READERS
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.page_holders import PageHolders
+from iotide_server.accounts.roles.heavy import UNKNOWN_READERS
+from iotide_server.accounts.roles.page_holders import PageHolders
+from iotide_server.change_feed import health
 from iotide_server.kit.db import Database
 from iotide_server.kit.one_each import MOST_WAITING, Holder, OneEach
 from iotide_server.kit.turns import Turns
 from iotide_server.kit.vault import Vault
-from iotide_server.live import health
 from iotide_server.main import CHANNEL_TESTS
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.letters import Parcel

@@ -10,16 +10,16 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.board import service as board
-from iotide_server.gateway import service as gateway
-from iotide_server.gateway.service import RawOutput
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.agent_api import service as gateway
+from iotide_server.agent_api.service import RawOutput
 from iotide_server.kit.db import Database
-from iotide_server.operations import repository as operations
-from iotide_server.results import repository
-from iotide_server.results.curves import Stretch
-from iotide_server.results.limits import ReportLimits
-from iotide_server.trends.service import recompute_points
+from iotide_server.monitoring import repository as operations
+from iotide_server.overview import service as board
+from iotide_server.results.ingest import repository
+from iotide_server.results.ingest.curves import Stretch
+from iotide_server.results.ingest.limits import ReportLimits
+from iotide_server.trends.points.service import recompute_points
 from iotide_wire.messages import CurvePiece
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})

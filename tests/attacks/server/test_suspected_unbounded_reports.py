@@ -11,11 +11,11 @@ import pytest
 from factories.site import Offered, SimulatedAgent, Site
 from sqlalchemy import text
 
-from iotide_server.gateway import service as gateway
-from iotide_server.gateway.service import RawOutput
-from iotide_server.results.checks import check_size
+from iotide_server.agent_api import service as gateway
+from iotide_server.agent_api.service import RawOutput
 from iotide_server.results.errors import RawOutputFullError, ReportTooLargeError, SurfaceTooLargeError
-from iotide_server.results.limits import ReportLimits
+from iotide_server.results.ingest.checks import check_size
+from iotide_server.results.ingest.limits import ReportLimits
 from iotide_server.settings import Settings
 from iotide_wire.measured import SampleMessage
 from iotide_wire.messages import ArtefactFact, Outcome

@@ -21,16 +21,17 @@ from local_stack import wait_for
 from sqlalchemy import QueuePool, delete, event, func, select, update
 from starlette.datastructures import State
 
-from iotide_server.accounts import passwords, sessions
-from iotide_server.accounts.authentication import Proof
-from iotide_server.accounts.browser_cookies import SESSION_COOKIE
+from iotide_server.accounts import passwords
 from iotide_server.accounts.errors import TooManyAttemptsError
 from iotide_server.accounts.models import ApiToken, FailedAttempt, Role, UserSession
-from iotide_server.accounts.page_holders import PageHolders
-from iotide_server.accounts.rotation import Browser, SessionTerms
-from iotide_server.accounts.rules import CSRF_HEADER
-from iotide_server.accounts.sessions import SignedIn, Visitor
-from iotide_server.accounts.throttle import MOST_OF_NAME_AND_NETWORK
+from iotide_server.accounts.roles.authentication import Proof
+from iotide_server.accounts.roles.page_holders import PageHolders
+from iotide_server.accounts.roles.rules import CSRF_HEADER
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.accounts.sessions.cookies import SESSION_COOKIE
+from iotide_server.accounts.sessions.rotation import Browser, SessionTerms
+from iotide_server.accounts.sessions.service import SignedIn, Visitor
+from iotide_server.accounts.sessions.throttle import MOST_OF_NAME_AND_NETWORK
 from iotide_server.kit.db import CONNECTIONS, Database
 from iotide_server.kit.errors import NotAuthenticatedError
 from iotide_server.kit.one_each import MOST_WAITING

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from iotide_server.explorer.queries import described
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
-from iotide_server.results.headlines import put_headlines
+from iotide_server.results.ingest.headlines import put_headlines
 from iotide_server.results.queries import campaign_samples
 from iotide_server.runs.declines import declined_alike
 from iotide_server.scheduling import starting

@@ -13,7 +13,7 @@ from factories.ready_cluster import ReadyCluster
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repeats, repository
 from iotide_server.campaigns import service as campaigns
 from iotide_server.campaigns.planned import PlannedCampaign
@@ -25,8 +25,8 @@ from iotide_server.runs import service as runs
 from iotide_server.schedules import service as schedules
 from iotide_server.templates import service as templates
 from iotide_server.templates.schemas import TemplateInput
-from iotide_server.trends import events
-from iotide_server.trends.event_schemas import EventInput
+from iotide_server.trends.events import service as events
+from iotide_server.trends.events.schemas import EventInput
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import SchedulePlan
 

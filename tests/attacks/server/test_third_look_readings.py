@@ -8,12 +8,12 @@ from factories.measured import Measured, finish, sample
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.models import NodeBeat
 from iotide_server.kit.db import Database
-from iotide_server.results import rereading
 from iotide_server.results.errors import DayFullError, ReportTooLargeError
-from iotide_server.results.limits import ReportLimits
+from iotide_server.results.ingest import rereading
+from iotide_server.results.ingest.limits import ReportLimits
 from iotide_wire.reading import OrderReading, RunReading
 
 EVE: Final = Principal(PrincipalKind.USER, None, "eve", grants={None: Role.OPERATOR})

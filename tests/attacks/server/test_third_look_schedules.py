@@ -9,7 +9,7 @@ from factories.plans import operator, plan
 from factories.ready_cluster import ReadyCluster
 from sqlalchemy import text
 
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import planning
 from iotide_server.campaigns import service as campaigns
 from iotide_server.kit.db import Database

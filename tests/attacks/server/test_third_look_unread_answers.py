@@ -22,14 +22,14 @@ from sqlalchemy import select
 from starlette.types import Receive, Scope, Send
 
 from iotide_server.accounts.models import Role
-from iotide_server.embedded.privileges import account_of
-from iotide_server.embedded.redis import PrivateRedis
-from iotide_server.embedded.state import StateDirectory
-from iotide_server.embedded.tls import prepare_certificates
+from iotide_server.bundled.privileges import account_of
+from iotide_server.bundled.redis import PrivateRedis
+from iotide_server.bundled.state import StateDirectory
+from iotide_server.bundled.tls import prepare_certificates
 from iotide_server.kit.connections import BoundedProtocol
 from iotide_server.kit.db import Database
 from iotide_server.kit.unread import Unread
-from iotide_server.results import service
+from iotide_server.results.ingest import service
 from iotide_server.results.models import Artefact
 
 SIZE_BYTES: Final = 16 * 1024**2

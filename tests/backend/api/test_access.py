@@ -14,8 +14,8 @@ from factories.routes import DeclaredRoute, declared_routes
 from fastapi import FastAPI
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
-from iotide_server.accounts.rules import HasRole, Public
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.accounts.roles.rules import HasRole, Public
 from iotide_server.main import API
 
 TABLE = Path(__file__).parents[3] / "docs/access.md"

@@ -8,8 +8,8 @@ from factories.people import Person
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from iotide_server.accounts import sessions
 from iotide_server.accounts.models import Role
+from iotide_server.accounts.sessions import service as sessions
 from iotide_server.kit.db import Database, Json
 
 CSRF = {"X-Iotide-Csrf": "1"}

@@ -8,10 +8,10 @@ from fastapi.testclient import TestClient
 from sqlalchemy import event
 
 from iotide_server.accounts.models import Role
-from iotide_server.clusters import agents
+from iotide_server.clusters.agents import records as agents
 from iotide_server.kit.db import Database, Json
 from iotide_server.targets.models import Target, TargetBacking, TargetMount
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.facts import Facts
 from iotide_wire.units import Unit

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from iotide_server.accounts.models import Role
-from iotide_server.gateway import beats_first
+from iotide_server.agent_api import beats_first
 from iotide_server.kit.db import Database
 from iotide_server.scheduling.lines import Lines
 from iotide_server.scheduling.starting import start_what_can

@@ -11,10 +11,12 @@ from factories.announced import NOW
 from factories.people import Person
 from fastapi.testclient import TestClient
 
-from iotide_server.accounts import audit, audit_reading, sessions
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import reading as audit_reading
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import AuditEntry, Role, User
-from iotide_server.accounts.principal import ANONYMOUS
+from iotide_server.accounts.roles.principal import ANONYMOUS
+from iotide_server.accounts.sessions import service as sessions
 from iotide_server.kit.db import Database
 
 URL = "/api/v1/audit"

@@ -14,12 +14,12 @@ from sqlalchemy import event, text
 
 from iotide_server.accounts.models import Role
 from iotide_server.alerts.raising import raise_alerts
-from iotide_server.board import service
-from iotide_server.clusters import stuck as clusters_stuck
+from iotide_server.clusters.agents import stuck as clusters_stuck
+from iotide_server.clusters.agents.stuck import StuckLoad
 from iotide_server.clusters.models import NodeBeat
-from iotide_server.clusters.stuck import StuckLoad
 from iotide_server.kit.db import Database
-from iotide_server.trends.analysis import analyse_series
+from iotide_server.overview import service
+from iotide_server.trends.changes.analysis import analyse_series
 
 
 def grown(database: Database, *medians: list[float], name: str = "blade", until_days: int = 1) -> int:

@@ -13,9 +13,9 @@ from sqlalchemy import text
 from iotide_server.accounts.models import Role
 from iotide_server.kit.db import Database
 from iotide_server.results.models import Series
-from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.changes.analysis import analyse_series
 from iotide_server.trends.models import Event, EventEffect
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 
 
 def series_id(database: Database, *medians: list[float]) -> int:

@@ -5,7 +5,7 @@ from factories.people import Person
 from fastapi.testclient import TestClient
 
 from iotide_server.kit.db import Database, Json
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 
 A = [100.0, 101.0, 99.0, 100.5, 98.5]
 

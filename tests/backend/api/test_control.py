@@ -12,7 +12,7 @@ from factories.ready_cluster import ReadyCluster
 from fastapi.testclient import TestClient
 
 from iotide_server.accounts.models import Role
-from iotide_server.clusters import agents
+from iotide_server.clusters.agents import records as agents
 from iotide_server.kit.db import Database
 from iotide_server.scheduling.lines import Lines
 from iotide_server.scheduling.starting import start_what_can

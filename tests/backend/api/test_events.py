@@ -17,9 +17,9 @@ from sqlalchemy import event, text
 from starlette.types import Message
 
 from iotide_server.accounts.models import Role
+from iotide_server.change_feed import feed, routes, service
+from iotide_server.change_feed.models import Change
 from iotide_server.kit.db import Database
-from iotide_server.live import feed, routes, service
-from iotide_server.live.models import Change
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
 

@@ -10,10 +10,10 @@ from fastapi.testclient import TestClient
 
 from iotide_server.accounts.models import Role
 from iotide_server.kit.db import Database, Json
-from iotide_server.results import service
+from iotide_server.results.ingest import service
 from iotide_server.results.models import Point
 from iotide_server.runs.models import Run
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.messages import Outcome
 

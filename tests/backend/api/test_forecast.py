@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
-from iotide_server.results.forecast import USUAL_TURNOVER_SECONDS
+from iotide_server.results.forecast.service import USUAL_TURNOVER_SECONDS
 
 CAMPAIGNS = "/api/v1/campaigns"
 DEMO: list[dict[str, Any]] = [

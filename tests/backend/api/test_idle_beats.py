@@ -16,7 +16,7 @@ from local_stack import wait_for
 from sqlalchemy import event, text
 from starlette.datastructures import State
 
-from iotide_server.gateway import beats_first, idle_beats, idle_repository
+from iotide_server.agent_api import beats_first, idle_beats, idle_repository
 from iotide_server.kit.db import Database
 from iotide_wire.messages import BeatReply
 

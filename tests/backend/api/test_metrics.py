@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from iotide_server.accounts.models import Role
 from iotide_server.kit.db import Database
-from iotide_server.operations.exposition import serve_metrics
+from iotide_server.monitoring.exposition import serve_metrics
 
 NODE = {"Authorization": f"Bearer {node_token('n1')}"}
 

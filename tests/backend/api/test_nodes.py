@@ -9,7 +9,7 @@ from factories.people import Person
 from fastapi.testclient import TestClient
 from sqlalchemy import update
 
-from iotide_server.clusters import agents
+from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.models import JoinToken, Node
 from iotide_server.kit.db import Database, Json
 from iotide_server.workloads import service as workloads

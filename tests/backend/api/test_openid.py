@@ -15,9 +15,9 @@ from openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider, abort, con
 from sqlalchemy import select
 
 from iotide_server.accounts.models import AuditEntry, Role, User, UserSession
-from iotide_server.accounts.oidc import Provider
-from iotide_server.accounts.oidc_terms import NamedRole, OidcTerms
-from iotide_server.accounts.throttle import MOST_OF_NETWORK
+from iotide_server.accounts.oidc.provider import Provider
+from iotide_server.accounts.oidc.terms import NamedRole, OidcTerms
+from iotide_server.accounts.sessions.throttle import MOST_OF_NETWORK
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, Json
 

@@ -16,9 +16,9 @@ from factories.people import Person
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from iotide_server.accounts.oidc import Provider
-from iotide_server.accounts.oidc_patience import Patience
-from iotide_server.accounts.oidc_terms import OidcTerms
+from iotide_server.accounts.oidc.patience import Patience
+from iotide_server.accounts.oidc.provider import Provider
+from iotide_server.accounts.oidc.terms import OidcTerms
 
 START: Final = "/api/v1/session/provider"
 PEOPLE: Final = 24

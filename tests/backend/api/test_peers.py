@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from iotide_server.accounts.models import Role
 from iotide_server.kit.db import Database
 from iotide_server.targets.models import Target, TargetMount
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 
 STRIPE_BYTES_PER_SECOND = 1200e6
 """IRA 470/13, section 2.3: the best write rate of three RAID 5 sets as one LVM stripe."""

@@ -13,8 +13,8 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import text
 
-from iotide_server.accounts import sessions
 from iotide_server.accounts.models import Role
+from iotide_server.accounts.sessions import service as sessions
 from iotide_server.kit.db import Database, Json
 
 API = "/api/v1"

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.rules import HasRole, SignedIn, SignedInOrReading
+from iotide_server.accounts.roles.rules import HasRole, SignedIn, SignedInOrReading
 from iotide_server.main import API
 
 NEVER = ("users", "audit", "tokens", "channels", "join-tokens", "sessions", "saved-views")

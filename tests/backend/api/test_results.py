@@ -11,9 +11,9 @@ from sqlalchemy import select
 
 from iotide_server.accounts.models import Role
 from iotide_server.kit.db import Database, Json
-from iotide_server.results import service
+from iotide_server.results.ingest import service
 from iotide_server.runs.models import Order, Run
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 from iotide_wire.messages import CurvePiece
 
 OUTPUT = b"1024+0 records in\n"

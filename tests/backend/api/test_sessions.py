@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from iotide_server.accounts import sessions
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.throttle import MOST_OF_NAME_AND_NETWORK, MOST_OF_NETWORK
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.accounts.sessions.throttle import MOST_OF_NAME_AND_NETWORK, MOST_OF_NETWORK
 from iotide_server.kit.db import Database
 from iotide_server.kit.proxies import behind_proxies
 from iotide_wire import WIRE_VERSION

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from iotide_server.campaigns.models import CellTarget
 from iotide_server.kit.db import Database, Json
 from iotide_server.targets.models import Target
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 
 A = [100.0, 101.0, 99.0, 100.5, 98.5]
 FASTER = [1.2 * value for value in A]

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from iotide_server.kit.db import Database
 from iotide_server.results.models import Point, Series
 from iotide_server.schedules.models import Firing, Schedule
-from iotide_server.trends.analysis import analyse_series, analyse_young
+from iotide_server.trends.changes.analysis import analyse_series, analyse_young
 from iotide_server.trends.models import SeriesCourse
 
 DAY = timedelta(days=1)

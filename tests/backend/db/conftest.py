@@ -6,7 +6,7 @@ import pytest
 from factories.site import Site
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.runs import service as runs
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, event, inspect, text
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.orm import Session
 
-from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.kit.migrations import alembic_config, check_schema, migrate
 from iotide_server.trends.superseding import SUPERSEDED, settle_superseded
 

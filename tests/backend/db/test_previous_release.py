@@ -13,13 +13,13 @@ from previous import PREVIOUS, load_database
 from pydantic import SecretStr
 
 from iotide_server.accounts.models import Role
-from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import check_schema, migrate, require_schema
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
-from iotide_server.trends.service import recompute_points
-from iotide_server.trends.superseding import settle_superseded
+from iotide_server.trends.points.service import recompute_points
+from iotide_server.trends.points.superseding import settle_superseded
 
 API: Final = "/api/v1"
 MOST_OF_EACH: Final = 5

@@ -12,13 +12,13 @@ from factories.histories import history, levels
 from factories.measured import Measured
 from sqlalchemy import select, text
 
-from iotide_server.embedded.redis import PrivateRedis
+from iotide_server.bundled.redis import PrivateRedis
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
 from iotide_server.kit.work import want_all, want_work
-from iotide_server.results.service import POINTS
+from iotide_server.results.ingest.service import POINTS
 from iotide_server.trends.models import SeriesCourse
-from iotide_server.trends.service import ANALYSIS
+from iotide_server.trends.points.service import ANALYSIS
 
 _DEADLINE_SECONDS = 60.0
 

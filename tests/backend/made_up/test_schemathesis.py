@@ -12,7 +12,7 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.bundled.postgres import PrivatePostgres
 
 NOT_HELD = [
     positive_data_acceptance,  # a name may be taken and a cursor foreign, whatever the schema can say

@@ -7,7 +7,7 @@ import pytest
 from made_up_input import EXAMPLES_AN_OPERATION, LONG_RUN, Site, described, examples, made_up_for, with_real_ids
 from schemathesis import Case
 
-from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.bundled.postgres import PrivatePostgres
 
 
 @pytest.fixture(scope="module")

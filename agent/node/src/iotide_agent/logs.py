@@ -11,7 +11,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Final
 
-from iotide_agent.config import ConfigError
+from iotide_agent.node.config import ConfigError
 from iotide_wire.visible import visible
 
 FORMAT_VARIABLE: Final = "IOTIDE_LOG_FORMAT"

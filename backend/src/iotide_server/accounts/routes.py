@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from iotide_server.accounts import service, tokens
-from iotide_server.accounts.known_callers import KnownCallerRoute
-from iotide_server.accounts.rules import Admin, Person
+from iotide_server.accounts import service
+from iotide_server.accounts.roles.known_callers import KnownCallerRoute
+from iotide_server.accounts.roles.rules import Admin, Person
 from iotide_server.accounts.schemas import (
     RoleGrant,
     SignInLink,
@@ -17,6 +17,7 @@ from iotide_server.accounts.schemas import (
     UserChange,
     UserInput,
 )
+from iotide_server.accounts.tokens import service as tokens
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 

@@ -6,9 +6,9 @@ from typing import Annotated
 from pydantic import Field
 
 from iotide_server.accounts import models, service
-from iotide_server.accounts.authentication import Scope
 from iotide_server.accounts.models import GrantSource, Role
-from iotide_server.accounts.tokens import USUAL_LIFETIME
+from iotide_server.accounts.roles.authentication import Scope
+from iotide_server.accounts.tokens.service import USUAL_LIFETIME
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import Name, UtcTime
 

@@ -7,8 +7,9 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit, repository, sessions, token_queries, tokens
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts import repository
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.errors import (
     GrantOfUnknownClusterError,
     OwnAccountError,
@@ -18,8 +19,11 @@ from iotide_server.accounts.errors import (
     UserNotFoundError,
 )
 from iotide_server.accounts.models import GrantSource, Role, RoleGrant, User
-from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.accounts.repository import Standing
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.accounts.tokens import queries as token_queries
+from iotide_server.accounts.tokens import service as tokens
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from iotide_server.accounts.rules import Viewer
+from iotide_server.accounts.roles.rules import Viewer
 from iotide_server.advice import service
 from iotide_server.advice.schemas import AdviceReport
 from iotide_server.kit.web import ONE_AT_A_TIME, Id, Tx, errors

@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.advice import repository
 from iotide_server.advice.registry import Report, advise
 from iotide_server.advice.repository import AnyRow

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import authentication
+from iotide_server.accounts.roles import authentication
 from iotide_server.alerts.confirmation import ConfirmedCell, confirmation_plan
 from iotide_server.alerts.journal import Deed, note
 from iotide_server.alerts.models import Alert

@@ -13,9 +13,9 @@ from iotide_server.clusters.models import Cluster
 from iotide_server.notifications.digests import DueDigest, tell_digests
 from iotide_server.notifications.service import Message
 from iotide_server.results.models import Series
+from iotide_server.trends.changes.recoveries import described
 from iotide_server.trends.models import ChangePoint
-from iotide_server.trends.recoveries import described
-from iotide_server.trends.repository import has_own_line
+from iotide_server.trends.points.repository import has_own_line
 from iotide_server.workloads.repository import option_titles
 
 _NOISIEST: Final = text(

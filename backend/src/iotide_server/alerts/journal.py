@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from iotide_server.alerts.lifecycle import AlertState, ClosedBecause
 from iotide_server.alerts.models import Alert, AlertAction
+from iotide_server.change_feed import service as live
 from iotide_server.kit.db import Json
-from iotide_server.live import service as live
 
 SILENT: Final = "silent"
 """The deed that begins the alert of a stale series; its comment says why there is no data."""

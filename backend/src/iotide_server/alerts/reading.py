@@ -9,7 +9,7 @@ from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role, User
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.alerts import models, repository
 from iotide_server.alerts.errors import AlertNotFoundError
 from iotide_server.alerts.journal import SILENT
@@ -31,12 +31,12 @@ from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import IMPROVEMENTS, Direction
 from iotide_server.targets.models import Target
-from iotide_server.trends.event_schemas import Event as ShownEvent
+from iotide_server.trends.changes.recoveries import described
+from iotide_server.trends.changes.recoveries import direction_of as direction_of_change
+from iotide_server.trends.changes.words import stale_words
+from iotide_server.trends.events.schemas import Event as ShownEvent
 from iotide_server.trends.models import ChangePoint, Event
-from iotide_server.trends.recoveries import described
-from iotide_server.trends.recoveries import direction_of as direction_of_change
 from iotide_server.trends.schemas import SeriesChange
-from iotide_server.trends.words import stale_words
 
 AnyRow = Row[*tuple[Any, ...]]
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from iotide_server.accounts.known_callers import KnownCallerRoute
-from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.accounts.roles.known_callers import KnownCallerRoute
+from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.alerts import reading, rules, service
 from iotide_server.alerts.schemas import (
     Alert,

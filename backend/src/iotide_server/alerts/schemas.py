@@ -16,7 +16,7 @@ from iotide_server.kit.web import Input, Output
 from iotide_server.results.schemas import Better, Labels, Metric, OptionalId
 from iotide_server.statistics.shifts import Direction
 from iotide_server.targets.schemas import TargetRef
-from iotide_server.trends.event_schemas import Event
+from iotide_server.trends.events.schemas import Event
 from iotide_server.trends.schemas import SeriesChange
 from iotide_wire.base import Name, Text, WrittenTime
 from iotide_wire.units import Unit

@@ -6,11 +6,11 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
 from iotide_server.accounts import service as accounts
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.alerts.errors import (
     AlertNotFoundError,
     DetailMissingError,
@@ -23,10 +23,10 @@ from iotide_server.alerts.lifecycle import AlertState, Move, moved, possible
 from iotide_server.alerts.models import Alert, SeriesMute
 from iotide_server.alerts.reading import direction_of
 from iotide_server.alerts.schemas import AlertActionInput
-from iotide_server.live import service as live
+from iotide_server.change_feed import service as live
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import IMPROVEMENTS
-from iotide_server.trends.events import EventNotFoundError
+from iotide_server.trends.events.service import EventNotFoundError
 from iotide_server.trends.models import ChangePoint, Event
 
 

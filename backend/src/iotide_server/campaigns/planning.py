@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.errors import (
     DataFitsInMemoryError,
     MountChangedError,

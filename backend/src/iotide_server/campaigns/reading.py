@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repository
 from iotide_server.campaigns.errors import CampaignNotFoundError
 from iotide_server.campaigns.models import Campaign as CampaignRow

@@ -7,10 +7,10 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repository
 from iotide_server.campaigns.errors import IdempotencyKeyReusedError
 from iotide_server.campaigns.expansion import MAX_RUNS
@@ -24,11 +24,11 @@ from iotide_server.campaigns.repeat_errors import (
 )
 from iotide_server.campaigns.schemas import RepeatsInput
 from iotide_server.campaigns.service import new_runs
+from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.quotas import Addition, Kind
 from iotide_server.kit.wake import wake_scheduler
-from iotide_server.live import service as live
 from iotide_server.runs import line_repository as lines
 from iotide_server.runs import repository as runs
 from iotide_server.runs.room import require_room, take_room

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Response
 
-from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
-from iotide_server.accounts.known_callers import KnownCallerRoute
-from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST
+from iotide_server.accounts.roles.known_callers import KnownCallerRoute
+from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.campaigns import reading, repeats, service, stages, timeline
 from iotide_server.campaigns.pause_schemas import Confirmation, Pause
 from iotide_server.campaigns.repeats import MoreRepeats

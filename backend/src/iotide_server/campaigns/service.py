@@ -7,21 +7,21 @@ from typing import Final
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repository, stages, windows
 from iotide_server.campaigns.errors import CampaignEndedError, IdempotencyKeyReusedError
 from iotide_server.campaigns.expansion import run_count
 from iotide_server.campaigns.models import Campaign
 from iotide_server.campaigns.planning import cluster_of, foresee
 from iotide_server.campaigns.reading import visible_campaign
+from iotide_server.change_feed import service as live
 from iotide_server.kit.db import Json, refresh_statistics
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.quotas import Addition, Kind
 from iotide_server.kit.wake import wake_scheduler
-from iotide_server.live import service as live
 from iotide_server.runs import line_repository
 from iotide_server.runs import repository as runs_repository
 from iotide_server.runs import service as runs

@@ -6,10 +6,10 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repository
 from iotide_server.campaigns.errors import (
     FactsNotReadError,
@@ -20,11 +20,11 @@ from iotide_server.campaigns.errors import (
 )
 from iotide_server.campaigns.models import CampaignStage
 from iotide_server.campaigns.reading import visible_campaign
-from iotide_server.clusters import agents
+from iotide_server.change_feed import service as live
+from iotide_server.clusters.agents import records as agents
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.wake import wake_scheduler
-from iotide_server.live import service as live
 from iotide_server.runs import line_repository as lines
 from iotide_server.targets import service as targets
 from iotide_server.targets.changes import MountChange, mount_changes

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.reading import visible_campaign
 from iotide_server.campaigns.timeline_schemas import (
     Timeline,

@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns import repository
 from iotide_server.campaigns.models import CampaignWindow
 from iotide_server.campaigns.openings import Opening, opening_at
+from iotide_server.change_feed import service as live
 from iotide_server.clusters.blackouts import START_TAKES
-from iotide_server.live import service as live
 from iotide_server.runs import line_repository as lines
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.window import Window

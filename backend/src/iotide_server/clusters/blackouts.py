@@ -5,10 +5,11 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository, service
 from iotide_server.clusters.errors import BlackoutNotFoundError, BlackoutOverError
 from iotide_server.clusters.models import Blackout
@@ -17,7 +18,6 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.wake import wake_scheduler
-from iotide_server.live import service as live
 
 START_TAKES: Final = timedelta(minutes=2)
 """From the decision to start a run until its load starts: an offer may be repeated, and a gang wait for its last node.

@@ -5,12 +5,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from iotide_server.accounts.known_callers import KnownCallerRoute
-from iotide_server.accounts.rules import Admin, Operator, Viewer
-from iotide_server.clusters import blackouts, credentials, drains, enrolment, pending, service
-from iotide_server.clusters.access import AgentAccess
-from iotide_server.clusters.drain_schemas import Drain, DrainInput, NamedDrain
-from iotide_server.clusters.pending import Choice
+from iotide_server.accounts.roles.known_callers import KnownCallerRoute
+from iotide_server.accounts.roles.rules import Admin, Operator, Viewer
+from iotide_server.clusters import blackouts, service
+from iotide_server.clusters.agents import credentials
+from iotide_server.clusters.agents.access import AgentAccess
+from iotide_server.clusters.drains import service as drains
+from iotide_server.clusters.drains.schemas import Drain, DrainInput, NamedDrain
+from iotide_server.clusters.enrolment import pending
+from iotide_server.clusters.enrolment import service as enrolment
+from iotide_server.clusters.enrolment.pending import Choice
 from iotide_server.clusters.schemas import (
     Blackout,
     BlackoutInput,

@@ -6,10 +6,10 @@ from typing import Annotated
 from pydantic import Field
 
 from iotide_server.clusters import models
-from iotide_server.clusters.access import AgentAccess
-from iotide_server.clusters.drain_schemas import Drain
-from iotide_server.clusters.enrolment import NewJoinToken, OwnedJoinToken
-from iotide_server.clusters.stuck import loads_in
+from iotide_server.clusters.agents.access import AgentAccess
+from iotide_server.clusters.agents.stuck import loads_in
+from iotide_server.clusters.drains.schemas import Drain
+from iotide_server.clusters.enrolment.service import NewJoinToken, OwnedJoinToken
 from iotide_server.clusters.views import (
     AgentStanding,
     ClusterView,

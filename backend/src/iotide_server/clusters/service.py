@@ -7,14 +7,17 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.errors import ClusterPublishedError
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
-from iotide_server.clusters import drain_repository, repository
-from iotide_server.clusters.access import AgentAccess
-from iotide_server.clusters.credentials import own_node, void
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.change_feed import service as live
+from iotide_server.clusters import repository
+from iotide_server.clusters.agents.access import AgentAccess
+from iotide_server.clusters.agents.credentials import own_node, void
+from iotide_server.clusters.agents.stuck import loads_in
+from iotide_server.clusters.drains import repository as drain_repository
 from iotide_server.clusters.errors import (
     ClusterBusyError,
     ClusterMadeUpError,
@@ -25,7 +28,6 @@ from iotide_server.clusters.errors import (
     SlotsInUseError,
 )
 from iotide_server.clusters.models import Cluster, Node
-from iotide_server.clusters.stuck import loads_in
 from iotide_server.clusters.views import (
     ClusterView,
     DrainKind,
@@ -42,7 +44,6 @@ from iotide_server.clusters.views import (
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.wake import wake_scheduler
-from iotide_server.live import service as live
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+from iotide_server.clusters.agents.stuck import StuckLoad
 from iotide_server.clusters.models import Cluster, Drain, Node, NodeBeat
-from iotide_server.clusters.stuck import StuckLoad
 from iotide_server.kit.db import Json
 from iotide_wire.versions import SPOKEN_VERSIONS, WIRE_VERSION
 

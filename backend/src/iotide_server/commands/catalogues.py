@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import console, sessions
+from iotide_server.accounts.sessions import console
+from iotide_server.accounts.sessions import service as sessions
 from iotide_server.commands.opening import StateOption, transaction_of
 from iotide_server.kit.clock import system_clock, written
-from iotide_server.trends import rejoining
+from iotide_server.trends.points import rejoining
 from iotide_server.workloads import service
 from iotide_server.workloads.models import Workload
 from iotide_server.workloads.repository import REJECTED

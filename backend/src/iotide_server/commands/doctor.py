@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from iotide_server.agent_access import agent_access
+from iotide_server.bundled.state import default_state_directory
 from iotide_server.commands.opening import StateOption, settings_of
-from iotide_server.embedded.state import default_state_directory
 from iotide_server.kit.clock import system_clock
-from iotide_server.operations.doctor.examination import Installation, examine
-from iotide_server.operations.doctor.findings import Standing, in_lines
+from iotide_server.monitoring.doctor.examination import Installation, examine
+from iotide_server.monitoring.doctor.findings import Standing, in_lines
 
 _SOMETHING_WRONG = 1
 

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from iotide_server.accounts import sessions
 from iotide_server.accounts.models import Role
+from iotide_server.accounts.sessions import service as sessions
 from iotide_server.agent_access import agent_access
-from iotide_server.clusters import enrolment
 from iotide_server.clusters import service as clusters
+from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.commands.opening import StateOption, settings_of, transaction
 from iotide_server.kit.clock import system_clock
 

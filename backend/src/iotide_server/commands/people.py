@@ -7,8 +7,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from iotide_server.accounts import console
 from iotide_server.accounts.service import UserWithGrants
+from iotide_server.accounts.sessions import console
 from iotide_server.commands.opening import StateOption, settings_of, transaction, transaction_of
 from iotide_server.kit.clock import system_clock, written
 

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from iotide_server.accounts import sessions
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.bundled.state import default_state_directory
+from iotide_server.bundled.up import UpOptions, run_services
 from iotide_server.commands.opening import StateOption, require_served_schema, settings_of_environment
 from iotide_server.commands.serving import MOST_PROCESSES, Listen, serve, usual_processes
-from iotide_server.embedded.state import default_state_directory
-from iotide_server.embedded.up import UpOptions, run_services
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, await_server, open_engine
 from iotide_server.kit.logs import LogFormat, configure_logs

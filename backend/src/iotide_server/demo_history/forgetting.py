@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import sessions
+from iotide_server.accounts.sessions import service as sessions
 from iotide_server.clusters.models import Cluster
 from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.errors import NoHistoryError

@@ -8,9 +8,10 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.agent_api import service as gateway
 from iotide_server.campaigns.planned import PlannedCampaign
 from iotide_server.campaigns.planning import foresee
 from iotide_server.clusters.models import Cluster, Node
@@ -18,7 +19,6 @@ from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.errors import HistoryLoadedError, HistoryNameTakenError
 from iotide_server.demo_history.sites import Mounted, Routine, Site
 from iotide_server.demo_history.truth import Kind, Truth
-from iotide_server.gateway import service as gateway
 from iotide_server.kit.db import any_text_of
 from iotide_server.schedules.models import Schedule
 from iotide_server.targets.models import Target, TargetMount

@@ -13,8 +13,9 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import sessions
+from iotide_server.accounts.sessions import service as sessions
 from iotide_server.campaigns.models import Cell
+from iotide_server.change_feed import service as live
 from iotide_server.demo_history.errors import HistoryTooShortError
 from iotide_server.demo_history.founding import Founded, found, require_room, say_hello
 from iotide_server.demo_history.nights import Nights
@@ -23,13 +24,12 @@ from iotide_server.demo_history.truth import Kind, first_day, truths_of
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database, any_of
 from iotide_server.kit.work import waive_work
-from iotide_server.live import service as live
 from iotide_server.results.models import Series
-from iotide_server.trends import events
-from iotide_server.trends.analysis import analyse_series
-from iotide_server.trends.event_schemas import EventInput
-from iotide_server.trends.peer_marks import mark_odd_runs
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.changes.analysis import analyse_series
+from iotide_server.trends.events import service as events
+from iotide_server.trends.events.schemas import EventInput
+from iotide_server.trends.peers.marks import mark_odd_runs
+from iotide_server.trends.points.service import recompute_points
 
 DAYS: Final = 730
 FEWEST_DAYS: Final = 30

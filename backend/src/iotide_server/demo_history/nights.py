@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 
+from iotide_server.agent_api import service as gateway
 from iotide_server.campaigns.models import Campaign, Cell
 from iotide_server.campaigns.planned import PlannedCell
 from iotide_server.campaigns.repository import insert_cells
@@ -20,7 +21,6 @@ from iotide_server.demo_history.noise import Noise
 from iotide_server.demo_history.records import curves_of, end_of, quiet_node, steps_of
 from iotide_server.demo_history.sites import Figure, Load, Mounted, Routine
 from iotide_server.demo_history.truth import Kind, Truth
-from iotide_server.gateway import service as gateway
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.runs import repository as runs
 from iotide_server.runs.handed_over import hand_over

@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.explorer import cursors, queries
 from iotide_server.explorer.errors import WorkloadWantedError
 from iotide_server.explorer.queries import AnyRow

@@ -6,10 +6,10 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.explorer import repository
 from iotide_server.explorer.errors import (
     MOST_VIEWS,

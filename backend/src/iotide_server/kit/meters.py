@@ -2,7 +2,7 @@
 
 Each process counts from nought when it starts, and what a transaction that is rolled back did is not counted: whoever
 counts inside one does so by `kit.db.after_commit`. Where a part has several processes, each tells what all of them
-counted (`operations/processes.py`).
+counted (`monitoring/processes.py`).
 """
 
 from typing import Final

@@ -6,16 +6,16 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.vault import Vault
 from iotide_server.kit.zones import zone_named
-from iotide_server.live import service as live
 from iotide_server.notifications import models, repository
 from iotide_server.notifications.addresses import Reach
 from iotide_server.notifications.digests import plan_digest

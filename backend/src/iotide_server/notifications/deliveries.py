@@ -9,14 +9,14 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.change_feed import service as live
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.vault import SealBrokenError, Vault
 from iotide_server.kit.work import Errand
-from iotide_server.live import service as live
 from iotide_server.notifications import repository
 from iotide_server.notifications.channels import own_channel
 from iotide_server.notifications.hours import quiet_until

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from iotide_server.accounts.known_callers import KnownCallerRoute
-from iotide_server.accounts.rules import Admin, Introduced, Operator
+from iotide_server.accounts.roles.known_callers import KnownCallerRoute
+from iotide_server.accounts.roles.rules import Admin, Introduced, Operator
 from iotide_server.kit.one_each import OneEach
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors

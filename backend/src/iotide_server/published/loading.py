@@ -9,18 +9,19 @@ from typing import Any, Final
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit, sessions
-from iotide_server.accounts.audit import Action
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.agent_api import service as gateway
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
+from iotide_server.change_feed import service as live
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.views import Origin
 from iotide_server.forgetting import forget_clusters, forget_work
-from iotide_server.gateway import service as gateway
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
 from iotide_server.kit.digests import canonical_sha256
-from iotide_server.live import service as live
 from iotide_server.published import repository
 from iotide_server.published.errors import NothingPublishedError, PublishedNameTakenError
 from iotide_server.published.models import PublishedCampaign, PublishedSource
@@ -29,7 +30,7 @@ from iotide_server.runs import repository as runs
 from iotide_server.runs.handed_over import hand_over
 from iotide_server.runs.repository import NewRuns
 from iotide_server.targets.models import Target, TargetMount
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 from iotide_server.workloads import service as workloads
 from iotide_server.workloads.models import Workload
 from iotide_server.workloads.recorded import recorded_announcements

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from iotide_server.accounts.rules import Viewer
+from iotide_server.accounts.roles.rules import Viewer
 from iotide_server.kit.web import Tx
 from iotide_server.published import service
 from iotide_server.published.schemas import PublishedSources

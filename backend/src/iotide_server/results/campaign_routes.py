@@ -6,9 +6,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 
-from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST, one_by_one
-from iotide_server.accounts.known_callers import KnownCallerRoute
-from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST, one_by_one
+from iotide_server.accounts.roles.known_callers import KnownCallerRoute
+from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.campaigns.expansion import cell_count, run_count
 from iotide_server.campaigns.planned import PlannedCampaign, PlannedCell
@@ -16,11 +16,12 @@ from iotide_server.campaigns.planning import resolve
 from iotide_server.campaigns.schemas import PlanInput
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import ONE_AT_A_TIME, Id, Now, Tx, errors
-from iotide_server.results import measurements, reading
-from iotide_server.results.conduct import Conduct
-from iotide_server.results.forecast import forecast
-from iotide_server.results.measurements import MeasureChoice
-from iotide_server.results.sample_files import campaign_samples_csv
+from iotide_server.results import reading
+from iotide_server.results.figures import measurements
+from iotide_server.results.figures.conduct import Conduct
+from iotide_server.results.figures.measurements import MeasureChoice
+from iotide_server.results.figures.sample_files import campaign_samples_csv
+from iotide_server.results.forecast.service import forecast
 from iotide_server.results.schemas import CampaignMeasures, Caution, Cell, MeasuredCell, Preview, PreviewCell, Wear
 from iotide_server.statistics.comparison import smallest_p
 

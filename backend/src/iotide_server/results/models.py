@@ -19,7 +19,7 @@ class Series(Identified, Base):
         node_ids, target_ids: sorted.
         variant: of the campaign's stage; empty outside stages.
         options: those that differ from the workload's frozen defaults.
-        superseded: why its numbers count no more, as `iotide_server.results.superseded`; empty where they count. Then
+        superseded: why its numbers count no more, see `results.ingest.superseded`; empty where they count. Then
             it has no points.
     """
 

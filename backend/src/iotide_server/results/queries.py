@@ -11,7 +11,7 @@ from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import any_of, any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice
-from iotide_server.results.curves import Stretch
+from iotide_server.results.ingest.curves import Stretch
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Point, Sample, Series
 from iotide_server.results.schemas import SeriesFilter
 from iotide_server.runs.models import Order, Run

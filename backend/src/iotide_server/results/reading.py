@@ -11,12 +11,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.kit.db import Database
 from iotide_server.kit.pagination import Page, PageRequest, Slice
-from iotide_server.results import conduct_queries, queries, readings, unjudged
-from iotide_server.results.conduct import Conduct, conduct
-from iotide_server.results.curves import thin
+from iotide_server.results import queries
 from iotide_server.results.errors import (
     MOST_PIECES,
     MOST_POINTS,
@@ -24,9 +22,13 @@ from iotide_server.results.errors import (
     CurvesTooLargeError,
     SeriesNotFoundError,
 )
+from iotide_server.results.figures import conduct_queries
+from iotide_server.results.figures.conduct import Conduct, conduct
+from iotide_server.results.ingest import readings, unjudged
+from iotide_server.results.ingest.curves import thin
+from iotide_server.results.ingest.resolution import is_below_clock
 from iotide_server.results.models import Artefact
 from iotide_server.results.queries import AnyRow
-from iotide_server.results.resolution import is_below_clock
 from iotide_server.results.schemas import (
     Cell,
     CellResult,

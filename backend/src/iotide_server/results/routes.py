@@ -5,12 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
-from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
-from iotide_server.accounts.known_callers import KnownCallerRoute
-from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST
+from iotide_server.accounts.roles.known_callers import KnownCallerRoute
+from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import ONE_AT_A_TIME, Id, Now, Tx, errors
-from iotide_server.results import reading, rereading
+from iotide_server.results import reading
+from iotide_server.results.ingest import rereading
 from iotide_server.results.schemas import (
     Artefact,
     CounterName,

@@ -11,7 +11,7 @@ from pydantic.dataclasses import dataclass as output_row  # what comes by the th
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Output
-from iotide_server.results.superseded import Superseded
+from iotide_server.results.ingest.superseded import Superseded
 from iotide_server.runs.schemas import Attempt, Run
 from iotide_server.statistics.summary import Tier, Variation
 from iotide_wire.measured import Check, Flag

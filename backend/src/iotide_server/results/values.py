@@ -10,9 +10,9 @@ from sqlalchemy import Row, Select, case, func, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import any_of
-from iotide_server.results.checks import LARGEST_VALUE
 from iotide_server.results.concerned import concerns
-from iotide_server.results.keys import Label
+from iotide_server.results.ingest.checks import LARGEST_VALUE
+from iotide_server.results.ingest.keys import Label
 from iotide_server.results.models import Sample, Series
 from iotide_server.runs.models import Attempt, Order, Run
 from iotide_wire.measured import Flag, FlagCode

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import sessions
+from iotide_server.accounts.sessions import service as sessions
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.retention import service

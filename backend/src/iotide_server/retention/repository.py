@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Row, delete, func, insert, select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.results.curves import Stretch
+from iotide_server.results.ingest.curves import Stretch
 from iotide_server.results.models import CurveChunk
 
 _OLD: Final = (

@@ -8,16 +8,16 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns.models import Campaign
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import InvalidInputError, NotFoundError
 from iotide_server.kit.work import want_work
 from iotide_server.results import queries
-from iotide_server.results.curves import thin_old
+from iotide_server.results.ingest.curves import thin_old
 from iotide_server.retention import repository
 from iotide_server.retention.models import KeptCampaign, Retention
 from iotide_server.retention.repository import Space

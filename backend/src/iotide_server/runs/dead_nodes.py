@@ -6,12 +6,12 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
-from iotide_server.clusters import agents
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import service as clusters
+from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.errors import DeathDiffersError, NodeNotFoundError, NodeNotSilentError
 from iotide_server.clusters.views import SILENT_AFTER, NodeState, NodeView
 from iotide_server.kit.clock import written

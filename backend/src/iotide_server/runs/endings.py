@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from iotide_server.live import service as live
+from iotide_server.change_feed import service as live
 from iotide_server.runs import repository, stuck
 from iotide_server.runs.declines import PUT_OFF
 from iotide_server.runs.lifecycle import OrderEnd

@@ -8,9 +8,9 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import service as clusters
-from iotide_server.clusters.stuck import problem_of
+from iotide_server.clusters.agents.stuck import problem_of
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.runs import batch, batch_queries, forecast, queries, queued

@@ -6,14 +6,14 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
-from iotide_server.clusters import agents
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import service as clusters
-from iotide_server.clusters.access import AgentAccess
-from iotide_server.clusters.credentials import own_node
+from iotide_server.clusters.agents import records as agents
+from iotide_server.clusters.agents.access import AgentAccess
+from iotide_server.clusters.agents.credentials import own_node
 from iotide_server.clusters.errors import NodeNotFoundError
 from iotide_server.clusters.models import Node
 from iotide_server.clusters.views import NodeState, NodeView

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 
-from iotide_server.accounts.known_callers import KnownCallerRoute
-from iotide_server.accounts.rules import Admin, Operator, Viewer
+from iotide_server.accounts.roles.known_callers import KnownCallerRoute
+from iotide_server.accounts.roles.rules import Admin, Operator, Viewer
 from iotide_server.clusters.schemas import Node
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors

@@ -7,16 +7,16 @@ from datetime import datetime, timedelta
 import structlog
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import after_commit
 from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.kit.quotas import Addition, Kind, count_day
 from iotide_server.kit.wake import wake_scheduler
-from iotide_server.live import service as live
 from iotide_server.runs import line_repository, repository
 from iotide_server.runs.endings import Ending, close, loads_of, stop, stop_observers
 from iotide_server.runs.errors import (

@@ -10,12 +10,12 @@ from typing import Any, Final
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
-from iotide_server.clusters import stuck
+from iotide_server.change_feed import service as live
+from iotide_server.clusters.agents import stuck
+from iotide_server.clusters.agents.stuck import StuckLoad
 from iotide_server.clusters.models import Cluster, Node
-from iotide_server.clusters.stuck import StuckLoad
 from iotide_server.clusters.views import Launcher
 from iotide_server.kit.wake import wake_scheduler
-from iotide_server.live import service as live
 from iotide_server.notifications.service import Message, announce_to_all
 from iotide_server.runs import repository
 from iotide_server.runs.models import Order, Run

@@ -8,12 +8,12 @@ from typing import Any, Final
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import service as clusters
-from iotide_server.clusters import stuck as node_stuck
+from iotide_server.clusters.agents import stuck as node_stuck
 from iotide_server.clusters.errors import HeldDiffersError, NodeNotFoundError, NodeNotStuckError
 from iotide_server.clusters.views import NodeState, NodeView
 from iotide_server.kit.db import Json

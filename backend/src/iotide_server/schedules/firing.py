@@ -10,15 +10,15 @@ from pydantic import ValidationError
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import authentication
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles import authentication
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import service as campaigns
+from iotide_server.change_feed import service as live
 from iotide_server.kit.db import FIRING_STATEMENT_SECONDS, Database
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.quotas import count_firing
 from iotide_server.kit.work import want_work
 from iotide_server.kit.zones import zone_named
-from iotide_server.live import service as live
 from iotide_server.schedules import repository
 from iotide_server.schedules.calendar import LATE_AFTER, Calendar, Passed
 from iotide_server.schedules.models import Firing, Schedule

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
-from iotide_server.accounts.known_callers import KnownCallerRoute
-from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST
+from iotide_server.accounts.roles.known_callers import KnownCallerRoute
+from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.schedules import service

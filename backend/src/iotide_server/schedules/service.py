@@ -7,13 +7,14 @@ from typing import Final
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
 from iotide_server.accounts import service as accounts
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.plain import LISTED_PLAN_BYTES
 from iotide_server.campaigns.planning import cluster_of, resolve
+from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import IotideError
@@ -21,7 +22,6 @@ from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.prefix import within
 from iotide_server.kit.quotas import Addition, Kind, QuotaReachedError, check_day, count_day, quotas_of
 from iotide_server.kit.wake import wake_scheduler
-from iotide_server.live import service as live
 from iotide_server.schedules import models, repository
 from iotide_server.schedules.calendar import Calendar
 from iotide_server.schedules.errors import (

@@ -8,8 +8,8 @@ from typing import Final, TypeVar
 import structlog
 from sqlalchemy.orm import Session
 
-from iotide_server.clusters import agents
-from iotide_server.embedded.acl import node_keys, node_queue
+from iotide_server.bundled.acl import node_keys, node_queue
+from iotide_server.clusters.agents import records as agents
 from iotide_server.kit.db import Database, after_commit, unless_held_up
 from iotide_server.kit.meters import AGAIN, FIRST, OFFERS, OFFERS_WITHDRAWN
 from iotide_server.kit.queue import BrokenQueueError, Broker, BrokerAwayError

@@ -8,10 +8,10 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from iotide_server.change_feed import service as live
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import limit_locks
 from iotide_server.kit.wake import DRAIN_LOCK
-from iotide_server.live import service as live
 from iotide_server.runs.resources import Resource, ResourceKind
 from iotide_server.scheduling.matching import Waiting
 

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns import stages, windows
-from iotide_server.clusters import drains
+from iotide_server.clusters.drains import service as drains
 from iotide_server.kit.db import PASS_STATEMENT_SECONDS, Database, after_commit, limit_statements
 from iotide_server.kit.meters import RUNS_STARTED
 from iotide_server.scheduling import repository

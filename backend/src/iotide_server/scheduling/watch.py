@@ -9,11 +9,12 @@ from typing import Final
 import structlog
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import sessions
-from iotide_server.clusters import agents, pending
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.change_feed import service as live
+from iotide_server.clusters.agents import records as agents
+from iotide_server.clusters.enrolment import pending
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import Database, unless_held_up
-from iotide_server.live import service as live
 from iotide_server.notifications import service as notifications
 from iotide_server.runs import service as runs
 from iotide_server.runs.endings import Ending

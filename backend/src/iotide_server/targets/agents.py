@@ -6,8 +6,8 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
+from iotide_server.change_feed import service as live
 from iotide_server.kit.work import want_work
-from iotide_server.live import service as live
 from iotide_server.targets import repository
 from iotide_server.targets.errors import TargetNotFoundError
 from iotide_server.targets.models import Target, TargetMount

@@ -8,13 +8,13 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.change_feed import service as live
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
-from iotide_server.live import service as live
 from iotide_server.targets import repository
 from iotide_server.targets.errors import BackingError, TargetNotFoundError
 from iotide_server.targets.models import Target, TargetBacking, TargetMount

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from iotide_server.accounts.known_callers import KnownCallerRoute
-from iotide_server.accounts.rules import Operator, Viewer
-from iotide_server.clusters import drains
-from iotide_server.clusters.drain_schemas import Drain, DrainInput
+from iotide_server.accounts.roles.known_callers import KnownCallerRoute
+from iotide_server.accounts.roles.rules import Operator, Viewer
+from iotide_server.clusters.drains import service as drains
+from iotide_server.clusters.drains.schemas import Drain, DrainInput
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.targets import backing, service

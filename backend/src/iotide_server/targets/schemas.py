@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from iotide_server.clusters.drain_schemas import Drain
+from iotide_server.clusters.drains.schemas import Drain
 from iotide_server.kit.web import Input, Output
 from iotide_server.targets import backing, discovery, service
 from iotide_wire.base import Name

@@ -7,17 +7,17 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
-from iotide_server.clusters import drains
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
+from iotide_server.clusters.drains import service as drains
 from iotide_server.clusters.models import Drain, Node
 from iotide_server.clusters.views import DrainKind
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
-from iotide_server.live import service as live
 from iotide_server.targets import repository
 from iotide_server.targets.discovery import Candidate, Sighting, find_candidates
 from iotide_server.targets.errors import (

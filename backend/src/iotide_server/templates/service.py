@@ -5,17 +5,17 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.plain import LISTED_PLAN_BYTES
+from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.quotas import Addition, Kind, QuotaReachedError, count_day, quotas_of
-from iotide_server.live import service as live
 from iotide_server.templates import models, repository
 from iotide_server.templates.errors import TemplateMovesError, TemplateNameTakenError, TemplateNotFoundError
 from iotide_server.templates.schemas import ListedTemplate, Template, TemplateInput, TemplatePatch

@@ -6,21 +6,25 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import Field
 
-from iotide_server.accounts.heavy import ONE_HEAVY_REQUEST
-from iotide_server.accounts.known_callers import KnownCallerRoute
-from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST
+from iotide_server.accounts.roles.known_callers import KnownCallerRoute
+from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.kit.files import FILES, FileFormat, WrittenAs, as_file
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.statistics.thinning import FEWEST_POINTS
-from iotide_server.trends import comparison, events, peers, service, sides
-from iotide_server.trends.comparison_schemas import CampaignComparison, Side
-from iotide_server.trends.event_schemas import Event, EventFilter, EventInput
-from iotide_server.trends.peer_schemas import Peers
-from iotide_server.trends.peers import PeerChoice
-from iotide_server.trends.point_files import point_columns
+from iotide_server.trends.comparison import campaigns as comparison
+from iotide_server.trends.comparison import sides
+from iotide_server.trends.comparison.schemas import CampaignComparison, Side
+from iotide_server.trends.comparison.sides_schemas import SidesChoice, SidesComparison
+from iotide_server.trends.events import service as events
+from iotide_server.trends.events.schemas import Event, EventFilter, EventInput
+from iotide_server.trends.peers import service as peers
+from iotide_server.trends.peers.schemas import Peers
+from iotide_server.trends.peers.service import PeerChoice
+from iotide_server.trends.points import service
+from iotide_server.trends.points.files import point_columns
 from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis
-from iotide_server.trends.sides_schemas import SidesChoice, SidesComparison
 from iotide_wire.base import WrittenTime
 
 CampaignId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]

@@ -16,16 +16,16 @@ from iotide_server.statistics.course import Course
 from iotide_server.statistics.gaps import FoundGaps
 from iotide_server.statistics.shifts import Direction
 from iotide_server.trends import models
-from iotide_server.trends.drift import StoredDrift
-from iotide_server.trends.event_schemas import Event, SeriesEvent
-from iotide_server.trends.models import ChangePoint, EventEffect, SeriesCourse
-from iotide_server.trends.noise import NoiseChange
-from iotide_server.trends.recoveries import described, direction_of
-from iotide_server.trends.words import (
+from iotide_server.trends.changes.drift import StoredDrift
+from iotide_server.trends.changes.noise import NoiseChange
+from iotide_server.trends.changes.recoveries import described, direction_of
+from iotide_server.trends.changes.words import (
     course_words,
     noise_missing_points,
     noise_words,
 )
+from iotide_server.trends.events.schemas import Event, SeriesEvent
+from iotide_server.trends.models import ChangePoint, EventEffect, SeriesCourse
 
 ChangeDirection = Literal["better", "worse", "recovered"]
 _SHOWN_DIRECTIONS: Final[Mapping[Direction, ChangeDirection]] = {

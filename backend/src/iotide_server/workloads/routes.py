@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from iotide_server.accounts.rules import Viewer
+from iotide_server.accounts.roles.rules import Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Tx
 from iotide_server.workloads import service

@@ -8,7 +8,7 @@ from typing import Any, Final
 import structlog
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json, after_commit
 from iotide_server.kit.pagination import PageRequest, Slice

@@ -6,9 +6,10 @@ from factories.people import person
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import rotation, sessions
 from iotide_server.accounts.models import Role, User, UserSession
-from iotide_server.accounts.rotation import Browser, Recognised, SessionTerms
+from iotide_server.accounts.sessions import rotation
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.accounts.sessions.rotation import Browser, Recognised, SessionTerms
 
 TERMS = SessionTerms(idle=timedelta(hours=10), lifetime=timedelta(hours=100))
 BROWSER = Browser("192.0.2.7", "Firefox")

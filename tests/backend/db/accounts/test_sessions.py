@@ -7,12 +7,14 @@ from factories.people import person
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import authentication, passwords, sessions
+from iotide_server.accounts import passwords
 from iotide_server.accounts.errors import LinkSpentError, PersonWantedError, WrongCredentialsError
 from iotide_server.accounts.models import ApiToken, AuditEntry, LoginLink, Role, User, UserSession
-from iotide_server.accounts.principal import Principal
-from iotide_server.accounts.rotation import Browser, SessionTerms
-from iotide_server.accounts.sessions import SignedIn, Visitor
+from iotide_server.accounts.roles import authentication
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.accounts.sessions.rotation import Browser, SessionTerms
+from iotide_server.accounts.sessions.service import SignedIn, Visitor
 from iotide_server.kit.errors import NotAuthenticatedError
 
 URL = "https://iotide.example.org"

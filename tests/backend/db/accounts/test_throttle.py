@@ -7,11 +7,13 @@ from factories.people import person
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import passwords, sessions, throttle
+from iotide_server.accounts import passwords
 from iotide_server.accounts.errors import TooManyAttemptsError
 from iotide_server.accounts.models import AuditEntry, FailedAttempt, Role, User
-from iotide_server.accounts.rotation import Browser, SessionTerms
-from iotide_server.accounts.throttle import (
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.accounts.sessions import throttle
+from iotide_server.accounts.sessions.rotation import Browser, SessionTerms
+from iotide_server.accounts.sessions.throttle import (
     MOST_OF_NAME,
     MOST_OF_NAME_AND_NETWORK,
     MOST_OF_NETWORK,

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from iotide_server.alerts.models import Alert, AlertAction, AlertGroup, AlertRule
 from iotide_server.alerts.raising import pass_over_quiet, raise_alerts
 from iotide_server.results.models import Series
-from iotide_server.trends.analysis import analyse_series
-from iotide_server.trends.service import ALERTS
+from iotide_server.trends.changes.analysis import analyse_series
+from iotide_server.trends.points.service import ALERTS
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 STEP = levels((20, 100.0), (8, 80.0))

@@ -19,7 +19,7 @@ from iotide_server.notifications.models import Channel, Delivery
 from iotide_server.results.models import Series
 from iotide_server.schedules.models import Firing, Schedule
 from iotide_server.targets.models import TargetMount
-from iotide_server.trends.recoveries import write_recoveries
+from iotide_server.trends.changes.recoveries import write_recoveries
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 LATER = datetime(2100, 1, 1, tzinfo=UTC)

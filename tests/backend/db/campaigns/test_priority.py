@@ -5,7 +5,7 @@ from factories.site import Site
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns import service
 from iotide_server.campaigns.errors import CampaignEndedError
 from iotide_server.runs import service as runs

@@ -5,7 +5,7 @@ from factories.clock import MovedClock
 from factories.site import Site
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns.errors import CampaignNotFoundError
 from iotide_server.campaigns.timeline import timeline
 from iotide_server.campaigns.timeline_schemas import Timeline, TimelineSpan

@@ -7,8 +7,10 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.clusters import agents, service
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.change_feed.models import Change
+from iotide_server.clusters import service
+from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.errors import (
     AgentAlreadyRunningError,
     AgentSupersededError,
@@ -18,7 +20,6 @@ from iotide_server.clusters.errors import (
 from iotide_server.clusters.models import Node
 from iotide_server.clusters.views import SILENT_AFTER, NodeState
 from iotide_server.kit.pagination import PageRequest
-from iotide_server.live.models import Change
 from iotide_wire.messages import HelloRequest
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})

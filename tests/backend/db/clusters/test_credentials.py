@@ -12,17 +12,20 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import AuditEntry, Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.accounts.secret import digest
-from iotide_server.clusters import agents, credentials, enrolment, identity_repository
-from iotide_server.clusters.access import AgentAccess
+from iotide_server.bundled.redis import PrivateRedis
+from iotide_server.clusters.agents import credentials
+from iotide_server.clusters.agents import records as agents
+from iotide_server.clusters.agents import repository as identity_repository
+from iotide_server.clusters.agents.access import AgentAccess
+from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.clusters.errors import (
     AgentSupersededError,
     RotationImpossibleError,
     RotationNotWantedError,
 )
 from iotide_server.clusters.models import Node
-from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.db import Database
 from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import EnrollRequest, NodeRole

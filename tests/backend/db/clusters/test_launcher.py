@@ -4,7 +4,7 @@ from factories.site import Site
 from sqlalchemy import select
 
 from iotide_server.accounts.models import AuditEntry, Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.errors import ClusterBusyError
 from iotide_server.clusters.models import Cluster

@@ -11,14 +11,16 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import AuditEntry, Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.accounts.secret import digest
-from iotide_server.clusters import enrolment, identity_repository, pending
-from iotide_server.clusters.access import AgentAccess
-from iotide_server.clusters.credentials import acl_rows
+from iotide_server.clusters.agents import repository as identity_repository
+from iotide_server.clusters.agents.access import AgentAccess
+from iotide_server.clusters.agents.credentials import acl_rows
+from iotide_server.clusters.enrolment import pending
+from iotide_server.clusters.enrolment import service as enrolment
+from iotide_server.clusters.enrolment.pending import PENDING_FOR, Choice
 from iotide_server.clusters.errors import ClusterNotFoundError, NodeNameTakenError, PendingNodeNotFoundError
 from iotide_server.clusters.models import Cluster, Node, PendingNode
-from iotide_server.clusters.pending import PENDING_FOR, Choice
 from iotide_server.kit.pagination import PageRequest
 from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole

@@ -12,11 +12,11 @@ from sqlalchemy import select
 
 from iotide_server import cli
 from iotide_server.accounts.models import ApiToken, AuditEntry, LoginLink, Role, User
+from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.clusters.models import Node
-from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database
-from iotide_server.operations.repository import newest_backup
+from iotide_server.monitoring.repository import newest_backup
 from iotide_server.workloads.service import announce
 
 Answer = tuple[int, str, str]

@@ -13,8 +13,8 @@ from cronsim import CronSim
 from factories.loaded import Loaded, to_be_loaded
 from sqlalchemy import text
 
+from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.demo_history.loading import HistoryPlan, load_history
-from iotide_server.embedded.postgres import PrivatePostgres
 
 pytestmark = pytest.mark.timeout(300)  # loads all clusters of the sample data, on a machine that may be busy
 

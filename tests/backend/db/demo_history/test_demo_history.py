@@ -15,8 +15,9 @@ from factories.rows import count
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.campaigns.models import CellTarget
-from iotide_server.clusters.credentials import acl_rows
+from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.errors import (
@@ -31,7 +32,6 @@ from iotide_server.demo_history.founding import require_room
 from iotide_server.demo_history.loading import HistoryPlan, load_history
 from iotide_server.demo_history.narrowing import narrowed
 from iotide_server.demo_history.sites import SITES
-from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.db import Base, Database
 from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target

@@ -11,7 +11,7 @@ from factories.clock import MovedClock
 from factories.receivers import MailReceiver, WebReceiver, mail_receiver, web_receiver
 from services import temporary_state
 
-from iotide_server.embedded.tls import Certificates, prepare_certificates
+from iotide_server.bundled.tls import Certificates, prepare_certificates
 from iotide_server.kit.db import Database
 from iotide_server.kit.vault import Vault
 from iotide_server.kit.work import HELD_FOR, run_errand

@@ -14,8 +14,8 @@ from factories.rows import count
 from sqlalchemy import select
 
 from iotide_server.accounts.models import Role
-from iotide_server.clusters.credentials import acl_rows
-from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.bundled.postgres import PrivatePostgres
+from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.kit.db import Database
 from iotide_server.published.errors import NothingPublishedError, PublishedNameTakenError
 from iotide_server.published.loading import forget_published, load_published

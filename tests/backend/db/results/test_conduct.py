@@ -6,7 +6,8 @@ import pytest
 from factories.measured import Measured, finish, sample, step
 from sqlalchemy.orm import Session
 
-from iotide_server.results import conduct_queries, reading
+from iotide_server.results import reading
+from iotide_server.results.figures import conduct_queries
 from iotide_server.runs.models import Lease, Order, Run
 from iotide_wire.foreign import ForeignBefore, ForeignLoad
 from iotide_wire.measured import Check, FlagCode, NotJudged

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import InvalidInputError
-from iotide_server.results import service
+from iotide_server.results.ingest import service
 from iotide_server.results.models import CurveChunk
 from iotide_server.runs.models import Order
 from iotide_wire.messages import CurvePiece

@@ -8,10 +8,10 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
 from iotide_server.kit.pagination import PageRequest
-from iotide_server.results.measurements import MeasureChoice, measured_cells
+from iotide_server.results.figures.measurements import MeasureChoice, measured_cells
 from iotide_server.results.models import Environment, Point, RunHeadline, Series
 from iotide_server.runs.models import Run
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 from iotide_wire.measured import SampleMessage
 from iotide_wire.messages import FinishRequest
 

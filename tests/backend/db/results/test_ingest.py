@@ -9,8 +9,8 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import Database
-from iotide_server.results import service
 from iotide_server.results.errors import ArtefactKeptError, MetricNotDeclaredError, TooManyArtefactsError
+from iotide_server.results.ingest import service
 from iotide_server.results.models import Artefact, Environment, Sample, Series
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.workloads.models import Workload

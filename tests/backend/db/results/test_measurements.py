@@ -6,10 +6,10 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import CellTarget
 from iotide_server.kit.pagination import PageRequest, page_request
-from iotide_server.results.measurements import MeasureChoice, campaign_measures, measured_cells, page_of_cells
+from iotide_server.results.figures.measurements import MeasureChoice, campaign_measures, measured_cells, page_of_cells
 from iotide_server.results.schemas import MeasuredCell, Measurement
 from iotide_server.targets.models import Target
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -97,7 +97,7 @@ def test_cells_come_page_by_page(session: Session, measured: Measured) -> None:
 def test_a_page_ends_before_it_has_too_many_numbers_and_has_one_cell_at_least(
     session: Session, measured: Measured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("iotide_server.results.measurements.MOST_NUMBERS", 3)
+    monkeypatch.setattr("iotide_server.results.figures.measurements.MOST_NUMBERS", 3)
     campaign = measured.campaign()
     for size, numbers in ((1024, 2), (2048, 1), (4096, 4), (8192, 1)):
         cell = measured.cell(campaign, file_size_bytes=size)

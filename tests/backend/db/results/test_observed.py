@@ -8,8 +8,9 @@ from factories.measured import Measured, finish, sample
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.pagination import PageRequest
-from iotide_server.results import queries, reading, service
-from iotide_server.results.measurements import MeasureChoice, measured_cells
+from iotide_server.results import queries, reading
+from iotide_server.results.figures.measurements import MeasureChoice, measured_cells
+from iotide_server.results.ingest import service
 from iotide_server.results.schemas import Measurement
 from iotide_server.runs import service as runs
 from iotide_server.runs.models import Order, Run

@@ -7,8 +7,8 @@ from factories.measured import Measured, finish, sample
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
-from iotide_server.results.past import LastRate, last_rates, past_cells
-from iotide_server.trends.service import recompute_points
+from iotide_server.results.forecast.past import LastRate, last_rates, past_cells
+from iotide_server.trends.points.service import recompute_points
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 

@@ -14,13 +14,14 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.kit.db import Database
-from iotide_server.results import reading, sample_files, values
+from iotide_server.results import reading, values
 from iotide_server.results.errors import ArtefactNotFoundError
+from iotide_server.results.figures import sample_files
+from iotide_server.results.figures.sample_files import campaign_samples_csv
+from iotide_server.results.ingest.service import store_artefact
 from iotide_server.results.models import Artefact
-from iotide_server.results.sample_files import campaign_samples_csv
-from iotide_server.results.service import store_artefact
 from iotide_server.statistics.summary import Tier, Variation
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)

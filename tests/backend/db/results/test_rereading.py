@@ -10,14 +10,14 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import AuditEntry, Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import IotideError
-from iotide_server.results import readings, rereading, service
+from iotide_server.results.figures.sample_files import campaign_samples_csv
+from iotide_server.results.ingest import readings, rereading, service
 from iotide_server.results.models import Point
-from iotide_server.results.sample_files import campaign_samples_csv
 from iotide_server.runs.models import Order, Run, RunEvent
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
 from iotide_wire.messages import Outcome
 from iotide_wire.reading import OrderReading, RunReading

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
 from iotide_server.results.models import Point, Series
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 from iotide_wire.messages import FinishRequest
 
 NOW = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)

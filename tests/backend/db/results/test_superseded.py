@@ -8,14 +8,16 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.kit.pagination import PageRequest
-from iotide_server.results import measurements, reading, rereading
-from iotide_server.results.measurements import MeasureChoice
+from iotide_server.results import reading
+from iotide_server.results.figures import measurements
+from iotide_server.results.figures.measurements import MeasureChoice
+from iotide_server.results.ingest import rereading
 from iotide_server.results.models import Point, RunHeadline, Series
 from iotide_server.results.schemas import SeriesFilter
 from iotide_server.runs.models import Order, Run
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 from iotide_server.workloads.models import Workload
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.measured import SampleMessage

@@ -6,13 +6,14 @@ from factories.measured import Measured
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import sessions
 from iotide_server.accounts.models import AuditEntry
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.accounts.sessions import service as sessions
 from iotide_server.kit.work import Work
-from iotide_server.results import reading, rereading
-from iotide_server.results import service as results
+from iotide_server.results import reading
 from iotide_server.results.errors import RawOutputRemovedError
+from iotide_server.results.ingest import rereading
+from iotide_server.results.ingest import service as results
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Sample, ThinnedRun
 from iotide_server.retention import service
 from iotide_server.retention.service import DaysOutOfRangeError, Rule, give_up_old

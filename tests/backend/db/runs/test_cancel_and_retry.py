@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.kit.errors import ConflictError, NotAllowedError
 from iotide_server.runs import service
 from iotide_server.runs.errors import RunEndedError, RunNotFoundError, RunNotRetriableError, RunResourcesGoneError

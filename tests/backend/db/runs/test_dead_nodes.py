@@ -7,8 +7,8 @@ from factories.site import Offered, SimulatedAgent, Site, agree
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.clusters import agents
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.errors import DeathDiffersError, NodeNotSilentError
 from iotide_server.runs import dead_nodes
 from iotide_server.runs.dead_nodes import Statement

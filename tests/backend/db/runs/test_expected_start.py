@@ -7,9 +7,9 @@ from factories.people import Person
 from factories.site import Site
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.clusters import drains
-from iotide_server.clusters.drains import Subject
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.clusters.drains import service as drains
+from iotide_server.clusters.drains.service import Subject
 from iotide_server.clusters.views import DrainKind, DrainWanted
 from iotide_server.runs import reading
 from iotide_server.runs.forecast import MOST_AHEAD, Expectation

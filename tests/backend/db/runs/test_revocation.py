@@ -7,10 +7,11 @@ from redis import Redis
 from sqlalchemy import select, text
 
 from iotide_server.accounts.models import AuditEntry, Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.clusters import enrolment, identity_repository
-from iotide_server.clusters.access import AgentAccess
-from iotide_server.clusters.credentials import acl_rows
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.clusters.agents import repository as identity_repository
+from iotide_server.clusters.agents.access import AgentAccess
+from iotide_server.clusters.agents.credentials import acl_rows
+from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.clusters.errors import NodeInUseError
 from iotide_server.runs import dead_nodes, revocation
 from iotide_server.runs.revocation import Revocation

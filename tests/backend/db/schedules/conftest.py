@@ -2,7 +2,7 @@ import pytest
 from factories.clock import MovedClock
 from factories.plans import operator
 
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.kit.db import Database
 
 

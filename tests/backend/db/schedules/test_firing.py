@@ -9,7 +9,7 @@ from factories.plans import add_schedule, firings, plan, run_ids, stored
 from factories.site import Site
 from sqlalchemy import text
 
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.schedules import service
 from iotide_server.schedules.calendar import LATE_AFTER
 from iotide_server.schedules.firing import fire_due

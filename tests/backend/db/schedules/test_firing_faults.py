@@ -8,7 +8,7 @@ from factories.plans import add_schedule, firings, stored
 from factories.site import Site
 from sqlalchemy.exc import DataError
 
-from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import service as campaigns
 from iotide_server.schedules import service
 from iotide_server.scheduling.service import Scheduler

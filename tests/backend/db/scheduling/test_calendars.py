@@ -10,7 +10,7 @@ from factories.site import Site
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns import service as campaigns
 from iotide_server.clusters import blackouts
 from iotide_server.clusters import repository as clusters

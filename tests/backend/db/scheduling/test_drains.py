@@ -8,9 +8,9 @@ from factories.site import Site
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.clusters import drains
-from iotide_server.clusters.drains import EVERYTHING, Subject
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.clusters.drains import service as drains
+from iotide_server.clusters.drains.service import EVERYTHING, Subject
 from iotide_server.clusters.errors import DrainEndPassedError
 from iotide_server.clusters.views import DrainKind, DrainWanted
 from iotide_server.kit.db import Database

@@ -8,7 +8,7 @@ from factories.site import BrokerView, Site
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
 from iotide_server.runs import reading

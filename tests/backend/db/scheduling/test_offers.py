@@ -7,8 +7,8 @@ from factories.clock import MovedClock
 from factories.site import BrokerView, Site
 from sqlalchemy import text
 
-from iotide_server.embedded.redis import PrivateRedis
-from iotide_server.gateway.errors import OrderWithdrawnError
+from iotide_server.agent_api.errors import OrderWithdrawnError
+from iotide_server.bundled.redis import PrivateRedis
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
 from iotide_server.kit.work import do_work, want_all, want_work

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.runs import reading
 from iotide_server.runs.resources import Occupancy, Resource, needs

@@ -16,9 +16,9 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from iotide_server import scheduler
-from iotide_server.embedded.acl import node_queue
-from iotide_server.embedded.overfull import USUAL_BYTES, kept_bytes
-from iotide_server.embedded.redis import PrivateRedis
+from iotide_server.bundled.acl import node_queue
+from iotide_server.bundled.overfull import USUAL_BYTES, kept_bytes
+from iotide_server.bundled.redis import PrivateRedis
 from iotide_server.kit.wake import SCHEDULER_LOCK, wake_scheduler
 from iotide_server.settings import Settings
 

@@ -10,7 +10,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.campaigns import service, stages
 from iotide_server.campaigns.errors import (

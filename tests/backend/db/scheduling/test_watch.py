@@ -4,7 +4,7 @@ from factories.clock import MovedClock
 from factories.site import Offered, Site, agree
 from sqlalchemy import text
 
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker

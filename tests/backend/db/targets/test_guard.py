@@ -7,9 +7,9 @@ from sqlalchemy import delete, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.change_feed.models import Change
 from iotide_server.clusters.models import Node
-from iotide_server.live.models import Change
 from iotide_server.targets import agents, service
 from iotide_server.targets.errors import TargetNotFoundError
 from iotide_server.targets.models import TargetMount

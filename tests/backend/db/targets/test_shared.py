@@ -8,7 +8,7 @@ from factories.clusters import make_cluster, make_node
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.models import Node
 from iotide_server.targets import agents, backing, service
 from iotide_server.targets.errors import BackingError, FileSystemIsTargetError, StrangerMountError

@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 
 from iotide_server.results.models import Series
 from iotide_server.statistics.changepoints import DETECTOR
-from iotide_server.trends.analysis import analyse_series, analyse_young
-from iotide_server.trends.drift import StoredDrift
+from iotide_server.trends.changes.analysis import analyse_series, analyse_young
+from iotide_server.trends.changes.drift import StoredDrift
+from iotide_server.trends.changes.recoveries import described
 from iotide_server.trends.models import ChangePoint, Event, SeriesCourse
-from iotide_server.trends.recoveries import described
-from iotide_server.trends.service import ALERTS, ANALYSED_AFTER, ANALYSIS, recompute_points
+from iotide_server.trends.points.service import ALERTS, ANALYSED_AFTER, ANALYSIS, recompute_points
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 

@@ -8,9 +8,9 @@ from factories.measured import Measured, finish, sample
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.changes.analysis import analyse_series
 from iotide_server.trends.models import Event, EventEffect
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 

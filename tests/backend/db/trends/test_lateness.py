@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.models import Cell
 from iotide_server.results.models import Series
 from iotide_server.schedules.models import Firing, Schedule
-from iotide_server.trends.lateness import late_series
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.lateness import late_series
+from iotide_server.trends.points.service import recompute_points
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 DAY = timedelta(days=1)

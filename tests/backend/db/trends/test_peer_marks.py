@@ -10,10 +10,10 @@ from iotide_server.campaigns.models import Campaign, Cell
 from iotide_server.results.models import Point
 from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target, TargetMount
-from iotide_server.trends.peer_marks import judge_peers, judge_together, mark_odd_runs
-from iotide_server.trends.peer_repository import alike
-from iotide_server.trends.peering import PeerFilter, PeerKind
-from iotide_server.trends.service import JUDGED_AFTER, JUDGED_MEANWHILE, PEERS, recompute_points
+from iotide_server.trends.peers.groups import PeerFilter, PeerKind
+from iotide_server.trends.peers.marks import judge_peers, judge_together, mark_odd_runs
+from iotide_server.trends.peers.repository import alike
+from iotide_server.trends.points.service import JUDGED_AFTER, JUDGED_MEANWHILE, PEERS, recompute_points
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 DAY_MINUTES = 1440

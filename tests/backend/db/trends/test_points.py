@@ -8,10 +8,10 @@ from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import Database
 from iotide_server.results import reading
-from iotide_server.results import service as results
+from iotide_server.results.ingest import service as results
 from iotide_server.results.models import Point
 from iotide_server.runs.models import Run
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 from iotide_wire.facts import FactValue
 from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
 from iotide_wire.messages import Outcome

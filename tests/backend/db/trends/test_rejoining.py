@@ -9,17 +9,17 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import AuditEntry, Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns.models import Cell
 from iotide_server.kit.digests import canonical_sha256
+from iotide_server.results.ingest.repository import measured_cell
+from iotide_server.results.ingest.series import Measured as SeriesMeasured
+from iotide_server.results.ingest.series import series_ids
+from iotide_server.results.ingest.superseded import Superseded
 from iotide_server.results.models import Point, RunHeadline, Sample, Series
-from iotide_server.results.repository import measured_cell
-from iotide_server.results.series import Measured as SeriesMeasured
-from iotide_server.results.series import series_ids
-from iotide_server.results.superseded import Superseded
-from iotide_server.trends.rejoining import EntryInUseError, EntryNotFoundError, undo
-from iotide_server.trends.service import recompute_points
-from iotide_server.trends.superseding import settle_superseded
+from iotide_server.trends.points.rejoining import EntryInUseError, EntryNotFoundError, undo
+from iotide_server.trends.points.service import recompute_points
+from iotide_server.trends.points.superseding import settle_superseded
 from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_server.workloads.repository import freeze_baseline
 from iotide_server.workloads.service import baseline, series_options

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.repository import node_workloads
 from iotide_server.kit.pagination import PageRequest

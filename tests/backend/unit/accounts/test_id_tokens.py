@@ -13,8 +13,8 @@ from joserfc.errors import InvalidKeyIdError
 from joserfc.jwk import ECKey, KeySet, RSAKey
 from joserfc.jws import JWSRegistry
 
-from iotide_server.accounts.oidc import Expected, verify_id_token
-from iotide_server.accounts.oidc_errors import AnswerDistrustedError
+from iotide_server.accounts.oidc.errors import AnswerDistrustedError
+from iotide_server.accounts.oidc.provider import Expected, verify_id_token
 
 NOW = datetime(2026, 11, 25, 2, 0, tzinfo=UTC)
 EPOCH = int(NOW.timestamp())

@@ -4,9 +4,9 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.oidc_flow import LONGEST_SIGN_IN, begin_flow, local_path, read_flow
-from iotide_server.accounts.oidc_terms import NamedRole, groups_in, parse_role, roles_of
-from iotide_server.accounts.outside_people import wanted_name
+from iotide_server.accounts.oidc.flow import LONGEST_SIGN_IN, begin_flow, local_path, read_flow
+from iotide_server.accounts.oidc.people import wanted_name
+from iotide_server.accounts.oidc.terms import NamedRole, groups_in, parse_role, roles_of
 from iotide_server.kit.proxies import check_proxies
 from iotide_server.settings import Settings
 

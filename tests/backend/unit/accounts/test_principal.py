@@ -1,7 +1,7 @@
 import pytest
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import ANONYMOUS, Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import ANONYMOUS, Principal, PrincipalKind
 from iotide_server.kit.errors import NotAllowedError, NotFoundError
 
 

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotide_server.clusters.beats import beat_seconds, idle_beat_seconds
+from iotide_server.clusters.agents.beats import beat_seconds, idle_beat_seconds
 from iotide_server.clusters.views import SILENT_AFTER
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)

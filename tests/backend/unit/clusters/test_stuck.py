@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from iotide_server.clusters.stuck import StuckLoad, problem_of
+from iotide_server.clusters.agents.stuck import StuckLoad, problem_of
 
 SINCE = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 DD = "dd (pid 41) in state D, waiting in rpc_wait"

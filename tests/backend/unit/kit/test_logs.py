@@ -80,7 +80,7 @@ def test_people_read_one_event_and_its_fields(stream: io.StringIO) -> None:
 def test_what_nodes_and_people_say_begins_no_line_of_its_own_and_moves_no_cursor(stream: io.StringIO) -> None:
     configure_logs("api", LogFormat.PLAIN, stream)
     said = "no\nlevel=info event=elected\r\x1b[2K\x9b2Ka\u2028b \u00fc"
-    structlog.get_logger("iotide_server.gateway").info("refused", why=said)
+    structlog.get_logger("iotide_server.agent_api").info("refused", why=said)
     logging.getLogger("kombu").warning("away: %s", said)
     try:
         int(said)

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 import pytest
 
 from iotide_server.kit.errors import InvalidInputError
-from iotide_server.results.checks import MAX_ARTEFACT_BYTES, check_artefact, check_curve, check_samples
 from iotide_server.results.errors import (
     ArtefactTooLargeError,
     DigestMismatchError,
@@ -12,6 +11,7 @@ from iotide_server.results.errors import (
     MetricNotDeclaredError,
     TargetNotMeasuredError,
 )
+from iotide_server.results.ingest.checks import MAX_ARTEFACT_BYTES, check_artefact, check_curve, check_samples
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.measured import SampleMessage
 from iotide_wire.messages import CurvePiece

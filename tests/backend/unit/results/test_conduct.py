@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from iotide_server.results.conduct import (
+from iotide_server.results.figures.conduct import (
     MOST_NAMED,
     MeasuredRun,
     cache_words,

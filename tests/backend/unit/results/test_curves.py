@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, thin, thin_old, weave
+from iotide_server.results.ingest.curves import MAX_CHUNK_VALUES, Stretch, thin, thin_old, weave
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.results.keys import Label, SeriesKey
+from iotide_server.results.ingest.keys import Label, SeriesKey
 
 KEY = SeriesKey(
     cluster_id=1,

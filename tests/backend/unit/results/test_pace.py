@@ -2,8 +2,8 @@
 
 import pytest
 
-from iotide_server.results.forecast import two_digits
-from iotide_server.results.pace import PastCell, Wanted, idle_sample_seconds, load_seconds
+from iotide_server.results.forecast.pace import PastCell, Wanted, idle_sample_seconds, load_seconds
+from iotide_server.results.forecast.service import two_digits
 
 MIB = 1024**2
 

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotide_server.results.race import Racer, race_flags
+from iotide_server.results.ingest.race import Racer, race_flags
 
 NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 

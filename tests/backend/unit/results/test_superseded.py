@@ -2,8 +2,8 @@
 
 import pytest
 
-from iotide_server.results.keys import Label
-from iotide_server.results.superseded import Superseded, superseded
+from iotide_server.results.ingest.keys import Label
+from iotide_server.results.ingest.superseded import Superseded, superseded
 from iotide_wire.measured import SampleMessage
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from factories.measured import finish
 
-from iotide_server.results.unjudged import Known, not_judged, unmeasured_by_old_agent
+from iotide_server.results.ingest.unjudged import Known, not_judged, unmeasured_by_old_agent
 from iotide_wire.foreign import ForeignBefore, ForeignDuring, ForeignLoad
 from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect
 from iotide_wire.messages import FinishRequest, Outcome

@@ -11,9 +11,9 @@ import pytest
 from made_verdicts import RUN_COUNTS, SHAPES, answers, comparison, made_measurement, made_metric, sides
 
 from iotide_server.statistics.comparison import Verdict
-from iotide_server.trends.comparison import compared_metric, with_discoveries
-from iotide_server.trends.comparison_schemas import ComparedMetric, ComparedPair
-from iotide_server.trends.sides_schemas import SideVerdict
+from iotide_server.trends.comparison.campaigns import compared_metric, with_discoveries
+from iotide_server.trends.comparison.schemas import ComparedMetric, ComparedPair
+from iotide_server.trends.comparison.sides_schemas import SideVerdict
 
 WRITTEN: Final = Path(__file__).parents[4] / "frontend/src/testing/verdicts.json"
 FEW: Final = Verdict.FEW_RUNS

@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
 from iotide_server.statistics.course import Noise
-from iotide_server.trends.noise import SAME_POINTS, NoiseChange, noise_change
+from iotide_server.trends.changes.noise import SAME_POINTS, NoiseChange, noise_change
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 TIMES = [NOW + timedelta(days=day) for day in range(200)]

@@ -1,7 +1,7 @@
 from collections.abc import Collection, Sequence
 
-from iotide_server.trends.levels import Level, LevelSeries
-from iotide_server.trends.outliers import MOST_FLAGS, FewFlags, Outliers
+from iotide_server.trends.peers.outliers import MOST_FLAGS, FewFlags, Outliers
+from iotide_server.trends.points.levels import Level, LevelSeries
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit
 

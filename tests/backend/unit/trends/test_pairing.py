@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from iotide_server.results.schemas import MeasuredCell
-from iotide_server.trends.pairing import pair_cells
+from iotide_server.trends.comparison.pairing import pair_cells
 
 
 def cell(number: int, *, node: str = "n1", target: str = "nfs", variant: str = "", **options: object) -> MeasuredCell:

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.trends.siding import CELL, SideCell, differences, dimensions, ran_the_same, rows, side_key, sides
+from iotide_server.trends.comparison.siding import (
+    CELL,
+    SideCell,
+    differences,
+    dimensions,
+    ran_the_same,
+    rows,
+    side_key,
+    sides,
+)
 
 
 def cell(number: int, campaign: int = 1, **parts: Any) -> SideCell:  # noqa: ANN401 - whatever an option may be

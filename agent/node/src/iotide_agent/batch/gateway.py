@@ -12,15 +12,15 @@ from itertools import islice
 from typing import Final
 
 from iotide_agent.batch.system import BatchClient, BatchProblemError, JobKey
-from iotide_agent.driver import AgentEnding
-from iotide_agent.inventory import AGENT_VERSION
-from iotide_agent.listener import Listener
-from iotide_agent.rotation import Rotation
+from iotide_agent.core.driver import AgentEnding
+from iotide_agent.core.listener import Listener
+from iotide_agent.core.spool import Spool
+from iotide_agent.core.transport import Refusal, Transport, Unreachable
+from iotide_agent.node.inventory import AGENT_VERSION
+from iotide_agent.node.rotation import Rotation
 from iotide_agent.runner.doorbell import Doorbell
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
-from iotide_agent.spool import Spool
-from iotide_agent.transport import Refusal, Transport, Unreachable
 from iotide_wire import WIRE_VERSION
 from iotide_wire.batch import (
     MOST_LISTED,

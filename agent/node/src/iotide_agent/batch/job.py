@@ -4,13 +4,13 @@ import logging
 from math import inf
 from typing import Final
 
-from iotide_agent.calls import Speaker
-from iotide_agent.config import AgentConfig
-from iotide_agent.driver import AgentEnding, Driver
-from iotide_agent.protocol import Action, Claimed, Event, Greeted, Prepare, StartWorker
-from iotide_agent.reading import Verdict
+from iotide_agent.core.calls import Speaker
+from iotide_agent.core.driver import AgentEnding, Driver
+from iotide_agent.core.protocol import Action, Claimed, Event, Greeted, Prepare, StartWorker
+from iotide_agent.core.spool import Offer, Spool
+from iotide_agent.node.config import AgentConfig
+from iotide_agent.orders.parsing import Verdict
 from iotide_agent.runner.processes import boottime
-from iotide_agent.spool import Offer, Spool
 from iotide_wire.messages import Outcome
 from iotide_wire.units import format_seconds
 

@@ -11,7 +11,7 @@ from math import ceil
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
 
-from iotide_agent.config import BatchConfig
+from iotide_agent.node.config import BatchConfig
 from iotide_wire.batch import BatchSystem, SeenHost, SeenJob, WantedJob
 from iotide_wire.units import format_seconds
 

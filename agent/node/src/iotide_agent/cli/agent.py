@@ -13,21 +13,21 @@ from typing import Annotated, Final
 
 import typer
 
-from iotide_agent.calls import Speaker
 from iotide_agent.cli import batch
 from iotide_agent.cli.speaking import say
-from iotide_agent.clock import ServerClock
-from iotide_agent.config import AgentConfig, ConfigError, load_config
-from iotide_agent.driver import AgentEnding, Driver
-from iotide_agent.enrolment import enroll
-from iotide_agent.identity import NotEnrolledError, load_identity, token_fingerprint
+from iotide_agent.core.calls import Speaker
+from iotide_agent.core.clock import ServerClock
+from iotide_agent.core.driver import AgentEnding, Driver
+from iotide_agent.core.spool import AgentRunsError, Offer, Spool
+from iotide_agent.core.transport import Refusal, Unreachable, transport_of
 from iotide_agent.logs import log_to_stderr
-from iotide_agent.own_files import StateOpenError, close_state
-from iotide_agent.pinning import PinError
-from iotide_agent.readiness import State, examine
+from iotide_agent.node.config import AgentConfig, ConfigError, load_config
+from iotide_agent.node.enrolment import enroll
+from iotide_agent.node.identity import NotEnrolledError, load_identity, token_fingerprint
+from iotide_agent.node.own_files import StateOpenError, close_state
+from iotide_agent.node.pinning import PinError
+from iotide_agent.node.readiness import State, examine
 from iotide_agent.runner.processes import boot_id
-from iotide_agent.spool import AgentRunsError, Offer, Spool
-from iotide_agent.transport import Refusal, Unreachable, transport_of
 
 MISSING_STATUS: Final = 1
 BAD_INPUT_STATUS: Final = 2

@@ -12,16 +12,16 @@ from iotide_agent.batch.job import JobDriver
 from iotide_agent.batch.lsf import Lsf
 from iotide_agent.batch.slurm import Slurm
 from iotide_agent.batch.system import BatchClient
-from iotide_agent.calls import Speaker
-from iotide_agent.clock import ServerClock
-from iotide_agent.config import AgentConfig, ConfigError, load_config
-from iotide_agent.driver import AgentEnding
-from iotide_agent.host import node_name
-from iotide_agent.identity import load_identity
-from iotide_agent.own_files import close_state
+from iotide_agent.core.calls import Speaker
+from iotide_agent.core.clock import ServerClock
+from iotide_agent.core.driver import AgentEnding
+from iotide_agent.core.spool import Offer, Spool
+from iotide_agent.core.transport import transport_of
+from iotide_agent.node.config import AgentConfig, ConfigError, load_config
+from iotide_agent.node.host import node_name
+from iotide_agent.node.identity import load_identity
+from iotide_agent.node.own_files import close_state
 from iotide_agent.runner.processes import boot_id
-from iotide_agent.spool import Offer, Spool
-from iotide_agent.transport import transport_of
 from iotide_wire.batch import BatchSystem
 
 CLIENTS: Final[dict[BatchSystem, type[BatchClient]]] = {BatchSystem.SLURM: Slurm, BatchSystem.LSF: Lsf}

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from iotide_agent.cli.answers import Artefact, ReadAgainRun, Reading, ReadSample
 from iotide_agent.cli.api import Api
-from iotide_agent.inventory import AGENT_VERSION
-from iotide_agent.rereading import UnreadableError, read_order_again
+from iotide_agent.node.inventory import AGENT_VERSION
+from iotide_agent.orders.reparsing import UnreadableError, read_order_again
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
 from iotide_wire.measured import Flag, SampleMessage
 from iotide_wire.reading import OrderReading, RunReading

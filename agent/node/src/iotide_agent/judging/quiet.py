@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from iotide_agent.config import QuietLimits
 from iotide_agent.judging.phases import ENOUGH_ROWS
+from iotide_agent.node.config import QuietLimits
 from iotide_wire.foreign import ForeignBefore
 from iotide_wire.measured import Answer, Check, Flag, FlagCode, FlagEffect, NotJudged
 from iotide_wire.messages import Outcome

@@ -12,7 +12,7 @@ from iotide_agent.judging.foreign import judge_foreign
 from iotide_agent.judging.phases import JUDGED, Row, phases_of
 from iotide_agent.judging.share import measure_foreign, why_unmeasured
 from iotide_agent.judging.steady import judge_steady
-from iotide_agent.plan import Plan
+from iotide_agent.orders.plan import Plan
 from iotide_agent.probes.condition import Condition
 from iotide_agent.workloads.base import StepOutcome
 from iotide_wire.foreign import ForeignDuring

@@ -1,0 +1,1 @@
+"""This node: configuration, identity, inventory and readiness."""

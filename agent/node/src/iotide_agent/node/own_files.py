@@ -1,0 +1,89 @@
+"""Refuse what others could change of what the agent obeys, and close what it keeps to all but its own user and root."""
+
+import json
+import logging
+import os
+import stat
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from iotide_agent.orders.runner_process import RUNNER
+from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
+from iotide_agent.runner import walls
+from iotide_agent.runner.files import closing
+
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_PASSING: Final = stat.S_IXGRP
+"""The group of the user who runs the loads may pass on to what is that user's; it can neither list nor read."""
+_SECRETS: Final = ("identity.json", "identity-next.json")
+_logger = logging.getLogger(__name__)
+
+
+class StateOpenError(Exception):
+    """The state directory is another user's, or others could read what it keeps; the text has the remedy."""
+
+
+def why_changeable(file: Path) -> str | None:
+    """Return why somebody besides this user and root could change a file or put another in its place, or None.
+
+    As ssh does it with its keys, the directories above count too.
+    """
+    return walls.why_changeable(str(file.absolute()))
+
+
+def why_exchangeable(paths: Sequence[str], reader: Reader, ids: Sequence[int] = ()) -> dict[str, str]:
+    """Return by path, for those that others could exchange, why they could, with the remedy; links are followed.
+
+    A path that gives no answer is left out: whoever uses it says so.
+
+    Args:
+        ids: of a user who must be able to use them, see `load_user`.
+    """
+    user = ",".join(map(str, ids))
+    found = {}
+    for path in paths:
+        # By a program of its own, because a dead mount would hang this process.
+        printed = reader.read(CommandWant((sys.executable, "-I", "-S", str(RUNNER), "--walls", user, path), "python3"))
+        reason = None if isinstance(printed, Unavailable) else json.loads(printed)[0]
+        if reason is not None:
+            found[path] = reason
+    return found
+
+
+def close_state(directory: Path) -> None:
+    """Close the state directory, whose files are the node's identity and results, to all but this user.
+
+    Raises:
+        StateOpenError: it is another user's, others could exchange it, or others could read the node's token.
+    """
+    try:
+        descriptor, _ = walls.open_walled(str(directory.absolute()), judges_last=False)
+    except FileNotFoundError:
+        return  # whoever makes it closes it
+    except walls.OpenToOthersError as error:
+        raise StateOpenError(f"state_directory {directory}: {error}") from error
+    with closing(descriptor):
+        found = os.fstat(descriptor)
+    if found.st_uid != os.geteuid():
+        owner = f"state_directory {directory} belongs to user {found.st_uid}"
+        raise StateOpenError(f"{owner}; run the agent as that user, or chown -R {os.geteuid()} {directory}")
+    for name in _SECRETS:
+        _require_secret(directory / name)
+    if found.st_mode & _OTHERS & ~_PASSING:
+        _logger.warning("state_closed directory=%s mode=%s", directory, f"{stat.S_IMODE(found.st_mode):04o}")
+        directory.chmod(0o700)
+
+
+def _require_secret(file: Path) -> None:
+    try:
+        found = file.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    if found.st_uid != os.geteuid() or found.st_mode & _OTHERS or not stat.S_ISREG(found.st_mode):
+        permissions = f"{stat.S_IMODE(found.st_mode):04o}"
+        raise StateOpenError(
+            f"{file} holds the node's token, belongs to user {found.st_uid} and has mode {permissions}; "
+            f"chown {os.geteuid()} and chmod 600 it; if somebody may have read it, retire the node and enrol it again"
+        )

@@ -1,0 +1,328 @@
+"""What this node has and lacks, for the person who sets it up: each lack with its remedy."""
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from iotide_agent.core.clock import ServerClock
+from iotide_agent.core.transport import Refusal, Unreachable, transport_of
+from iotide_agent.node.config import AgentConfig
+from iotide_agent.node.host import disk_problem
+from iotide_agent.node.identity import Identity, NotEnrolledError, load_identity
+from iotide_agent.node.inventory import Inventory, take_inventory
+from iotide_agent.node.load_user import LoadUser
+from iotide_agent.node.own_files import why_exchangeable
+from iotide_agent.node.receiving import data_address, why_not_here
+from iotide_agent.orders.budget import BudgetUnknownError, Ledger
+from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
+from iotide_agent.runner.headroom import free_bytes, is_full
+from iotide_agent.runner.processes import boottime
+from iotide_agent.runner.walls import OpenToOthersError, program_of
+from iotide_wire import WIRE_VERSION
+from iotide_wire.endpoint import AUTOMATIC, LOOPBACK
+from iotide_wire.nodes import ClockReading, Standing
+from iotide_wire.units import format_bytes, format_seconds
+
+CLOCK_SECONDS: Final = 1.0
+"""A clock further off than this shifts what is compared between nodes, and the times of events."""
+_ASKED: Final = 3
+"""So often is the server asked for its time: of several answers the quickest says most."""
+_NO_SUCH_ROUTE: Final = 404
+
+
+class State(StrEnum):
+    """How something stands."""
+
+    READY = "ready"
+    LIMITED = "limited"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        remedy: what to do, where something is limited or missing.
+    """
+
+    name: str
+    state: State
+    sentence: str
+    remedy: str | None = None
+
+
+def examine(config: AgentConfig) -> list[Finding]:
+    """Looks at everything that a run will need."""
+    inventory = take_inventory(config)
+    return [
+        *_server(config),
+        *_directories(config, inventory),
+        _state_directory(config.state_directory, inventory),
+        _memory(inventory),
+        *_user(inventory.load_user),
+        _caches(config),
+        *_remounts(config),
+        *_devices(config, inventory.load_user),
+        *_budgets(config, inventory),
+        _receiving(config),
+        *_metrics(config),
+        *_tools(inventory),
+    ]
+
+
+def _server(config: AgentConfig) -> Iterator[Finding]:
+    try:
+        identity = load_identity(config.state_directory)
+    except NotEnrolledError as error:
+        yield Finding("identity", State.MISSING, str(error), "echo TOKEN | iotide-agent enroll --server URL")
+        return
+    clock = ServerClock()
+    try:
+        with closing(transport_of(identity)) as transport:
+            for _ in range(_ASKED):
+                sent_at = boottime()
+                standing = transport.standing()
+                clock.learn(standing.server_time, sent_at, boottime())
+    except Unreachable as error:
+        remedy = "start the server, or look at the network and at the address in identity.json"
+        yield Finding("server", State.MISSING, f"{identity.server_url} does not answer: {error}", remedy)
+    except Refusal as error:
+        yield _refused(identity, error)
+    else:
+        yield Finding("server", State.READY, f"{identity.server_url} answers")
+        yield _standing(identity, standing)
+        yield _version(standing)
+        yield _clock(clock.reading(time.time(), boottime()))
+
+
+def _refused(identity: Identity, error: Refusal) -> Finding:
+    if error.status == _NO_SUCH_ROUTE:
+        sentence = f"{identity.server_url} is older than this agent and does not say how it sees this node"
+        return Finding("server", State.LIMITED, sentence, "upgrade the server")
+    remedy = "enroll this host again with a token from the node's or the cluster's page and --replace"
+    return Finding("identity", State.MISSING, f"{identity.server_url} refuses it: {error.sentence}", remedy)
+
+
+def _standing(identity: Identity, standing: Standing) -> Finding:
+    known = f"node {standing.node_name} of cluster {standing.cluster}, token fingerprint {identity.fingerprint}"
+    if standing.pending_until is None:
+        return Finding("identity", State.READY, known)
+    until = f"{standing.pending_until:%Y-%m-%d %H:%M} UTC"
+    remedy = "have an administrator approve it on the cluster's page, where the same fingerprint must stand"
+    return Finding("identity", State.MISSING, f"{known}: waits to be let in, until {until}", remedy)
+
+
+def _version(standing: Standing) -> Finding:
+    name, sentence = "wire version", f"{WIRE_VERSION}, as the server speaks it"
+    if standing.newest_wire_version > WIRE_VERSION:
+        sentence = f"{WIRE_VERSION}, and the server speaks {standing.newest_wire_version} already"
+        is_shut_out = standing.oldest_wire_version > WIRE_VERSION
+        return Finding(name, State.MISSING if is_shut_out else State.LIMITED, sentence, "upgrade this agent")
+    if standing.newest_wire_version < WIRE_VERSION:
+        sentence = f"{WIRE_VERSION}, and the server speaks only {standing.newest_wire_version}"
+        return Finding(name, State.LIMITED, sentence, "upgrade the server")
+    return Finding(name, State.READY, sentence)
+
+
+def _clock(reading: ClockReading | None) -> Finding:
+    if reading is None:
+        return Finding("clock", State.LIMITED, "nothing was heard of the server's", "look at the network")
+    sign = "-" if reading.offset_seconds < 0 else "+"
+    sentence = f"{sign}{format_seconds(abs(reading.offset_seconds))} from the server's, give or take "
+    sentence += format_seconds(reading.uncertainty_seconds)
+    if abs(reading.offset_seconds) - reading.uncertainty_seconds <= CLOCK_SECONDS:
+        return Finding("clock", State.READY, sentence)
+    return Finding("clock", State.MISSING, sentence, "synchronise both clocks, for instance with chrony")
+
+
+def _directories(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]:
+    if not config.approved_directories:
+        remedy = 'add approved_directories = ["/path"] to agent.toml; runs write nowhere else'
+        yield Finding("directories", State.MISSING, "no directory is approved", remedy)
+    for directory in inventory.approved_directories:
+        # Asked of a command, because a dead mount would hang this process.
+        wanted = CommandWant(("test", "-d", directory, "-a", "-w", directory), "coreutils")
+        if not inventory.load_user.ids and isinstance(SystemReader().read(wanted), Unavailable):
+            remedy = f"make it and let this user write there: install -d -m 0700 {directory}"
+            yield Finding(directory, State.MISSING, "no directory that this user may write to", remedy)
+            continue
+        reason = inventory.exchangeable.get(directory)
+        if reason is not None:
+            yield _refused_path(directory, State.MISSING, reason)
+            continue
+        mount = next((mount for mount in inventory.mounts if mount.path == directory), None)
+        if mount is None:
+            # In a chroot, whose root is no mount of its own, the kernel lists none that it stands on.
+            remedy = "approve a directory on a file system that is mounted where this agent runs"
+            yield Finding(directory, State.MISSING, "stands on no mount that the kernel lists", remedy)
+            continue
+        free = "unknown" if mount.free_bytes is None else format_bytes(mount.free_bytes)
+        yield Finding(directory, State.READY, f"{mount.fstype} from {mount.source}, {free} free")
+
+
+def _refused_path(name: str, state: State, reason: str) -> Finding:
+    sentence, _, remedy = reason.rpartition("; ")
+    return Finding(name, state, sentence, remedy)
+
+
+def _device_of(directory: str) -> str | None:
+    # As a command, because a dead mount would hang this process.
+    answer = SystemReader().read(CommandWant(("stat", "--format=%d", directory), "coreutils"))
+    return None if isinstance(answer, Unavailable) else answer.strip()
+
+
+def _state_directory(directory: Path, inventory: Inventory) -> Finding:
+    probe = directory / ".iotide-check"
+    reason = why_exchangeable([str(directory.parent)], SystemReader())
+    if reason:
+        return _refused_path("state directory", State.MISSING, *reason.values())
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        remedy = "let this user write there, or name another state_directory in agent.toml"
+        if is_full(error):
+            remedy = "make room there, or name a state_directory on another file system in agent.toml"
+        return Finding("state directory", State.MISSING, f"{directory}: {error.strerror}", remedy)
+    problem = disk_problem(directory, tries=True)
+    if problem is not None:
+        sentence, _, remedy = problem.rpartition("; ")
+        return Finding("state directory", State.MISSING, sentence, remedy)
+    device = str(directory.stat().st_dev)
+    shared = [approved for approved in inventory.approved_directories if _device_of(approved) == device]
+    if shared:
+        sentence = f"{directory} shares its file system with {', '.join(shared)}: a run may fill it"
+        remedy = "name a state_directory on another file system in agent.toml"
+        return Finding("state directory", State.LIMITED, sentence, remedy)
+    free = format_bytes(free_bytes(directory))
+    return Finding("state directory", State.READY, f"{directory}, {free} free")
+
+
+def _memory(inventory: Inventory) -> Finding:
+    total_bytes = inventory.facts.get("memory.total_bytes")
+    if not isinstance(total_bytes, int):
+        return Finding("memory", State.MISSING, "/proc/meminfo says nothing", "mount /proc")
+    needed = format_bytes(2 * total_bytes)
+    return Finding("memory", State.READY, f"{format_bytes(total_bytes)}; files of {needed} cannot hide in the cache")
+
+
+def _caches(config: AgentConfig) -> Finding:
+    if config.cache_drop == "never":
+        return Finding("page cache", State.LIMITED, "never emptied, as agent.toml says", "set cache_drop to auto")
+    if config.cache_drop_command:
+        # Not tried: a check must not empty the cache below a run.
+        program = config.cache_drop_command[0]
+        if shutil.which(program) is None:
+            remedy = f"install {program}, or name another cache_drop_command in agent.toml"
+            return Finding("page cache", State.LIMITED, f"there is no program {program} to empty it", remedy)
+        reason = _why_not_started(config.cache_drop_command)
+        if reason is not None:
+            return _refused_path("page cache", State.LIMITED, reason)
+        return Finding("page cache", State.READY, f"emptied by {' '.join(config.cache_drop_command)}")
+    wanted = CommandWant(("test", "-w", "/proc/sys/vm/drop_caches"), "coreutils")
+    if isinstance(SystemReader().read(wanted), Unavailable):
+        remedy = "run the agent as root, or name a cache_drop_command in agent.toml, as the sample in deploy/agent does"
+        return Finding("page cache", State.LIMITED, "only a run's own files can be dropped from it", remedy)
+    return Finding("page cache", State.READY, "can be emptied before reads")
+
+
+def _user(user: LoadUser) -> Iterator[Finding]:
+    state = State.MISSING if not user.is_usable else State.LIMITED if user.remedy else State.READY
+    yield Finding("user", state, user.sentence, user.remedy)
+    if user.ids:
+        for reason in why_exchangeable([sys.executable], SystemReader(), user.ids).values():
+            remedy = "install the agent where that user may read it, for instance with UV_TOOL_DIR=/opt/uv/tools"
+            yield Finding("user", State.LIMITED, f"loads that are programs of ours cannot start: {reason}", remedy)
+
+
+def _remounts(config: AgentConfig) -> Iterator[Finding]:
+    for command in config.remount_command.values():
+        reason = _why_not_started(command)
+        if reason is not None:
+            yield _refused_path("remount", State.LIMITED, reason)
+    for directory in config.approved_directories:
+        if not config.remount_command_at(directory):
+            sentence = f"campaigns with the cache policy remount are declined at {directory}"
+            yield Finding("remount", State.LIMITED, sentence, "name what may do it in [remount_command] of agent.toml")
+
+
+def _why_not_started(command: tuple[str, ...]) -> str | None:
+    try:
+        program_of(command, os.environ)
+    except OpenToOthersError as error:
+        return f"{command[0]} is not started: {error}"
+    return None
+
+
+def _devices(config: AgentConfig, user: LoadUser) -> Iterator[Finding]:
+    """Only who may open a block device can read it with rawread."""
+    who = f"user {user.ids[0]}, who runs the loads" if user.ids else "this user"
+    readable = config.workloads.get("rawread", {}).get("readable", ())
+    for path in filter(lambda path: isinstance(path, str), readable):
+        wanted = CommandWant(("test", "-r", path), "coreutils", run_as=user.ids)
+        if isinstance(SystemReader().read(wanted), Unavailable):
+            remedy = "let that user read it, for instance by the group disk, or take it out of readable"
+            yield Finding("raw device", State.LIMITED, f"{path} is not there or cannot be opened by {who}", remedy)
+        for reason in why_exchangeable([path], SystemReader()).values():
+            yield _refused_path("raw device", State.LIMITED, reason)
+
+
+def _budgets(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]:
+    written = Ledger(config.state_directory, inventory.budget, time.time)
+    for directory, limit_bytes in inventory.budget.items():
+        try:
+            spent_bytes = written.spent_bytes(directory)
+        except BudgetUnknownError as error:
+            sentence, _, remedy = str(error).rpartition("; ")
+            yield Finding("budget", State.MISSING, sentence, remedy)
+            continue
+        told = f"{format_bytes(spent_bytes)} of {format_bytes(limit_bytes)} a day were written below {directory}"
+        yield Finding("budget", State.READY, told)
+
+
+def _metrics(config: AgentConfig) -> Iterator[Finding]:
+    if config.metrics_textfile is None:
+        return
+    directory = config.metrics_textfile.parent
+    for reason in why_exchangeable([str(directory.parent)], SystemReader()).values():
+        yield _refused_path("metrics", State.LIMITED, reason)
+        return
+    if os.access(directory, os.W_OK | os.X_OK):
+        yield Finding("metrics", State.READY, f"written to {config.metrics_textfile}")
+    else:
+        remedy = f"make {directory} and let this user write there, and have node_exporter read it"
+        yield Finding("metrics", State.LIMITED, f"{directory} is no directory that this user may write to", remedy)
+
+
+def _receiving(config: AgentConfig) -> Finding:
+    name, wanted = "data address", config.data_address
+    if wanted == LOOPBACK:
+        return Finding(name, State.READY, f"{wanted}: other agents of this machine alone can send to runs here")
+    found = data_address(config)
+    if found is not None:
+        return Finding(name, State.READY, f"runs listen at {found} for what other nodes send")
+    if wanted == AUTOMATIC:
+        sentence, remedy = "the address by which the server is reached is not known", "enroll the agent"
+    else:
+        sentence = f"runs cannot listen at {wanted}: {why_not_here(wanted)}"
+        remedy = f"name an address of this node as data_address in agent.toml, or {AUTOMATIC}"
+    return Finding(name, State.LIMITED, sentence, remedy)
+
+
+def _tools(inventory: Inventory) -> Iterator[Finding]:
+    for workload in inventory.workloads.values():
+        if workload.available:
+            yield Finding(workload.name, State.READY, f"{workload.tool} {workload.tool_version}")
+        else:
+            # It says itself what to do; a node is of use without any one of them.
+            because = workload.unavailable_because or f"{workload.tool} is missing"
+            yield Finding(workload.name, State.LIMITED, because)

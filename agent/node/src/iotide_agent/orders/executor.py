@@ -1,0 +1,398 @@
+"""Starts, steers and adopts runners: the only part of the supervisor that causes something to run on the node."""
+
+import logging
+import os
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from iotide_agent.core.spool import NodeBusyError, OrderFiles, Spool
+from iotide_agent.node.config import AgentConfig
+from iotide_agent.node.host import set_aside_room
+from iotide_agent.node.inventory import Inventory, load_environment, renewed
+from iotide_agent.orders.budget import BudgetUnknownError, Ledger, written_bytes
+from iotide_agent.orders.parsing import Verdict
+from iotide_agent.orders.plan import Plan, Work, make_plan
+from iotide_agent.orders.runner_process import RUNNER, RunnerProcess, adopted_runner, start_runner
+from iotide_agent.runner import processes
+from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card, write_go
+from iotide_agent.runner.doorbell import ring
+from iotide_agent.runner.files import read_json
+from iotide_agent.runner.memory import read_memory
+from iotide_agent.runner.record import read_phase, write_places
+from iotide_agent.runner.strays import Stray, Wanted, write_wanted
+from iotide_agent.workloads.base import PlanRefusedError
+from iotide_agent.workloads.bounds import why_too_large
+from iotide_agent.workloads.registry import UnknownWorkloadError, workload
+from iotide_wire.expressions import TARGET_COUNT, TARGET_RESERVE, ExpressionError, evaluate
+from iotide_wire.measured import StepRole
+from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome
+from iotide_wire.plan import CachePolicy
+
+OUTPUT_LIMIT_BYTES: Final = 8 * 1024**2
+"""Kept of each stream that a step prints."""
+PATIENCE_SECONDS: Final = 10.0
+ROOM_PUT_OFF_SECONDS: Final = 60.0
+"""So long a run waits before it is tried again on a node whose agent's disk is full."""
+GATHERING_SECONDS: Final = 180.0
+"""So long may the leave to start take beside all that is asked for: two minutes until the nodes of a gang agree, after
+which the server gives it up, and one in which a node that lost the server meanwhile may still start late."""
+_logger = logging.getLogger(__name__)
+
+
+class DeclinedError(Exception):
+    """The order cannot be begun on this node."""
+
+    def __init__(
+        self, code: str, reason: str, outcome: Outcome = Outcome.DECLINED, not_before: datetime | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.verdict = Verdict(outcome, code, reason, not_before=not_before)
+
+
+class Executor:
+    """Acts on the node for the supervisor.
+
+    Attributes:
+        inventory: what the node has; renewed by the driver, and of an order's targets when it was claimed.
+    """
+
+    def __init__(self, config: AgentConfig, agent: str, spool: Spool, inventory: Inventory) -> None:
+        """Acts as the agent that is called `agent` in its marks."""
+        self._config = config
+        self._agent = agent
+        self._spool = spool
+        self._ledger = Ledger(config.state_directory, inventory.budget, time.time)
+        self.inventory = inventory
+
+    def look_at_targets(self, order: Order) -> None:
+        """Reads anew what lies at the order's targets; takes some 50 ms, and seconds where a mount is dead."""
+        self.inventory = renewed(self.inventory, [target.path for target in order.targets])
+
+    def begin(self, order: Order, active_orders: int) -> RunnerProcess:
+        """Checks what can be checked without touching a target, takes the node and starts the runner.
+
+        Args:
+            active_orders: how many others load here now.
+
+        Raises:
+            DeclinedError: says why not.
+        """
+        if order.role is OrderRole.OBSERVE:
+            return self._begin_observing(order)
+        work = self._work_here(order)
+        self._check_slots(active_orders)
+        self._check_spool()
+        user = self.inventory.load_user
+        if not user.is_usable:
+            raise DeclinedError("no_load_user", f"{user.sentence}; {user.remedy}")
+        refused = why_too_large(work.options.memory_needed_for(len(order.targets)), read_memory())
+        if refused is not None:
+            outcome = Outcome.FAILED if refused.is_final else Outcome.DECLINED
+            raise DeclinedError(refused.code, refused.reason, outcome)
+        card = self._card(order, work)
+        self._set_aside_room(order)
+        try:
+            lock = self._spool.lock_node(order.node_mode)
+        except NodeBusyError as error:
+            raise DeclinedError("node_busy_locally", str(error)) from error
+        try:
+            self._reserve(card)
+            directory = self._spool.files(order.order_id).directory
+            write_card(directory, card)
+            return start_runner(directory, (str(lock),), (lock,))
+        except OSError as error:
+            self._ledger.settle(order.order_id, 0)
+            raise DeclinedError("agent_fault", f"no runner can be started: {error}") from error
+        finally:
+            # The runner and its load hold the lock from here on, so that it outlives this agent.
+            os.close(lock)
+
+    def _begin_observing(self, order: Order) -> RunnerProcess:
+        """Starts a runner that only samples: it takes no lock, so it may stand beside a load and beside others."""
+        self._check_spool()
+        self._set_aside_room(order)
+        directory = self._spool.files(order.order_id).directory
+        try:
+            write_card(directory, self._observer_card(order))
+            return start_runner(directory, (), ())
+        except OSError as error:
+            raise DeclinedError("agent_fault", f"no runner can be started: {error}") from error
+
+    def note_written(self, order_id: int) -> None:
+        """Takes what an order that has ended really wrote from the budgets of its directories."""
+        files = self._spool.files(order_id)
+        began = bool((read_json(files.exit) or {}).get("steps"))
+        try:
+            self._ledger.settle(order_id, written_bytes(files.curve) if began else 0)
+        except (BudgetUnknownError, OSError):
+            _logger.exception("written_not_noted order_id=%d", order_id)
+
+    def _reserve(self, card: Card) -> None:
+        """Takes what a run writes at least from the budgets of its directories.
+
+        Raises:
+            DeclinedError: a budget has no room for it today, or never.
+        """
+        needed = {self.inventory.real(target.path): target.bytes_needed for target in card.targets if target.writes}
+        try:
+            spent = self._ledger.reserve(card.order_id, needed)
+        except BudgetUnknownError as error:
+            raise DeclinedError("budget_unknown", str(error)) from error
+        if spent is None:
+            return
+        if spent.suffices_at is None:
+            raise DeclinedError("budget_too_small", spent.sentence, Outcome.FAILED)
+        raise DeclinedError("budget_spent", spent.sentence, not_before=spent.suffices_at)
+
+    def plan(self, order: Order) -> Plan:
+        """The steps for the places that the runner made.
+
+        Raises:
+            DeclinedError: the workload cannot make steps of its options.
+        """
+        work = self.work(order)
+        files = self._spool.files(order.order_id)
+        try:
+            return make_plan(files, read_phase(files.directory), work, self.inventory)
+        except PlanRefusedError as error:
+            raise DeclinedError("plan_refused", str(error), Outcome.FAILED) from error
+        except Exception as error:
+            # A plug-in's own fault: the run fails with its words and the agent goes on.
+            _logger.exception("plan_failed run_id=%d", order.run_id)
+            raise DeclinedError("plan_fault", f"{order.workload} made no steps: {error!r}", Outcome.FAILED) from error
+
+    def work(self, order: Order) -> Work:
+        """Workload and options of an order.
+
+        Raises:
+            DeclinedError: it is not installed here, or the options do not fit it.
+        """
+        try:
+            found = workload(order.workload, self._config.workloads)
+            reserves = {target.target_id: target.reserve_bytes for target in order.targets}
+            options = found.options_type.model_validate(order.options)
+            return Work(found, options, order.cache, reserves, order.step_role)
+        except UnknownWorkloadError as error:
+            raise DeclinedError("workload_missing", str(error)) from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            # What follows the option's own name are places in a list, and which kind of value was tried.
+            field = str(first["loc"][0]) if first["loc"] else "combination"
+            reason = f"option {field} = {first['input']!r}: {first['msg']}"
+            raise DeclinedError("invalid_options", reason, Outcome.FAILED) from error
+        except Exception as error:
+            # A plug-in's own fault: its validators may raise anything.
+            raise DeclinedError("plan_fault", f"{order.workload} met {error!r}", Outcome.FAILED) from error
+
+    def release(self, order_id: int, plan: Plan, at_boottime_seconds: float | None) -> None:
+        """Lets the load of a prepared order start at a time of CLOCK_BOOTTIME."""
+        files = self._spool.files(order_id)
+        write_go(files.directory, plan.go(at_boottime_seconds))
+        ring(files.bell)
+
+    def cancel(self, order_id: int, verdict: Verdict) -> None:
+        """Has the runner end its load and remove its files."""
+        files = self._spool.files(order_id)
+        write_cancel(files.directory, verdict.outcome.value, verdict.code or "cancelled", verdict.reason or "")
+        ring(files.bell)
+
+    def find_runner(self, files: OrderFiles) -> RunnerProcess | None:
+        """The runner that an earlier agent process started, if it still lives."""
+        phase = read_phase(files.directory)
+        if phase.get("boot_id") == processes.boot_id() and processes.is_alive(phase["pid"], phase["start_ticks"]):
+            return adopted_runner(phase["pid"])
+        if not phase:
+            # It was started so lately that it has not noted itself yet, and perhaps has not taken its lock either.
+            started = processes.started_with(str(RUNNER), str(files.directory))
+            return adopted_runner(started[0]) if started else None
+        return None
+
+    def clean_up_after(self, directory: Path) -> RunnerProcess:
+        """Starts the process that ends, removes and reports what a dead runner left."""
+        return start_runner(directory, ("--aftermath",), ())
+
+    def remove_leftovers(self, directory: Path) -> RunnerProcess:
+        """The same for an order that was set aside: it can wait, so it shares the node with no measurement.
+
+        Raises:
+            NodeBusyError: something runs here; try again later.
+        """
+        lock = self._spool.lock_node("shared")
+        try:
+            return start_runner(directory, ("--aftermath", str(lock)), (lock,))
+        finally:
+            os.close(lock)
+
+    def look_for_strays(self) -> RunnerProcess:
+        """Starts the process that looks for directories of this agent on targets and leaves what it found in the spool.
+
+        Raises:
+            NodeBusyError: something runs here; try again later.
+        """
+        # Given back at once: a mount that is dead must not hold the node.
+        os.close(self._spool.lock_node("shared"))
+        approved, orders = self.inventory.approved_directories, str(self._spool.held)
+        run_as = self.inventory.load_user.ids
+        write_wanted(self._spool.strays, Wanted(self._agent, approved, orders, PATIENCE_SECONDS, run_as))
+        return start_runner(self._spool.strays, ("--strays",), ())
+
+    def set_aside(self, strays: Sequence[Stray]) -> None:
+        """Keeps what is needed to remove the directories of one order that only their marks told of."""
+        first = strays[0]
+        directory = self._spool.aside_stray(first.order_id, first.fence)
+        directory.mkdir(mode=0o700, exist_ok=True)
+        targets = list(enumerate(strays, start=1))
+        card = Card(
+            order_id=first.order_id,
+            fence=first.fence,
+            directory_name=first.name,
+            targets=tuple(TargetCard(ordinal, it.parent, it.fstype, it.source, 0, 0) for ordinal, it in targets),
+            approved=self._approved(),
+            agent_bell=str(self._spool.wake_bell),
+            environment={},
+            drop_caches=False,
+            drop_command=(),
+            time_limit_seconds=0.0,
+            output_limit_bytes=0,
+            patience_seconds=PATIENCE_SECONDS,
+            agent=self._agent,
+            run_as=self.inventory.load_user.ids,
+        )
+        # Before the card, without which it is found anew: what was seen there must not count as never made.
+        write_places(directory, [target_id for target_id, _ in targets])
+        write_card(directory, card)
+
+    def _approved(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self._config.approved_directories, *self.inventory.approved_directories)))
+
+    def _work_here(self, order: Order) -> Work:
+        work = self.work(order)
+        announced = self.inventory.workloads[order.workload]
+        if announced.schema_sha256 != order.schema_sha256:
+            reason = (
+                f"{order.workload} here is revision {announced.revision}, the run was planned for another; plan anew"
+            )
+            raise DeclinedError("schema_changed", reason)
+        if not announced.available:
+            raise DeclinedError("tool_missing", announced.unavailable_because or f"{announced.tool} is missing")
+        return work
+
+    def _check_slots(self, active_orders: int) -> None:
+        if self._config.slots is not None and active_orders >= self._config.slots:
+            reason = f"{active_orders} orders run here already; agent.toml allows {self._config.slots} slots"
+            raise DeclinedError("node_busy_locally", reason)
+
+    def _check_spool(self) -> None:
+        used_bytes = self._spool.used_bytes()
+        if used_bytes > self._config.spool_limit_bytes:
+            raise DeclinedError(
+                "spool_full",
+                f"unsent results take {used_bytes} bytes in {self._spool.state_directory}, more than the "
+                f"{self._config.spool_limit_bytes} of spool_limit_bytes; they go once the server takes them",
+            )
+
+    def _set_aside_room(self, order: Order) -> None:
+        problem = set_aside_room(self._spool.state_directory, self._spool.files(order.order_id).directory)
+        if problem is not None:
+            again_at = datetime.now(UTC) + timedelta(seconds=ROOM_PUT_OFF_SECONDS)
+            raise DeclinedError("state_disk_full", problem, not_before=again_at)
+
+    def _target_card(self, target: OrderTarget, work: Work, target_count: int) -> TargetCard:
+        self._check_identity(target)
+        given = {TARGET_RESERVE: target.reserve_bytes, TARGET_COUNT: target_count}
+        space = self.inventory.space_at(target.path)
+        values = self.inventory.facts | space | given | work.options.model_dump(mode="json")
+        try:
+            bytes_needed = int(evaluate(work.workload.bytes_needed, values))
+            files_needed = int(evaluate(work.workload.files_needed, values))
+        except ExpressionError as error:
+            raise DeclinedError("plan_fault", f"space needed: {error}", Outcome.FAILED) from error
+        remount_command = self._config.remount_command_at(target.path)
+        if work.cache is CachePolicy.REMOUNT and work.workload.writes and not remount_command:
+            reason = (
+                f"the campaign has {target.path} remounted before reads, and agent.toml of this node has no command "
+                f"for it; add it to [remount_command], or choose another cache policy"
+            )
+            raise DeclinedError("remount_not_allowed", reason)
+        return TargetCard(
+            target.target_id,
+            target.path,
+            target.fstype,
+            target.source,
+            target.reserve_bytes,
+            bytes_needed,
+            work.workload.writes,
+            remount_command,
+            target.mount_point,
+            target.root,
+            files_needed,
+        )
+
+    def _check_identity(self, target: OrderTarget) -> None:
+        """Tells another file system on the same device; whether the mount is another one, the runner finds out."""
+        found = self.inventory.mount_above(target.path)
+        if found is None or (found.fstype, found.source) != (target.fstype, target.source):
+            return
+        identity = found.facts.get("fs.identity")
+        if target.identity and identity and identity != target.identity:
+            raise DeclinedError(
+                "wrong_mount",
+                f"{target.path} stands on another file system from {target.source}, {identity}, but the target is "
+                f"{target.identity}; mount that one, or accept on the target's page what is mounted now",
+            )
+
+    def _observer_card(self, order: Order) -> Card:
+        return Card(
+            order_id=order.order_id,
+            fence=order.fence,
+            directory_name="",
+            targets=(),
+            approved=(),
+            agent_bell=str(self._spool.wake_bell),
+            environment={},
+            drop_caches=False,
+            drop_command=(),
+            time_limit_seconds=order.time_limit_seconds,
+            output_limit_bytes=0,
+            patience_seconds=PATIENCE_SECONDS,
+            agent=self._agent,
+            observes=True,
+        )
+
+    def _card(self, order: Order, work: Work) -> Card:
+        receives = order.step_role is StepRole.RECEIVER
+        return Card(
+            order_id=order.order_id,
+            fence=order.fence,
+            # Two nodes of one run may share a target, so the order is part of the name.
+            directory_name=f"iotide-run-{order.run_id}-{order.attempt}-{order.order_id}",
+            targets=tuple(self._target_card(target, work, len(order.targets)) for target in order.targets),
+            approved=self._approved(),
+            agent_bell=str(self._spool.wake_bell),
+            environment=load_environment(),
+            drop_caches=self._config.cache_drop == "auto",
+            drop_command=self._config.cache_drop_command,
+            time_limit_seconds=order.time_limit_seconds,
+            output_limit_bytes=OUTPUT_LIMIT_BYTES,
+            patience_seconds=PATIENCE_SECONDS,
+            agent=self._agent,
+            others_wait_seconds=order.quiet_wait_seconds + GATHERING_SECONDS,
+            listen_address=self._listen_address() if receives else "",
+            sockets=work.workload.sockets(work.options) if receives else 0,
+            memory_limit_bytes=read_memory().total_bytes,
+            run_as=self.inventory.load_user.ids,
+        )
+
+    def _listen_address(self) -> str:
+        if self.inventory.data_address is None:
+            reason = (
+                f"another node of the run is to send here, and data_address = {self._config.data_address!r} of "
+                "agent.toml is no address of this node; correct it, `iotide-agent check` says what it comes to"
+            )
+            raise DeclinedError("no_data_address", reason)
+        return self.inventory.data_address

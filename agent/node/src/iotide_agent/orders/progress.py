@@ -1,0 +1,222 @@
+"""Follows what the runner samples: how far a run is, what it is doing, and the pieces of its curves."""
+
+import json
+import logging
+from array import array
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, chain, groupby, islice, repeat
+from math import ceil, isnan, nan
+from statistics import fmean
+from typing import Any, Final
+
+from iotide_agent.core.spool import OrderFiles
+from iotide_agent.judging.cut import how_far
+from iotide_agent.orders.plan import Plan
+from iotide_agent.runner.files import read_slate
+from iotide_agent.workloads.base import Counters, Step, Workload
+from iotide_wire.messages import CurvePiece
+from iotide_wire.units import format_seconds
+
+_STATE: Final = frozenset({"step", "step_written_bytes", "step_read_bytes", "step_seconds", "still_seconds", "waits"})
+"""What a row says besides its counters."""
+STEP_SECONDS: Final = 1.0
+_logger = logging.getLogger(__name__)
+PIECE_ENDS: Final = tuple(accumulate(chain(repeat(10, 60), repeat(60, 50), repeat(300, 108), repeat(600, 7200))))
+"""Rows at which pieces end: 10 s long at first, for a live curve; 1 min from 10 min, 5 min from 1 h, 10 min from 10 h.
+
+The server appends each piece to a row of ten minutes, which PostgreSQL writes anew each time.
+They do not depend on what was acknowledged, so that a piece which is sent again is the same piece.
+"""
+_PIECE_VALUES: Final = 600
+_BEAT_PIECES: Final = 200
+_RESULT_PIECES: Final = 15_000
+"""Of those that a result may hold; the others are for curves that a tool itself told."""
+_RESULT_VALUES: Final = 1_000_000
+"""Of all curves that a result holds: with at most 13 letters each, less than the server takes in one request."""
+
+
+@dataclass(slots=True)
+class RunWatch:
+    """The curves and the progress of one order.
+
+    Attributes:
+        progress: fraction done, never falling; None while nothing is known.
+        phase: what a person reads.
+        reached: how far the load came by the last sample, in words, for the reason of its end.
+    """
+
+    files: OrderFiles
+    progress: float | None = None
+    phase: str = ""
+    reached: str = ""
+    _offset_bytes: int = 0
+    _rows: int = 0
+    _values: "dict[str, array[float]]" = field(default_factory=dict)
+    _acknowledged_rows: int = 0
+    _has_complained: bool = False
+
+    def look(self, plan: Plan, workload: Workload[Any] | None) -> None:
+        """Reads what was sampled since the last look; without its workload a run has curves but no progress."""
+        last = self.read()
+        if last is not None:
+            self._judge(last, plan, workload)
+
+    def read(self) -> dict[str, Any] | None:
+        """Reads what was sampled since the last time, and gives the last row of it; one that observes has no more."""
+        last: dict[str, Any] | None = None
+        for last in self._new_rows():
+            self._keep(last)
+        return last
+
+    def pieces(self, started_at: datetime) -> list[CurvePiece]:
+        """Pieces that were not acknowledged, oldest first, as many as a beat may hold.
+
+        A counter that was not known all the time, as one of a device that went, has none where it was not.
+
+        Args:
+            started_at: of the load.
+        """
+        found: list[CurvePiece] = []
+        for begin, end in _bounds(self._acknowledged_rows, self._rows):
+            together = self._pieces_of(started_at, begin, end, 1)
+            # Whole bounds only: a bound counts as acknowledged for all counters as soon as it is for one.
+            if found and len(found) + len(together) > _BEAT_PIECES:
+                break
+            found += together
+        return found[:_BEAT_PIECES]
+
+    def rest(self, started_at: datetime) -> list[CurvePiece]:
+        """All that was not acknowledged, now that no further rows come, for the result.
+
+        Where that is more than a result may hold, since the server was away for hours, the values are means of several
+        seconds each.
+        """
+        rows = self._rows - self._acknowledged_rows
+        width = max(1, ceil(rows * len(self._values) / _RESULT_VALUES))
+        begins = range(self._acknowledged_rows, self._rows, _PIECE_VALUES * width)
+        ends = (min(begin + _PIECE_VALUES * width, self._rows) for begin in begins)
+        bounds = zip(begins, ends, strict=True)
+        pieces = chain.from_iterable(self._pieces_of(started_at, begin, end, width) for begin, end in bounds)
+        return list(islice(pieces, _RESULT_PIECES))
+
+    def acknowledge(self, pieces: Iterable[CurvePiece]) -> None:
+        """The server has these; they are not sent again."""
+        told: Counter[str] = Counter()
+        for piece in pieces:
+            told[piece.counter] += len(piece.values)
+        # Some counter is in every row, and none in more.
+        self._acknowledged_rows += max(told.values(), default=0)
+
+    def _keep(self, row: dict[str, Any]) -> None:
+        for name in row.keys() - _STATE - self._values.keys():
+            self._values[name] = array("d", repeat(nan, self._rows))
+        for name, values in self._values.items():
+            values.append(row.get(name, nan))
+        self._rows += 1
+
+    def _pieces_of(self, started_at: datetime, begin: int, end: int, width: int) -> list[CurvePiece]:
+        """The pieces of all counters between two rows, `width` rows to a value."""
+        return [
+            CurvePiece(
+                counter=name,
+                started_at=started_at + timedelta(seconds=first * STEP_SECONDS),
+                step_seconds=width * STEP_SECONDS,
+                values=tuple(values),
+            )
+            for name, kept in self._values.items()
+            for first, values in _known(_means(kept[begin:end], width), begin, width)
+        ]
+
+    def _new_rows(self) -> Iterator[dict[str, Any]]:
+        try:
+            with self.files.curve.open("rb") as file:
+                file.seek(self._offset_bytes)
+                text = file.read()
+        except FileNotFoundError:
+            return
+        whole = text[: text.rfind(b"\n") + 1]
+        self._offset_bytes += len(whole)
+        yield from map(json.loads, whole.splitlines())
+
+    def _judge(self, row: dict[str, Any], plan: Plan, workload: Workload[Any] | None) -> None:
+        group_begins = row["step"]
+        steps = list(chain.from_iterable(plan.groups))
+        running = plan.group_at(group_begins)
+        counters = Counters(row["step_written_bytes"], row["step_read_bytes"], row["step_seconds"])
+        weights = [_weight(step, steps) for step in steps]
+        done = sum(weights[:group_begins])
+        # Side by side the counters are those of all steps together, and so is their fraction.
+        together = _together(running) if running else None
+        fraction = self._fraction(workload, together, counters) if workload and together else None
+        share = sum(weights[group_begins : group_begins + len(running)])
+        known = (done + share * (fraction or 0.0)) / sum(weights)
+        if fraction is not None or done:
+            self.progress = max(self.progress or 0.0, min(1.0, known))
+        self.phase = ", ".join(dict.fromkeys(step.phase for step in running))
+        self.reached = how_far(running, row["step_written_bytes"], row["step_read_bytes"])
+        if together and fraction is not None and fraction >= 1 and _is_written(together, counters):
+            self.phase += "; flushing"
+        if row["waits"]:
+            self.phase += f"; nothing has moved for {format_seconds(row['still_seconds'])}: {row['waits']}"
+
+    def _fraction(self, workload: Workload[Any], step: Step, counters: Counters) -> float | None:
+        try:
+            fraction = workload.progress(step, counters, read_slate(self.files.tail))
+            return None if fraction is None or isnan(fraction) else max(0.0, fraction)
+        except Exception:
+            # A plug-in's own fault: neither the run nor the agent ends because nobody knows how far it is.
+            if not self._has_complained:
+                _logger.exception("progress_failed workload=%s", workload.name)
+            self._has_complained = True
+            return None
+
+
+def read_started_at(phase: dict[str, Any]) -> datetime | None:
+    """When the load started, by what the runner noted."""
+    seconds = phase.get("started_at_epoch_seconds")
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _bounds(begin: int, rows: int) -> Iterator[tuple[int, int]]:
+    for end in islice(PIECE_ENDS, bisect_right(PIECE_ENDS, begin), None):
+        if end > rows:
+            break
+        yield begin, end
+        begin = end
+
+
+def _means(values: Sequence[float], width: int) -> Sequence[float]:
+    """Means of `width` values each, of the last ones of what there is; unknown where one of them is."""
+    if width == 1:
+        return values
+    return [fmean(values[first : first + width]) for first in range(0, len(values), width)]
+
+
+def _known(values: Sequence[float], begin: int, width: int) -> Iterator[tuple[int, list[float]]]:
+    """The stretches of values that are known, each with its first row."""
+    for is_unknown, members in groupby(enumerate(values), key=lambda member: isnan(member[1])):
+        if not is_unknown:
+            (first, value), *others = members
+            yield begin + first * width, [value, *(value for _, value in others)]
+
+
+def _together(group: tuple[Step, ...]) -> Step:
+    """A group as one step that moves the bytes of all."""
+    known = [step.bytes_moved for step in group if step.bytes_moved]
+    return replace(group[0], bytes_moved=sum(known) if len(known) == len(group) else None)
+
+
+def _is_written(step: Step, counters: Counters) -> bool:
+    """Whether all that it is to write is with the kernel, so that a step which still runs waits until it is stored."""
+    return step.bytes_moved is not None and counters.written_bytes >= step.bytes_moved
+
+
+def _weight(step: Step, steps: list[Step]) -> float:
+    """Its share of the bytes of all steps; each counts the same where the bytes of some are unknown."""
+    if all(other.bytes_moved for other in steps):
+        return float(step.bytes_moved or 0)
+    return 1.0

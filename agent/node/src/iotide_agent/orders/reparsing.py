@@ -1,0 +1,68 @@
+"""Reads the kept raw output of an old run again, by the parsers that are installed here, of nothing but texts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from iotide_agent.orders.parsing import RawOutput, RunReader
+from iotide_agent.orders.plan import parse_plan
+from iotide_agent.orders.results import ENDED_NAME, FLAGS, JUDGED_NAME, PLAN_NAME, merged, parse_ended
+from iotide_agent.runner.card import output_name
+from iotide_agent.workloads.base import Workload
+from iotide_wire.messages import Outcome
+from iotide_wire.reading import OrderReading
+
+
+class UnreadableError(Exception):
+    """The run cannot be read again; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOutput(RawOutput):
+    """Raw output as the server keeps it.
+
+    Attributes:
+        texts: by name of the artefact.
+    """
+
+    texts: Mapping[str, str]
+
+    def stream(self, name: str) -> str:
+        """See RawOutput."""
+        return self.texts.get(name, "")
+
+    def file(self, ordinal: int, path: Path) -> str | None:
+        """See RawOutput."""
+        return self.texts.get(output_name(ordinal, path.name))
+
+
+def read_order_again(
+    workload: Workload[Any], options: Mapping[str, Any], order_id: int, texts: Mapping[str, str]
+) -> OrderReading:
+    """What the workload's parser says of an order now.
+
+    Flags that the node judged by what it saw itself (`judged.json`) are kept as they were: what it saw is gone.
+
+    Raises:
+        UnreadableError: what is needed was not kept, or the parser refuses it.
+    """
+    missing = [name for name in (ENDED_NAME, PLAN_NAME) if name not in texts]
+    if missing:
+        raise UnreadableError(f"{' and '.join(missing)} of order {order_id} was not kept; its agent was of before that")
+    try:
+        ended, plan = parse_ended(texts[ENDED_NAME]), parse_plan(texts[PLAN_NAME])
+        judged = FLAGS.validate_json(texts[JUDGED_NAME]) if JUDGED_NAME in texts else []
+        reader = RunReader(ended, plan, workload, workload.options_type.model_validate(options))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "its records"
+        raise UnreadableError(
+            f"{field} of order {order_id} does not fit {workload.name} here: {first['msg']}"
+        ) from error
+    verdict = reader.verdict(reader.outcomes(KeptOutput(texts)))
+    if verdict.outcome is not Outcome.FINISHED:
+        raise UnreadableError(f"revision {workload.revision} of {workload.name} refuses it: {verdict.reason}")
+    return OrderReading(order_id=order_id, samples=verdict.samples, flags=merged([*verdict.flags, *judged]))

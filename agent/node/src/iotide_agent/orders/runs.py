@@ -1,0 +1,376 @@
+"""The orders that this node works on: their runners watched, steered and adopted, their results collected."""
+
+import logging
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+
+from iotide_agent.core.protocol import (
+    WIRE_STATES,
+    Beat,
+    Event,
+    LoadStarted,
+    Prepared,
+    Recovered,
+    ResultReady,
+    RunnerEnded,
+    Stage,
+    Told,
+    first_stage,
+)
+from iotide_agent.core.spool import Spool
+from iotide_agent.orders.active_run import ActiveRun, HeldOrder, give_up, keep_before, stage_of
+from iotide_agent.orders.collecting import Collecting
+from iotide_agent.orders.executor import DeclinedError, Executor
+from iotide_agent.orders.orphaned import Leftovers, log_removed, shown
+from iotide_agent.orders.parsing import Verdict
+from iotide_agent.orders.plan import read_endpoint, read_plan, write_endpoint
+from iotide_agent.orders.progress import RunWatch, read_started_at
+from iotide_agent.orders.results import RESULT_REFUSED, refusal
+from iotide_agent.orders.runner_process import RunnerProcess
+from iotide_agent.orders.witness import begin_witness
+from iotide_agent.runner import processes
+from iotide_agent.runner.doorbell import ring
+from iotide_agent.runner.files import read_json
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.record import read_phase, unkilled
+from iotide_agent.workloads.base import Workload
+from iotide_wire.endpoint import Endpoint
+from iotide_wire.foreign import ForeignBefore, ForeignLoad
+from iotide_wire.measured import StepRole
+from iotide_wire.messages import CurvePiece, Order, OrderBeat, OrderRole, Outcome
+
+_MAX_AFTERMATHS: Final = 3
+_LOADS_ENDED: Final = Verdict(Outcome.FINISHED, "loads_ended", "the loads of its run have ended")
+_logger = logging.getLogger(__name__)
+
+
+class Runs:
+    """All orders of this node; every change of theirs is emitted as an event."""
+
+    def __init__(
+        self, spool: Spool, executor: Executor, instance: str, loop: Loop, emit: Callable[[Event], None]
+    ) -> None:
+        self._spool = spool
+        self._executor = executor
+        self._instance = instance
+        self._loop = loop
+        self._emit = emit
+        self._active: dict[int, ActiveRun] = {}
+        self._collecting = Collecting(executor, instance)
+        self._leftovers = Leftovers(spool, executor, loop, self._is_idle)
+
+    def recover(self) -> list[Recovered]:
+        """Adopts what an earlier agent process left: running loads and unsent results; ends what a reboot cut off."""
+        recovered = [held for order in self._spool.orders() if (held := self._recover_safely(order))]
+        self.clean_leftovers()
+        return recovered
+
+    def clean_leftovers(self) -> None:
+        """Tries again to remove what targets would not give up before."""
+        self._leftovers.clean()
+
+    def allow_search(self, *, is_idle: bool) -> None:
+        """From now on what this agent left is looked for on targets, too, at once or when the node is idle."""
+        self._leftovers.allow_search()
+        if is_idle:
+            self._leftovers.clean()
+
+    def hold(self, order: Order, since: float) -> None:
+        """Keeps a claimed order back until it is let in or turned away.
+
+        Args:
+            since: now, by the caller's clock.
+        """
+        self._leftovers.stop_search()
+        self._add(order).held_since = since
+
+    def held(self) -> list[HeldOrder]:
+        """The orders that are kept back."""
+        active = self._active.values()
+        return [HeldOrder(run.order, run.held_since) for run in active if run.held_since is not None]
+
+    def tell(self, order_id: int, words: str) -> None:
+        """Says why an order is kept back."""
+        self._active[order_id].watch.phase = words
+
+    def let_in(self, order_id: int, before: ForeignBefore) -> None:
+        """Starts the runner of an order that was kept back."""
+        run = self._active[order_id]
+        run.held_since, run.watch.phase = None, ""
+        keep_before(run.files, before)
+        self._start(run)
+
+    def turn_away(self, order_id: int, verdict: Verdict, before: ForeignBefore) -> None:
+        """Makes the result of an order that was kept back and does not start."""
+        run = self._active[order_id]
+        run.held_since = None
+        self._refuse(run, verdict, ForeignLoad(before=before, during=None))
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a load is prepared or runs here, or the result of one is made or sent."""
+        return any(run.held_since is None and not run.observes for run in self._active.values())
+
+    @property
+    def is_cleaning(self) -> bool:
+        """Whether what earlier runs left is looked for or removed."""
+        return self._leftovers.is_at_work
+
+    def begin(self, order: Order) -> None:
+        """Starts the runner of a claimed order at once, or makes the result that says why not."""
+        self._start(self._add(order))
+
+    def _start(self, run: ActiveRun) -> None:
+        self._leftovers.stop_search()
+        order = run.order
+        others = sum(other.process is not None and not other.observes for other in self._active.values())
+        try:
+            self._watch(run, self._executor.begin(order, others))
+        except DeclinedError as error:
+            self._refuse(run, error.verdict)
+        except Exception as error:
+            # A plug-in's fault or ours: this order fails with its words and the agent goes on.
+            _logger.exception("begin_failed order_id=%d run_id=%d", order.order_id, order.run_id)
+            reason = f"the agent could not begin the run: {error!r}"
+            self._refuse(run, Verdict(Outcome.FAILED, "agent_fault", reason))
+
+    def look(self) -> None:
+        """Reads how far each runner is; called whenever one of them rang."""
+        for run in self._active.values():
+            if run.process is None or run.was_started:
+                continue
+            phase = run.phase()
+            if run.plan is None and phase.get("phase") == "ready":
+                self._plan(run)
+            if phase.get("loads") or phase.get("steps") or (run.observes and phase.get("phase") == "running"):
+                run.was_started = True
+                self._emit(LoadStarted(run.order.order_id))
+
+    def release(self, order_id: int, at_boottime_seconds: float | None, endpoint: Endpoint | None = None) -> None:
+        """Lets a prepared load start, one that sends towards that endpoint."""
+        run = self._active[order_id]
+        if run.plan is None:
+            return
+        try:
+            if run.order.step_role is StepRole.SENDER and endpoint is not None:
+                write_endpoint(run.files, endpoint)
+            self._executor.release(order_id, run.plan, at_boottime_seconds)
+        except OSError as error:
+            reason = f"the leave to start cannot be written: {error}"
+            self.cancel(order_id, Verdict(Outcome.FAILED, "agent_fault", reason))
+
+    def cancel(self, order_id: int, verdict: Verdict) -> None:
+        """Ends a run with that verdict, or with the runner's own where the disk has no room to say which.
+
+        One that only observes has then done all that it was to do.
+        """
+        if self._active[order_id].held_since is not None:
+            self._active[order_id].held_since = None
+            self._refuse(self._active[order_id], verdict)
+            return
+        if verdict.outcome is Outcome.CANCELLED and self._active[order_id].observes:
+            verdict = _LOADS_ENDED
+        try:
+            self._executor.cancel(order_id, verdict)
+        except OSError:
+            _logger.exception("cancel_unwritten order_id=%d code=%s", order_id, verdict.code)
+            process = self._active[order_id].process
+            if process is not None:
+                with suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(process.pidfd, signal.SIGTERM)
+
+    def cancel_all(self, verdict: Verdict) -> bool:
+        """Ends every run that has a runner; False where there is none."""
+        running = [run for run in self._active.values() if run.process is not None]
+        for run in running:
+            self.cancel(run.order.order_id, verdict)
+        return bool(running)
+
+    def end_all(self, verdict: Verdict) -> None:
+        """As `cancel_all`, where runners and loads were told to end as well, by somebody who then kills them.
+
+        What is held back does not begin any more.
+        """
+        for run in self._active.values():
+            if run.process is not None:
+                run.ended_for = verdict
+        self.cancel_all(verdict)
+        for held in self.held():
+            self.cancel(held.order.order_id, verdict)
+
+    def stop_search(self) -> None:
+        """Ends a search for what this agent left on targets."""
+        self._leftovers.stop_search()
+
+    def beats(self, beat: Beat) -> tuple[OrderBeat, ...]:
+        """What a beat says of its orders."""
+        return tuple(
+            self._order_beat(self._active[told.order_id], told) for told in beat.orders if told.order_id in self._active
+        )
+
+    def acknowledge(self, orders: tuple[OrderBeat, ...]) -> None:
+        """The server has the curves of these."""
+        for order in orders:
+            run = self._active.get(order.order_id)
+            if run is not None:
+                run.watch.acknowledge(order.curves)
+
+    def give_up_curves(self, orders: tuple[OrderBeat, ...], refusal: str) -> None:
+        """Fails the orders whose curves the server refused in a heartbeat; the same ones are not sent again."""
+        for order in orders:
+            run = self._active.get(order.order_id)
+            if run is not None and order.curves:
+                run.watch.acknowledge(order.curves)
+                reason = f"the server refused the run's curves: {refusal}"
+                self.cancel(order.order_id, Verdict(Outcome.FAILED, RESULT_REFUSED, reason))
+
+    def collect(self, order_id: int) -> Event:
+        """Makes the result; may take seconds, so it is called beside the loop."""
+        run = self._active[order_id]
+        result = self._collecting.result(run)
+        self._spool.keep_result(order_id, result)
+        self._executor.note_written(order_id)
+        _logger.info("collected order_id=%d run_id=%d outcome=%s", order_id, run.order.run_id, result.outcome)
+        return ResultReady(order_id)
+
+    def forget(self, order_id: int) -> None:
+        """Removes all of an order, but keeps what is needed to remove later what its target would not give up now."""
+        run = self._active.pop(order_id)
+        ended = run.ended()
+        # Without the runner's last word its files may still be where it was to make them.
+        unsaid = [f"those of {run.files.card}"] if run.files.card.exists() else []
+        leftovers = ended["leftovers"] if ended else unsaid
+        if leftovers:
+            _logger.error("files_left order_id=%d paths=%s", order_id, shown(leftovers))
+        if leftovers or unkilled(run.files.directory):
+            self._spool.set_aside(order_id)
+        else:
+            self._spool.forget(order_id)
+
+    def _is_idle(self) -> bool:
+        return all(run.process is None for run in self._active.values())
+
+    def _add(self, order: Order) -> ActiveRun:
+        files = self._spool.files(order.order_id)
+        run = ActiveRun(order, files, RunWatch(files))
+        self._active[order.order_id] = run
+        return run
+
+    def _recover_safely(self, order: Order) -> Recovered | None:
+        try:
+            return self._recover_order(order)
+        except Exception:
+            # Whatever one order's files hold, the node's other orders go on; this one is ended and its files removed.
+            _logger.exception("recovery_failed order_id=%d", order.order_id)
+            run = self._add(order)
+            self._watch(run, self._executor.clean_up_after(run.files.directory))
+            return Recovered(order.order_id, order.fence, Stage.RUNNING)
+
+    def _recover_order(self, order: Order) -> Recovered | None:
+        files = self._spool.files(order.order_id)
+        phase = read_phase(files.directory)
+        is_unfinished = not (files.result.exists() or files.exit.exists())
+        if is_unfinished and phase and phase["boot_id"] != processes.boot_id():
+            # Not among the orders that hello names, so the server counts it as lost; only its files are left to remove.
+            _logger.warning("lost_by_reboot order_id=%d run_id=%d", order.order_id, order.run_id)
+            self._spool.set_aside(order.order_id)
+            return None
+        if is_unfinished and not files.card.exists():
+            # The agent died before it could start a runner, perhaps while it waited for a quiet node.
+            if order.role is OrderRole.OBSERVE:
+                self.begin(order)
+            else:
+                self.hold(order, processes.boottime())
+            return Recovered(order.order_id, order.fence, first_stage(order))
+        return self._adopt(self._add(order), phase)
+
+    def _adopt(self, run: ActiveRun, phase: dict[str, Any]) -> Recovered:
+        try:
+            run.plan = read_plan(run.files)
+        except ValueError:
+            # Of another version of the agent: the load goes on, and its raw output will be kept.
+            _logger.exception("plan_unreadable order_id=%d", run.order.order_id)
+        stage = stage_of(run, phase)
+        run.was_started = stage is Stage.RUNNING
+        _logger.info("adopted order_id=%d run_id=%d stage=%s", run.order.order_id, run.order.run_id, stage)
+        if stage is not Stage.UPLOADING and run.files.exit.exists():
+            self._tell_end(run)
+        elif stage is not Stage.UPLOADING:
+            runner = self._executor.find_runner(run.files)
+            self._watch(run, runner or self._executor.clean_up_after(run.files.directory))
+        return Recovered(run.order.order_id, run.order.fence, stage)
+
+    def _watch(self, run: ActiveRun, process: RunnerProcess) -> None:
+        run.process = process
+        self._loop.watch(process.pidfd, lambda: self._take_end(run, process))
+
+    def _take_end(self, run: ActiveRun, process: RunnerProcess) -> None:
+        self._loop.ignore(process.pidfd)
+        process.close()
+        run.process = None
+        if not run.files.exit.exists():
+            _logger.error("runner_died order_id=%d run_id=%d", run.order.order_id, run.order.run_id)
+            if run.aftermaths < _MAX_AFTERMATHS:
+                run.aftermaths += 1
+                self._watch(run, self._executor.clean_up_after(run.files.directory))
+                return
+            give_up(run)
+        self._tell_end(run)
+
+    def _tell_end(self, run: ActiveRun) -> None:
+        log_removed(run.order.order_id, read_json(run.files.exit))
+        self._emit(RunnerEnded(run.order.order_id))
+
+    def _plan(self, run: ActiveRun) -> None:
+        try:
+            run.plan = self._executor.plan(run.order)
+        except DeclinedError as error:
+            self.cancel(run.order.order_id, error.verdict)
+        else:
+            begin_witness(run.files, run.plan, lambda: self._tell_prepared(run.order.order_id))
+
+    def _tell_prepared(self, order_id: int) -> None:
+        self._emit(Prepared(order_id))
+        ring(self._spool.wake_bell)  # the loop, of which the caller is none
+
+    def _refuse(self, run: ActiveRun, verdict: Verdict, foreign: ForeignLoad | None = None) -> None:
+        order = run.order
+        _logger.warning("declined order_id=%d run_id=%d code=%s", order.order_id, order.run_id, verdict.code)
+        self._spool.keep_result(order.order_id, refusal(order, self._instance, verdict, foreign=foreign))
+        self._emit(ResultReady(order.order_id))
+
+    def _order_beat(self, run: ActiveRun, told: Told) -> OrderBeat:
+        stage = told.stage
+        started_at = None
+        curves: list[CurvePiece] = []
+        if stage is Stage.RUNNING and (run.plan is not None or run.observes):
+            self._look_at(run)
+            started_at = read_started_at(run.phase())
+            if started_at is not None:
+                curves = run.watch.pieces(started_at)
+        return OrderBeat(
+            order_id=run.order.order_id,
+            fence=run.order.fence,
+            state=WIRE_STATES[stage],
+            progress=run.watch.progress,
+            phase=(run.watch.phase if stage is Stage.RUNNING or run.held_since is not None else "") or stage.value,
+            started_at=started_at,
+            curves=tuple(curves),
+            endpoint=read_endpoint(run.files) if stage is Stage.READY and run.receives else None,
+            go_heard=told.go_heard,
+        )
+
+    def _look_at(self, run: ActiveRun) -> None:
+        if run.plan is not None:
+            run.watch.look(run.plan, self._workload(run))
+        else:
+            run.watch.read()
+            run.watch.phase = "observing"
+
+    def _workload(self, run: ActiveRun) -> Workload[Any] | None:
+        try:
+            return self._executor.work(run.order).workload
+        except DeclinedError:
+            return None  # a plug-in that was removed or changed while its run went on

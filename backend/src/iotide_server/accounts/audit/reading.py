@@ -1,0 +1,104 @@
+"""The reading of the audit: a page of what a search finds, or all of it as a file in pieces."""
+
+import csv
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from io import StringIO
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.audit import queries as audit_queries
+from iotide_server.accounts.audit.schemas import AuditEntry, AuditFile, AuditFilter
+from iotide_server.accounts.errors import CursorOfNothingError, NoWordError, UnstorableFilterError
+from iotide_server.accounts.models import AuditEntry as AuditRow
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.kit.db import EXPORT_STATEMENT_SECONDS, Database
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.web import is_storable
+from iotide_server.kit.words import query_of
+
+_PIECE_ENTRIES: Final = 1000
+Clusters = frozenset[int] | None
+
+
+def readable(principal: Principal, wanted: AuditFilter) -> Clusters:
+    """The clusters whose entries the caller may read; None: all entries, those that concern no cluster too.
+
+    Raises:
+        NotFoundError, NotAllowedError: the filter names a cluster that the caller does not administer.
+        NoWordError: the text to look for has no word.
+        UnstorableFilterError: a value that no entry can have, of which PostgreSQL would say so once the file has begun.
+    """
+    for field in ("actor", "action", "subject_kind", "address", "text"):
+        if not is_storable(getattr(wanted, field) or ""):
+            raise UnstorableFilterError(field)
+    if wanted.text is not None and query_of(wanted.text) is None:
+        raise NoWordError(wanted.text)
+    if wanted.cluster_id is not None:
+        principal.require(Role.ADMIN, wanted.cluster_id)
+    return principal.clusters_with(Role.ADMIN)
+
+
+def page(session: Session, principal: Principal, wanted: AuditFilter, paging: PageRequest) -> Slice[AuditRow]:
+    """What the filter lets through of what the caller may read, newest first.
+
+    Raises:
+        CursorOfNothingError: the cursor names no entry.
+        IotideError: as `readable`.
+    """
+    clusters = readable(principal, wanted)
+    last = None
+    if paging.last_id is not None:
+        last = audit_queries.entry(session, paging.last_id)
+        if last is None:
+            raise CursorOfNothingError(paging.last_id)
+    found = session.scalars(audit_queries.entries(clusters, wanted, last).limit(paging.limit + 1)).all()
+    return paging.cut(found, key=lambda row: row.id)
+
+
+def written(database: Database, clusters: Clusters, wanted: AuditFilter, written_as: AuditFile) -> Iterator[str]:
+    """All that the filter lets through, newest first: a header and one entry a line, or one JSON object a line.
+
+    Each piece of a thousand has a transaction of its own, so that a slow reader keeps none open and no more than one
+    piece is in memory.
+
+    Args:
+        clusters: as `readable` gave them.
+    """
+    if written_as is AuditFile.CSV:
+        yield _csv_line(list(AuditEntry.model_fields))
+    last: AuditRow | None = None
+    while True:
+        with database.transaction(statement_seconds=EXPORT_STATEMENT_SECONDS) as session:
+            rows = session.scalars(audit_queries.entries(clusters, wanted, last).limit(_PIECE_ENTRIES)).all()
+            session.expunge_all()
+        yield "".join(_line(row, written_as) for row in rows)
+        if len(rows) < _PIECE_ENTRIES:
+            return
+        last = rows[-1]
+
+
+def _line(row: AuditRow, written_as: AuditFile) -> str:
+    entry = AuditEntry.of(row)
+    if written_as is AuditFile.JSON_LINES:
+        return entry.model_dump_json() + "\n"
+    return _csv_line([getattr(entry, name) for name in AuditEntry.model_fields])
+
+
+def _csv_line(cells: list[object]) -> str:
+    line = StringIO()
+    csv.writer(line, lineterminator="\n").writerow([_csv_cell(cell) for cell in cells])
+    return line.getvalue()
+
+
+def _csv_cell(value: object) -> object:
+    match value:
+        case dict():
+            return json.dumps(value, sort_keys=True, ensure_ascii=False)
+        case datetime():
+            return value.isoformat()
+        case _:
+            return value

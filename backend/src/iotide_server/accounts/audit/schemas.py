@@ -1,0 +1,78 @@
+"""What the API takes and gives for the audit."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import Field
+
+from iotide_server.accounts import models
+from iotide_server.accounts.roles.principal import PrincipalKind
+from iotide_server.kit.db import Json
+from iotide_server.kit.pagination import LARGEST_ID
+from iotide_server.kit.web import Output
+from iotide_wire.base import WrittenTime
+
+_OptionalId = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which changes are wanted, as query parameters; what is left out stays open."""
+
+    actor: Annotated[
+        str | None,
+        Query(max_length=200, description="Name of who did it, also by a token or a schedule", examples=["grace"]),
+    ] = None
+    action: Annotated[str | None, Query(max_length=63, examples=["cluster_changed"])] = None
+    subject_kind: Annotated[str | None, Query(max_length=63, examples=["cluster"])] = None
+    subject_id: _OptionalId = None
+    cluster_id: Annotated[
+        int | None, Query(ge=1, le=LARGEST_ID, description="Only changes in this cluster", examples=[1])
+    ] = None
+    address: Annotated[str | None, Query(max_length=63, description="Where it came from", examples=["10.0.0.7"])] = None
+    since: Annotated[WrittenTime | None, Query(alias="from", description="Done then or later")] = None
+    until: Annotated[WrittenTime | None, Query(alias="to", description="Done then or earlier")] = None
+    text: Annotated[
+        str | None,
+        Query(
+            max_length=100,
+            description="Words, or their beginnings, in action, actor, subject, address or what was before and after",
+        ),
+    ] = None
+
+
+class AuditFile(StrEnum):
+    """What the audit may be written as."""
+
+    CSV = "csv"
+    JSON_LINES = "jsonl"
+
+    @property
+    def media_type(self) -> str:
+        """As the answer names it."""
+        return "text/csv; charset=utf-8" if self is AuditFile.CSV else "application/jsonl"
+
+
+class AuditEntry(Output):
+    """One change: who, what, before, after, from where."""
+
+    id: int
+    at: datetime
+    principal_kind: PrincipalKind
+    principal_id: int | None
+    principal_name: str
+    address: Annotated[str | None, Field(description="Null for what the server did itself or by its commands")]
+    action: Annotated[str, Field(examples=["cluster_changed"])]
+    subject_kind: Annotated[str, Field(examples=["cluster"])]
+    subject_id: int | None
+    cluster_id: int | None
+    before: Json | None
+    after: Json | None
+
+    @classmethod
+    def of(cls, row: models.AuditEntry) -> "AuditEntry":
+        """As the API shows the row."""
+        return cls.model_validate(row)

@@ -1,0 +1,73 @@
+"""Every change leaves a row: who, what, before, after, from where; and, once it is committed, a line of log."""
+
+from dataclasses import dataclass, replace
+
+import structlog
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import AuditEntry, User
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.kit.db import Json, after_commit
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that was done.
+
+    Attributes:
+        name: in the past tense: `cluster_created`.
+        cluster_id: whose administrators may read of it; None: those of all clusters.
+        before, after: the fields that changed; never a secret.
+    """
+
+    name: str
+    subject_kind: str
+    subject_id: int
+    cluster_id: int | None
+    before: Json | None = None
+    after: Json | None = None
+
+
+def record(session: Session, principal: Principal, action: Action) -> None:
+    """Write down a change in the transaction that makes it."""
+    action = _named(session, action)
+    entry = _entry(principal, action.name, action.subject_kind, action.subject_id)
+    entry.cluster_id, entry.before, entry.after = action.cluster_id, action.before, action.after
+    session.add(entry)
+    told = {f"{action.subject_kind}_id": action.subject_id, "cluster_id": action.cluster_id, "by": principal.name}
+    after_commit(session, lambda: _log.info(action.name, **told))
+
+
+def record_refusal(session: Session, principal: Principal, user_id: int | None, after: Json) -> None:
+    """Write down that somebody was not let in; `user_id` is None where the name is nobody's."""
+    entry = _entry(principal, "sign_in_refused", "user", user_id)
+    entry.after = _name_of(session, user_id) | after
+    session.add(entry)
+
+
+def _named(session: Session, action: Action) -> Action:
+    """With the name that the person has now where the entry is about one, and nothing in it says who."""
+    if action.subject_kind != "user" or any("name" in values for values in (action.before, action.after) if values):
+        return action
+    name = _name_of(session, action.subject_id)
+    before = None if action.before is None else name | action.before
+    return replace(action, before=before, after=(name | (action.after or {})) or None)
+
+
+def _name_of(session: Session, user_id: int | None) -> Json:
+    user = None if user_id is None else session.get(User, user_id)
+    return {} if user is None else {"name": user.name}
+
+
+def _entry(principal: Principal, name: str, subject_kind: str, subject_id: int | None) -> AuditEntry:
+    return AuditEntry(
+        principal_kind=principal.kind,
+        principal_id=principal.id,
+        principal_name=principal.name,
+        address=principal.address,
+        action=name,
+        subject_kind=subject_kind,
+        subject_id=subject_id,
+    )

@@ -1,0 +1,262 @@
+"""The conversation with the OpenID provider: what it announces, where browsers are sent, a code traded for claims."""
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import httpx2
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.httpx_client import OAuth2Client
+from authlib.oidc.core import CodeIDToken
+from joserfc import jwt
+from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.jwk import KeySet
+from joserfc.jws import JWSRegistry
+
+from iotide_server.accounts.oidc.errors import AnswerDistrustedError, ProviderAwayError, ProviderRefusedError
+from iotide_server.accounts.oidc.flow import Flow
+from iotide_server.accounts.oidc.patience import Patience
+from iotide_server.accounts.oidc.terms import OidcTerms, groups_in
+
+_WELL_KNOWN: Final = "/.well-known/openid-configuration"
+_ANSWER_SECONDS: Final = 10.0
+_ANNOUNCED_GOOD_FOR: Final = timedelta(hours=1)
+_KEYS_AGAIN_AFTER: Final = timedelta(minutes=1)
+_LEEWAY_SECONDS: Final = 60
+"""So far may the provider's clock be off."""
+
+ALGORITHMS: Final = frozenset(
+    {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"}
+)
+"""Signatures by a private key, whatever a provider announces: not `none`, and no shared secret."""
+
+Claims = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """What the provider says of itself, and its keys.
+
+    Attributes:
+        metadata: https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata
+    """
+
+    metadata: Mapping[str, Any]
+    keys: KeySet
+    read_at: datetime
+
+    def endpoint(self, name: str) -> str | None:
+        """The address of one of its endpoints."""
+        found = self.metadata.get(name)
+        return found if isinstance(found, str) else None
+
+    def needed_endpoint(self, name: str) -> str:
+        """The address of one of its endpoints.
+
+        Raises:
+            ProviderAwayError: it announces none.
+        """
+        found = self.endpoint(name)
+        if found is None:
+            raise ProviderAwayError(f"it announces no {name}")
+        return found
+
+
+@dataclass
+class Provider:
+    """The OpenID provider; safe for several threads. Announcement and keys are asked for once an hour.
+
+    Attributes:
+        redirect_uri: where it sends browsers back to; it is registered there.
+        patience: how long each of the methods waits for it in all.
+    """
+
+    terms: OidcTerms
+    redirect_uri: str
+    patience: Patience = field(default_factory=lambda: Patience(_ANSWER_SECONDS))
+    _announced: Announced | None = field(default=None, init=False)
+    _trust: ssl.SSLContext | None = field(default=None, init=False)
+
+    def sign_in_url(self, flow: Flow, now: datetime) -> str:
+        """Where the browser is sent to sign in.
+
+        Raises:
+            ProviderAwayError: it does not answer.
+        """
+        announced = self.patience.within(lambda: self._announcement(now), now)
+        with self._client() as client:
+            url, _ = client.create_authorization_url(
+                announced.needed_endpoint("authorization_endpoint"),
+                state=flow.state,
+                nonce=flow.nonce,
+                code_verifier=flow.verifier,
+            )
+        return str(url)
+
+    def sign_out_url(self, landing: str, now: datetime) -> str | None:
+        """Where the browser is sent to sign out there, too, and that comes back to `landing`; None: it offers nothing.
+
+        https://openid.net/specs/openid-connect-rpinitiated-1_0.html
+        """
+        announced = self._announced
+        if announced is None:
+            try:
+                announced = self.patience.within(lambda: self._announcement(now), now)
+            except ProviderAwayError:
+                return None  # our session has ended all the same
+        endpoint = announced.endpoint("end_session_endpoint")
+        if endpoint is None:
+            return None
+        query = {"client_id": self.terms.client_id, "post_logout_redirect_uri": landing}
+        return str(httpx2.URL(endpoint).copy_merge_params(query))
+
+    def claims(self, code: str, flow: Flow, now: datetime) -> Claims:
+        """What the provider says of the person who came back with that code.
+
+        Raises:
+            ProviderAwayError: it does not answer.
+            ProviderRefusedError: the code is not, or no longer, good.
+            AnswerDistrustedError: the ID token is not meant for this sign-in, or nobody can tell who wrote it.
+        """
+        return self.patience.within(lambda: self._claims(code, flow, now), now)
+
+    def _claims(self, code: str, flow: Flow, now: datetime) -> Claims:
+        announced = self._announcement(now)
+        with self._client() as client:
+            token = self._trade(client, announced, code, flow)
+            id_token = token.get("id_token")
+            if not isinstance(id_token, str):
+                raise AnswerDistrustedError("it holds no ID token")
+            expected = Expected(self.terms.issuer, self.terms.client_id, flow.nonce, token.get("access_token"))
+            try:
+                claims = verify_id_token(id_token, announced.keys, expected, now)
+            except InvalidKeyIdError:
+                claims = verify_id_token(id_token, self._newer_keys(now), expected, now)
+            if groups_in(claims, self.terms.roles_claim) is None:
+                claims = {**self._user_info(client, announced, claims["sub"]), **claims}
+        return claims
+
+    def _trade(self, client: OAuth2Client, announced: Announced, code: str, flow: Flow) -> Mapping[str, Any]:
+        url = announced.needed_endpoint("token_endpoint")
+        client.token_endpoint_auth_method = _way_to_prove(announced, self.terms)
+        try:
+            token: Mapping[str, Any] = client.fetch_token(
+                url, code=code, code_verifier=flow.verifier, grant_type="authorization_code"
+            )
+        except OAuthError as error:
+            raise ProviderRefusedError(str(error)) from error
+        except (httpx2.HTTPError, ValueError) as error:
+            raise ProviderAwayError(_words(error)) from error
+        return token
+
+    def _user_info(self, client: OAuth2Client, announced: Announced, subject: str) -> Claims:
+        endpoint = announced.endpoint("userinfo_endpoint")
+        if endpoint is None:
+            return {}
+        told = _json(client, endpoint)
+        # Whoever could swap the access token would else lend the person the groups of another.
+        if told.get("sub") != subject:
+            raise AnswerDistrustedError("its user info is of somebody else")
+        return told
+
+    def _announcement(self, now: datetime) -> Announced:
+        return self._asked_within(_ANNOUNCED_GOOD_FOR, now)
+
+    def _newer_keys(self, now: datetime) -> KeySet:
+        return self._asked_within(_KEYS_AGAIN_AFTER, now).keys
+
+    def _asked_within(self, time: timedelta, now: datetime) -> Announced:
+        """What it says of itself, not older than that; of several at once each asks, and none waits for another."""
+        announced = self._announced
+        if announced is None or now - announced.read_at > time:
+            announced = self._announced = self._ask(now)
+        return announced
+
+    def _ask(self, now: datetime) -> Announced:
+        with self._client() as client:
+            metadata = _json(client, self.terms.issuer.rstrip("/") + _WELL_KNOWN, withhold_token=True)
+            if metadata.get("issuer") != self.terms.issuer:
+                raise ProviderAwayError(f"it calls itself {metadata.get('issuer')!r}, not {self.terms.issuer!r}")
+            keys = _json(client, str(metadata.get("jwks_uri")), withhold_token=True)
+        try:
+            return Announced(metadata, KeySet.import_key_set(keys), now)  # type: ignore[arg-type]  # of the provider: joserfc judges it
+        except (JoseError, ValueError, KeyError, TypeError) as error:
+            raise ProviderAwayError("its keys cannot be read") from error
+
+    def _client(self) -> OAuth2Client:
+        if self._trust is None:
+            self._trust = ssl.create_default_context()
+        return OAuth2Client(
+            self.terms.client_id,
+            self.terms.client_secret,
+            scope=self.terms.scopes,
+            redirect_uri=self.redirect_uri,
+            code_challenge_method="S256",
+            timeout=_ANSWER_SECONDS,
+            verify=self._trust,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What an ID token must say to be meant for this sign-in."""
+
+    issuer: str
+    client_id: str
+    nonce: str
+    access_token: str | None
+
+
+def verify_id_token(id_token: str, keys: KeySet, expected: Expected, now: datetime) -> Claims:
+    """The claims of an ID token that the provider signed for us, for this sign-in, and that has not expired.
+
+    Raises:
+        AnswerDistrustedError: it did not, or it has.
+        InvalidKeyIdError: it is signed with a key that is not among these.
+    """
+    registry = JWSRegistry(algorithms=sorted(ALGORITHMS), strict_check_header=False)
+    try:
+        token = jwt.decode(id_token, keys, registry=registry)
+        options = {
+            "iss": {"essential": True, "value": expected.issuer},
+            "aud": {"essential": True, "value": expected.client_id},
+        }
+        params = {
+            "nonce": expected.nonce,
+            "client_id": expected.client_id,
+            "access_token": expected.access_token,
+        }
+        claims = CodeIDToken(token.claims, token.header, options, params)
+        claims.validate(now=int(now.timestamp()), leeway=_LEEWAY_SECONDS)
+    except InvalidKeyIdError:
+        raise
+    except (JoseError, ValueError, TypeError) as error:
+        raise AnswerDistrustedError(_words(error)) from error
+    if not isinstance(claims.get("sub"), str) or not claims["sub"]:
+        raise AnswerDistrustedError("it names nobody")
+    return dict(claims)
+
+
+def _way_to_prove(announced: Announced, terms: OidcTerms) -> str:
+    if terms.client_secret is None:
+        return "none"
+    offered = announced.metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    return "client_secret_basic" if "client_secret_basic" in offered else "client_secret_post"
+
+
+def _json(client: OAuth2Client, url: str, **how: bool) -> dict[str, Any]:
+    try:
+        response = client.request("GET", url, **how)
+        response.raise_for_status()
+        body = response.json()
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        raise ProviderAwayError(_words(error)) from error
+    if not isinstance(body, dict):
+        raise ProviderAwayError(f"{url} holds no JSON object")
+    return body
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0][:300]

@@ -1,0 +1,169 @@
+"""From a proof of identity to a principal; only digests of secrets are ever looked up."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal, NamedTuple
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import repository
+from iotide_server.accounts.errors import TokenExpiredError
+from iotide_server.accounts.models import ApiToken, Role, User
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.secret import digest
+from iotide_server.accounts.sessions import repository as session_repository
+from iotide_server.accounts.sessions.rotation import Browser, SessionTerms, recognise
+from iotide_server.accounts.tokens import queries as token_queries
+from iotide_server.kit.errors import NotAuthenticatedError
+
+API_TOKEN_PREFIX: Final = "iot_"  # noqa: S105 - a prefix, not a secret
+NODE_TOKEN_PREFIX: Final = "ion_"  # noqa: S105 - as above
+_TOUCH_EVERY: Final = timedelta(minutes=1)
+Scope = Literal["read", "operate", "admin"]
+_SCOPE_ROLES: Final[dict[str, Role]] = {"read": Role.VIEWER, "operate": Role.OPERATOR, "admin": Role.ADMIN}
+
+
+class Proof(NamedTuple):
+    """A secret by which a request says who calls.
+
+    Attributes:
+        is_token: it is an API token; otherwise the secret of a browser's session.
+    """
+
+    secret: str
+    is_token: bool
+
+
+def no_credentials() -> NotAuthenticatedError:
+    """Refuses a request without any proof."""
+    return NotAuthenticatedError(
+        "nobody is signed in", remedy="sign in, or send the header Authorization: Bearer <API token>"
+    )
+
+
+def by_api_token(
+    session: Session, secret: str, address: str | None, now: datetime, *, is_noted: bool = True
+) -> Principal:
+    """Return the principal of an API token, its roles cut down to the token's scopes.
+
+    Args:
+        is_noted: write down when and from where the token was used; False changes nothing.
+
+    Raises:
+        TokenExpiredError: its time is over.
+        NotAuthenticatedError: unknown or revoked, or its user is disabled.
+    """
+    found = repository.live_api_token(session, digest(secret), now)
+    if found is None:
+        expired = token_queries.expired_tokens(session, [digest(secret)], now)
+        raise _refused_token(secret, expired.get(digest(secret)))
+    token, user = found
+    if is_noted and (token.last_used_at is None or now - token.last_used_at > _TOUCH_EVERY):
+        repository.touch_token(session, token.id, address, now)
+    strongest = max((_SCOPE_ROLES[scope] for scope in token.scopes), key=lambda role: role.rank)
+    grants = {
+        cluster_id: min(role, strongest, key=lambda either: either.rank)
+        for cluster_id, role in _grants(session, user).items()
+    }
+    name = f"{user.name} (token {token.name})"
+    published = repository.published_clusters(session)
+    return Principal(PrincipalKind.TOKEN, token.id, name, address, user.id, grants, published)
+
+
+def _refused_token(secret: str, expired: ApiToken | None) -> NotAuthenticatedError:
+    if expired is not None and expired.expires_at is not None:
+        return TokenExpiredError(expired.name, expired.expires_at)
+    is_node = secret.startswith(NODE_TOKEN_PREFIX)
+    return NotAuthenticatedError(
+        "a node token opens /api/v1/agent only" if is_node else "unknown or revoked API token",
+        remedy="make a new token on the page Tokens of the settings",
+    )
+
+
+def owners_of(
+    session: Session, proofs: Collection[Proof], now: datetime, *, idle_since: datetime
+) -> dict[Proof, int | NotAuthenticatedError]:
+    """Return the id of the user whom each proof belongs to, or why it opens nothing; notes nothing of a visit.
+
+    Takes one SELECT for all API tokens, one for all sessions, and one more where some tokens open nothing.
+    """
+    tokens = {digest(proof.secret): proof for proof in proofs if proof.is_token}
+    cookies = {digest(proof.secret): proof for proof in proofs if not proof.is_token}
+    users = repository.users_of_tokens(session, tokens, now) if tokens else {}
+    strange = tokens.keys() - users.keys()
+    expired = token_queries.expired_tokens(session, strange, now) if strange else {}
+    opened = session_repository.users_of_sessions(session, cookies, now, idle_since=idle_since) if cookies else {}
+    return {
+        proof: users.get(key) or _refused_token(proof.secret, expired.get(key)) for key, proof in tokens.items()
+    } | {proof: opened.get(key) or session_ended() for key, proof in cookies.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class SignedInBrowser:
+    """Who is signed in there, and the secret for its cookie where that changes."""
+
+    principal: Principal
+    offered: str | None
+
+
+def by_session_cookie(
+    session: Session, secret: str, browser: Browser, now: datetime, terms: SessionTerms
+) -> SignedInBrowser:
+    """The principal of a signed-in browser.
+
+    Raises:
+        NotAuthenticatedError: unknown, expired or idle for too long, or its user is disabled.
+    """
+    found = recognise(session, secret, browser, now, terms)
+    if found is None:
+        raise session_ended()
+    principal = user_principal(session, found.user, browser.address)
+    return SignedInBrowser(replace(principal, session_id=found.row.id), found.offered)
+
+
+def by_unchanged_cookie(
+    session: Session, secret: str, address: str | None, now: datetime, terms: SessionTerms
+) -> Principal:
+    """Return the principal of a signed-in browser, and leave its session and secret as they are.
+
+    Raises:
+        NotAuthenticatedError: as `by_session_cookie`.
+    """
+    found = session_repository.live_session(session, digest(secret), now, idle_since=now - terms.idle)
+    if found is None:
+        raise session_ended()
+    return user_principal(session, found[1], address)
+
+
+def session_ended() -> NotAuthenticatedError:
+    """Refuse the secret of a session that there is no more."""
+    return NotAuthenticatedError("the session has ended", remedy="sign in again")
+
+
+def user_principal(session: Session, user: User, address: str | None) -> Principal:
+    """The principal of a person in a browser."""
+    grants, published = _grants(session, user), repository.published_clusters(session)
+    return Principal(PrincipalKind.USER, user.id, user.name, address, user.id, grants, published)
+
+
+def on_behalf_of(session: Session, user_id: int | None, why: str) -> Principal | None:
+    """The principal of a person for whom the server acts; None when they are gone or shut out.
+
+    Args:
+        why: shown beside their name in the audit: `schedule nightly`.
+    """
+    user = session.get(User, user_id) if user_id is not None else None
+    if user is None or user.disabled_at is not None:
+        return None
+    return replace(user_principal(session, user, None), name=f"{user.name} ({why})")
+
+
+def _grants(session: Session, user: User) -> dict[int | None, Role]:
+    """The strongest role in each cluster: an administrator may have given one and the provider another."""
+    strongest: dict[int | None, Role] = {}
+    for grant in repository.grants(session, user.id):
+        role = Role(grant.role)
+        if role.rank >= strongest.get(grant.cluster_id, Role.VIEWER).rank:
+            strongest[grant.cluster_id] = role
+    return strongest

@@ -1,0 +1,71 @@
+"""Requests that cost seconds: each person has one at a time, over all processes of the API.
+
+A route is one of them where it expands a plan, compares campaigns or exports all that there is. What the largest plan
+costs is shown by `./dev bench plan`.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Final
+from zlib import crc32
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import Depends, Request
+
+from iotide_server.accounts.errors import OneAtATimeError
+from iotide_server.accounts.roles.rules import Caller
+from iotide_server.accounts.sessions.cookies import caller_address
+from iotide_server.kit.guard import after_answer
+from iotide_server.kit.proxies import network_of
+from iotide_server.kit.turns import Turns
+
+TRY_AGAIN_SECONDS: Final = 1
+UNKNOWN_READERS: Final = "unknown readers"
+_UNKNOWN_AT_ONCE: Final = 64
+"""Bounds the answers to unknown readers under way. Each network has one, and shares it with few others."""
+
+
+def _take_turn(request: Request, caller: Caller) -> Iterator[None]:
+    """Keep the person's turn until the answer was sent.
+
+    All unknown readers compute in one turn, however many addresses they have. It ends before their answer is sent: who
+    reads slowly keeps out no network but its own.
+
+    Raises:
+        OneAtATimeError: another heavy request of the same person is under way.
+    """
+    turns: Turns = request.app.state.turns
+    if caller.user_id is not None:
+        _take_until_sent(request, f"user {caller.user_id}")
+        yield
+        return
+    _take_until_sent(request, _unknown_holder(caller_address(request)))
+    _take(turns, UNKNOWN_READERS)
+    try:
+        yield
+    finally:
+        turns.give_back(UNKNOWN_READERS)
+
+
+def _unknown_holder(address: str | None) -> str:
+    return f"{UNKNOWN_READERS} {crc32(network_of(address).encode()) % _UNKNOWN_AT_ONCE}"
+
+
+def _take_until_sent(request: Request, holder: str) -> None:
+    turns: Turns = request.app.state.turns
+    _take(turns, holder)
+    after_answer(request.scope, lambda: turns.give_back(holder))
+
+
+def _take(turns: Turns, holder: str) -> None:
+    if not turns.take(holder):
+        raise OneAtATimeError(TRY_AGAIN_SECONDS)
+
+
+ONE_HEAVY_REQUEST = Depends(_take_turn, scope="function")
+"""Of a route: refuses a person's second heavy request with 429, so that others are served meanwhile."""
+
+
+async def one_by_one(pieces: Iterator[str], limiter: CapacityLimiter) -> AsyncIterator[str]:
+    """Yield the pieces of an export to an unknown reader, for which the limiter has a place when its turn has ended."""
+    while (piece := await to_thread.run_sync(next, pieces, None, limiter=limiter)) is not None:
+        yield piece

@@ -1,0 +1,301 @@
+"""Who may call a route: each declares exactly one rule, as the annotation of its principal (a test looks for it)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, ClassVar, Final, NamedTuple
+
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
+from sqlalchemy.orm import Session
+from starlette.requests import HTTPConnection
+
+from iotide_server.accounts import repository
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.roles import authentication
+from iotide_server.accounts.roles.authentication import Proof
+from iotide_server.accounts.roles.principal import ANONYMOUS, Principal, PrincipalKind, public_reader
+from iotide_server.accounts.sessions.cookies import (
+    SESSION_COOKIE,
+    caller_address,
+    caller_browser,
+    keep_session,
+    read_cookie,
+)
+from iotide_server.kit.db import Database, after_commit
+from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
+from iotide_server.kit.people import hide_people
+from iotide_server.kit.web import Now, Tx
+
+CSRF_HEADER = "X-Iotide-Csrf"
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_ASKS_FOR_PEOPLE: Final = frozenset({"owner"})
+"""Parameters that ask for what somebody in particular did."""
+
+Bearer = Annotated[
+    HTTPAuthorizationCredentials | None,
+    Security(HTTPBearer(auto_error=False, description="An API token `iot_...`, or a node token on /agent routes")),
+]
+
+
+class _SessionCookie(APIKeyCookie):
+    """Reads the cookie by the name that it has where the service is reached by HTTPS, too."""
+
+    async def __call__(self, request: HTTPConnection) -> str | None:
+        return read_cookie(request)
+
+
+_Cookie = Annotated[
+    str | None,
+    Security(
+        _SessionCookie(
+            name=SESSION_COOKIE,
+            auto_error=False,
+            description="Session of a browser, by HTTPS named `__Host-iotide_session`; anything but a GET also needs "
+            f"the header `{CSRF_HEADER}: 1`",
+        )
+    ),
+]
+
+
+class MissingCsrfHeaderError(NotAllowedError):
+    """A change came with a cookie alone, which another site could have sent."""
+
+    code = "csrf_header_missing"
+
+
+class Knock(NamedTuple):
+    """A request of which nothing but the headers was read, and a transaction that changes nothing."""
+
+    request: Request
+    session: Session
+    now: datetime
+    bearer: HTTPAuthorizationCredentials | None
+
+
+def proof_of(request: HTTPConnection) -> Proof | None:
+    """Return by what the request proves who calls: an API token, or else the secret of a session.
+
+    Any other scheme is no proof here, for example the Basic password that a proxy asks for and passes on.
+    """
+    scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
+    if scheme.lower() == "bearer" and token:
+        return Proof(token, is_token=True)
+    cookie = read_cookie(request)
+    return None if cookie is None else Proof(cookie, is_token=False)
+
+
+async def introduce(request: Request) -> None:
+    """Refuse whoever is nobody before the request waits for what known people need.
+
+    Raises:
+        NotAuthenticatedError: the proof opens nothing, or there is none, and not everybody may read this.
+    """
+    proof = proof_of(request)
+    if proof is None:
+        refusal: NotAuthenticatedError | None = authentication.no_credentials()
+    else:
+        refusal = await request.app.state.page_holders.introduce(request.app.state, proof)
+    is_open = (proof is None or not proof.is_token) and _is_open_for_reading(request)
+    if refusal is not None and not is_open:
+        raise refusal
+
+
+Introduced = Annotated[None, Depends(introduce)]
+
+
+def _caller(
+    request: Request, _introduced: Introduced, session: Tx, now: Now, _bearer: Bearer, _cookie: _Cookie
+) -> Principal:
+    proof = proof_of(request)  # as `_bearer` and `_cookie`, which are here for the API's description
+    if proof is not None and proof.is_token:
+        with _forgotten_if_refused(request, proof):
+            return authentication.by_api_token(session, proof.secret, caller_address(request), now)
+    if proof is not None:
+        try:
+            with _forgotten_if_refused(request, proof):
+                principal = _by_cookie(request, session, proof.secret, now)
+        except NotAuthenticatedError:
+            reader = _public_reader(request, session)
+            if reader is None:
+                raise
+            return reader
+        _require_csrf_header(request)
+        return principal
+    reader = _public_reader(request, session)
+    if reader is None:
+        raise authentication.no_credentials()
+    return reader
+
+
+def _knocking(knock: Knock) -> Principal:
+    """Return the caller of a request that changes something, as `_caller` does, and note nothing of their visit.
+
+    A note would wait for another request of the same session or token that notes the same.
+    """
+    request, session, now, _ = knock
+    proof = proof_of(request)
+    if proof is None:
+        raise authentication.no_credentials()
+    address, terms = caller_address(request), request.app.state.session_terms
+    with _forgotten_if_refused(request, proof):
+        if proof.is_token:
+            return authentication.by_api_token(session, proof.secret, address, now, is_noted=False)
+        principal = authentication.by_unchanged_cookie(session, proof.secret, address, now, terms)
+    _require_csrf_header(request)
+    return principal
+
+
+@contextmanager
+def _forgotten_if_refused(request: Request, proof: Proof) -> Iterator[None]:
+    """Have requests with a proof that was revoked, or has expired, wait no more as those of its person."""
+    try:
+        yield
+    except NotAuthenticatedError:
+        request.app.state.page_holders.forget(proof)
+        raise
+
+
+def _require_csrf_header(request: Request) -> None:
+    if request.method not in _SAFE_METHODS and request.headers.get(CSRF_HEADER) != "1":
+        raise MissingCsrfHeaderError("the request has a cookie and no CSRF header", remedy=f"send {CSRF_HEADER}: 1")
+
+
+def _by_cookie(request: Request, session: Session, cookie: str, now: datetime) -> Principal:
+    found = authentication.by_session_cookie(
+        session, cookie, caller_browser(request), now, request.app.state.session_terms
+    )
+    if found.offered is not None:
+        secret = found.offered
+        after_commit(session, lambda: keep_session(request, secret))
+    return found.principal
+
+
+def _is_open_for_reading(request: Request) -> bool:
+    is_open = request.app.state.public_read and request.method in _SAFE_METHODS
+    return bool(is_open and not _ASKS_FOR_PEOPLE & request.query_params.keys())
+
+
+def _public_reader(request: Request, session: Session) -> Principal | None:
+    if not _is_open_for_reading(request):
+        return None
+    return public_reader(caller_address(request), repository.published_clusters(session))
+
+
+Caller = Annotated[Principal, Depends(_caller, scope="function")]
+"""Who calls, before any rule."""
+
+
+def _caller_ahead(request: Request, introduced: Introduced, now: Now, bearer: Bearer, cookie: _Cookie) -> Principal:
+    database: Database = request.app.state.database
+    with database.transaction() as session:
+        return _caller(request, introduced, session, now, bearer, cookie)
+
+
+def _require_somebody(caller: Principal) -> Principal:
+    if caller.kind is PrincipalKind.ANONYMOUS:
+        raise authentication.no_credentials()
+    return caller
+
+
+class Rule:
+    """Base of all rules.
+
+    Attributes:
+        is_for_people: callers prove themselves by an API token or a session.
+    """
+
+    is_for_people: ClassVar[bool] = True
+
+    def knock(self, knock: Knock) -> Principal:
+        """Return the caller, or raise what the rule raises; by headers alone, before a body is read."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Public(Rule):
+    """Anyone may call; no credential is looked at. A body is read from anybody, so it has to be short."""
+
+    async def __call__(self) -> Principal:
+        """Let everyone pass."""
+        return ANONYMOUS
+
+
+@dataclass(frozen=True)
+class SignedIn(Rule):
+    """Any person, by session or API token."""
+
+    async def __call__(self, caller: Caller) -> Principal:
+        """Let any person pass."""
+        return _require_somebody(caller)
+
+    def knock(self, knock: Knock) -> Principal:
+        """See Rule."""
+        return _knocking(knock)
+
+
+@dataclass(frozen=True)
+class SignedInAhead(SignedIn):
+    """Any person. Who calls is found out in a transaction that has ended when the route begins."""
+
+    async def __call__(self, caller: Annotated[Principal, Depends(_caller_ahead)]) -> Principal:
+        """Let any person pass."""
+        return await super().__call__(caller)
+
+
+@dataclass(frozen=True)
+class SignedInOrReading(Rule):
+    """Any person, and where the installation is open for reading everybody."""
+
+    async def __call__(self, caller: Caller) -> Principal:
+        """Let pass who is known or may read unknown."""
+        if caller.kind is PrincipalKind.ANONYMOUS:
+            hide_people()
+        return caller
+
+    def knock(self, knock: Knock) -> Principal:
+        """See Rule."""
+        return _knocking(knock)
+
+
+@dataclass(frozen=True)
+class HasRole(Rule):
+    """A person with at least `role` in some cluster; the service then asks about the very cluster.
+
+    Where the installation is open for reading, everybody is a viewer, who gets to know nothing of people.
+    """
+
+    role: Role
+
+    async def __call__(self, caller: Caller) -> Principal:
+        """Let pass who has the role somewhere."""
+        if self.role is not Role.VIEWER:
+            _require_somebody(caller)
+        self._require_role(caller)
+        if caller.kind is PrincipalKind.ANONYMOUS:
+            hide_people()
+        return caller
+
+    def knock(self, knock: Knock) -> Principal:
+        """See Rule."""
+        caller = _knocking(knock)
+        self._require_role(caller)
+        return caller
+
+    def _require_role(self, caller: Principal) -> None:
+        if not caller.may_somewhere(self.role):
+            raise NotAllowedError(
+                f"{caller.name} is not {self.role} of any cluster",
+                remedy=f"ask an administrator for the role {self.role}",
+            )
+
+
+Anyone = Annotated[Principal, Depends(Public())]
+Person = Annotated[Principal, Depends(SignedIn(), scope="function")]
+PersonAhead = Annotated[Principal, Depends(SignedInAhead(), scope="function")]
+Reader = Annotated[Principal, Depends(SignedInOrReading(), scope="function")]
+Viewer = Annotated[Principal, Depends(HasRole(Role.VIEWER), scope="function")]
+Operator = Annotated[Principal, Depends(HasRole(Role.OPERATOR), scope="function")]
+Admin = Annotated[Principal, Depends(HasRole(Role.ADMIN), scope="function")]

@@ -1,0 +1,1 @@
+"""Browser sessions: signing in and out, cookies, one-time links, limits on wrong guesses."""

@@ -1,0 +1,54 @@
+"""What somebody at the server's own console may do for people who cannot get into the browser any more."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import repository, service
+from iotide_server.accounts.errors import UnknownUserNameError
+from iotide_server.accounts.models import User
+from iotide_server.accounts.service import UserWithGrants
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.accounts.tokens import queries as token_queries
+from iotide_server.accounts.tokens import service as tokens
+
+
+def all_users(session: Session, now: datetime) -> Sequence[UserWithGrants]:
+    """Everybody by name, with roles and what of theirs is open."""
+    return service.with_grants(session, repository.all_users(session), now)
+
+
+def cluster_names(session: Session) -> Mapping[int, str]:
+    """Names of all clusters by id."""
+    return repository.cluster_names(session)
+
+
+def user_link(session: Session, name: str, public_url: str, now: datetime) -> str:
+    """A URL that signs this user in once, within a day.
+
+    Raises:
+        UnknownUserNameError: there is no such user.
+        UserDisabledError: the link would let nobody in.
+    """
+    user = _user(session, name)
+    return service.link_for(session, sessions.console_principal(session, now), user, public_url, now)
+
+
+def revoke_tokens(session: Session, name: str, now: datetime) -> Sequence[str]:
+    """Revoke all API tokens of this user; their names.
+
+    Raises:
+        UnknownUserNameError: there is no such user.
+    """
+    user = _user(session, name)
+    revoked = token_queries.unrevoked(session, user.id)
+    tokens.revoke_all(session, sessions.console_principal(session, now), user, revoked, now)
+    return [token.name for token in revoked]
+
+
+def _user(session: Session, name: str) -> User:
+    user = repository.user_by_name(session, name)
+    if user is None:
+        raise UnknownUserNameError(name, repository.user_names(session))
+    return user

@@ -1,0 +1,106 @@
+"""The list of one's own sessions, and how sessions are ended from elsewhere."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import repository
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.errors import (
+    OwnAccountError,
+    PersonWantedError,
+    SessionNotFoundError,
+    UserDisabledError,
+    UserNotFoundError,
+)
+from iotide_server.accounts.models import Role, User, UserSession
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.sessions import repository as session_repository
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.accounts.sessions.rotation import SessionTerms
+
+
+def list_own(session: Session, principal: Principal, now: datetime, terms: SessionTerms) -> Sequence[UserSession]:
+    """The caller's sessions that have not ended, the one last seen first.
+
+    Raises:
+        PersonWantedError: the caller is a program.
+    """
+    user_id = _require_person(principal, "see sessions")
+    return session_repository.sessions_of(session, user_id, now, idle_since=now - terms.idle)
+
+
+def end_own(session: Session, principal: Principal, session_id: int) -> None:
+    """End one of the caller's sessions; it opens nothing from now on.
+
+    Raises:
+        PersonWantedError: the caller is a program.
+        SessionNotFoundError: the caller has no such session.
+    """
+    user_id = _require_person(principal, "end sessions")
+    if not session_repository.end_session(session, user_id, session_id):
+        raise SessionNotFoundError(session_id)
+    audit.record(session, principal, Action("session_ended", "session", session_id, None))
+
+
+def end_others(session: Session, principal: Principal) -> int:
+    """End all of the caller's sessions but the one that calls; how many that were.
+
+    Raises:
+        PersonWantedError: the caller is a program.
+    """
+    user_id = _require_person(principal, "end sessions")
+    count = session_repository.end_sessions_of(session, user_id, keep_id=principal.session_id)
+    audit.record(session, principal, Action("sessions_ended", "user", user_id, None, after={"count": count}))
+    return count
+
+
+def end_all_of(session: Session, principal: Principal, user_id: int) -> int:
+    """End all sessions of a user; only for administrators of all clusters. How many that were.
+
+    Raises:
+        UserNotFoundError: there is no such user.
+    """
+    user = _require_user(session, principal, user_id)
+    count = session_repository.end_sessions_of(session, user.id)
+    audit.record(session, principal, Action("sessions_ended", "user", user.id, None, after={"count": count}))
+    return count
+
+
+def reset_password(session: Session, principal: Principal, user_id: int, public_url: str, now: datetime) -> str:
+    """Forget a user's password, end their sessions and older links, and make a sign-in link, by which they set another.
+
+    Raises:
+        PersonWantedError: the caller is a program; a link gives a session, which can do more than a token.
+        OwnAccountError: it is the caller.
+        UserNotFoundError: there is no such user.
+        UserDisabledError: the link would let nobody in.
+    """
+    user = _require_user(session, principal, user_id)
+    _require_person(principal, "reset passwords")
+    if user.id == principal.user_id:
+        raise OwnAccountError(user_id, "reset your own password")
+    if user.disabled_at is not None:
+        raise UserDisabledError(user.name)
+    had_password = user.password_hash is not None
+    user.password_hash = None
+    repository.end_access(session, user.id)
+    before = {"has_password": had_password}
+    audit.record(session, principal, Action("password_reset", "user", user.id, None, before, {"has_password": False}))
+    return sessions.make_link(session, user.id, public_url, now)
+
+
+def _require_person(principal: Principal, what: str) -> int:
+    if principal.kind is not PrincipalKind.USER or principal.user_id is None:
+        raise PersonWantedError(what)
+    return principal.user_id
+
+
+def _require_user(session: Session, principal: Principal, user_id: int) -> User:
+    principal.require(Role.ADMIN, None)
+    user = session.get(User, user_id)
+    if user is None:
+        raise UserNotFoundError(user_id)
+    return user

@@ -1,0 +1,170 @@
+"""Routes of signing in and out, of one's own sessions, and of ending those of others."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from sqlalchemy.orm import Session
+from starlette.responses import JSONResponse
+
+from iotide_server.accounts.oidc.provider import Provider
+from iotide_server.accounts.roles.known_callers import KnownCallerRoute
+from iotide_server.accounts.roles.rules import Admin, Anyone, Person, PersonAhead, Reader
+from iotide_server.accounts.schemas import SignInLink
+from iotide_server.accounts.sessions import own as own_sessions
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.accounts.sessions.cookies import caller_browser, drop_cookie, keep_session, read_cookie
+from iotide_server.accounts.sessions.rotation import SessionTerms
+from iotide_server.accounts.sessions.schemas import (
+    BrowserSession,
+    BrowserSessions,
+    CredentialsInput,
+    LinkInput,
+    PasswordInput,
+    SessionsEnded,
+    SessionState,
+    SignedOut,
+    SignInWays,
+)
+from iotide_server.accounts.sessions.service import SignedIn, Visitor
+from iotide_server.kit.db import Database
+from iotide_server.kit.errors import NotAuthenticatedError
+from iotide_server.kit.one_each import OneEach
+from iotide_server.kit.web import Id, Now, Tx, errors, refusal, transaction
+
+router = APIRouter(tags=["sessions"], route_class=KnownCallerRoute)
+
+
+def terms_of_sessions(request: Request) -> SessionTerms:
+    """Return how long sessions last here."""
+    terms: SessionTerms = request.app.state.session_terms
+    return terms
+
+
+def visitor_of(request: Request) -> Visitor:
+    """Return whose browser asks to be signed in."""
+    return Visitor(caller_browser(request), terms_of_sessions(request), read_cookie(request))
+
+
+LinkTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=1)]
+"""The transaction of a sign-in by link, which anybody may try: one at a time, and in no place of pages."""
+
+
+async def _one_hash(request: Request) -> AsyncIterator[None]:
+    one_hash: OneEach = request.app.state.one_hash
+    async with one_hash.turn(request):
+        yield
+
+
+ONE_HASH = Depends(_one_hash, scope="function")
+"""Has a route that hashes a password wait for its turn: one request of each network, and of those one at a time."""
+Terms = Annotated[SessionTerms, Depends(terms_of_sessions)]
+AskedBy = Annotated[Visitor, Depends(visitor_of)]
+
+
+@router.get("/session/ways", summary="Show how to sign in")
+def get_sign_in_ways(_: Anyone, request: Request) -> SignInWays:
+    """What the login page offers."""
+    provider: Provider | None = request.app.state.provider
+    return SignInWays(
+        provider_name=provider.terms.name if provider else None, is_open_for_reading=request.app.state.public_read
+    )
+
+
+@router.post("/session/link", summary="Sign in by link", response_model=SessionState, responses=errors(401, 429))
+def sign_in_by_link(
+    _: Anyone, session: LinkTx, now: Now, request: Request, visitor: AskedBy, body: LinkInput
+) -> SessionState | JSONResponse:
+    """Spend a one-time link; the answer sets the session cookie."""
+    return _answer(request, sessions.sign_in_by_link(session, body.token, visitor, now))
+
+
+@router.post(
+    "/session",
+    summary="Sign in",
+    response_model=SessionState,
+    dependencies=[ONE_HASH],
+    responses=errors(401, 429),
+)
+def sign_in(
+    _: Anyone, now: Now, request: Request, visitor: AskedBy, body: CredentialsInput
+) -> SessionState | JSONResponse:
+    """By name and password; the answer sets the session cookie."""
+    database: Database = request.app.state.database
+    outcome = sessions.sign_in_by_password(database.transaction, body.name, body.password, visitor, now)
+    return _answer(request, outcome)
+
+
+@router.get("/session", summary="Show who is calling")
+def get_session(principal: Reader) -> SessionState:
+    """The caller with their roles."""
+    return SessionState.of(principal)
+
+
+@router.delete("/session", summary="Sign out")
+def sign_out(principal: Person, session: Tx, now: Now, request: Request) -> SignedOut:
+    """End this browser's session. Where it was begun at the OpenID provider, the answer says how to sign out there."""
+    was_of_provider = sessions.sign_out(session, principal)
+    drop_cookie(request)
+    provider: Provider | None = request.app.state.provider
+    if provider is None or not was_of_provider:
+        return SignedOut(provider_url=None)
+    landing = f"{request.app.state.public_url.rstrip('/')}/login"
+    return SignedOut(provider_url=provider.sign_out_url(landing, now))
+
+
+@router.put(
+    "/session/password",
+    summary="Set a password",
+    status_code=204,
+    response_model=None,
+    dependencies=[ONE_HASH],
+    responses=errors(409, 429),
+)
+def set_password(principal: PersonAhead, now: Now, request: Request, body: PasswordInput) -> JSONResponse | None:
+    """Set or change your own password; all your other sessions and unspent sign-in links end."""
+    database: Database = request.app.state.database
+    kept = sessions.set_password(database.transaction, principal, body.old_password, body.new_password, now)
+    if isinstance(kept, NotAuthenticatedError):
+        return refusal(kept)
+    keep_session(request, kept)
+    return None
+
+
+@router.get("/sessions", summary="List your sessions")
+def list_sessions(principal: Person, session: Tx, now: Now, terms: Terms) -> BrowserSessions:
+    """The browsers that you are signed in with, the one last seen first."""
+    rows = own_sessions.list_own(session, principal, now, terms)
+    return BrowserSessions(items=[BrowserSession.of(row, principal) for row in rows])
+
+
+@router.delete("/sessions", summary="End your other sessions")
+def end_other_sessions(principal: Person, session: Tx) -> SessionsEnded:
+    """All but the one that asks end at once."""
+    return SessionsEnded(count=own_sessions.end_others(session, principal))
+
+
+@router.delete("/sessions/{session_id}", summary="End one of your sessions", status_code=204, responses=errors(404))
+def end_session(principal: Person, session: Tx, session_id: Id) -> None:
+    """That browser is signed out at once."""
+    own_sessions.end_own(session, principal, session_id)
+
+
+@router.delete("/users/{user_id}/sessions", summary="End a user's sessions", responses=errors(404))
+def end_sessions_of_user(principal: Admin, session: Tx, user_id: Id) -> SessionsEnded:
+    """All of them, at once; for administrators of all clusters."""
+    return SessionsEnded(count=own_sessions.end_all_of(session, principal, user_id))
+
+
+@router.post("/users/{user_id}/password-reset", summary="Reset a password", status_code=201, responses=errors(404, 409))
+def reset_password(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id) -> SignInLink:
+    """Forgets the password, ends sessions and unspent links, makes a new link; for administrators of all clusters."""
+    url = own_sessions.reset_password(session, principal, user_id, request.app.state.public_url, now)
+    return SignInLink(url=url)
+
+
+def _answer(request: Request, outcome: SignedIn | NotAuthenticatedError) -> SessionState | JSONResponse:
+    if not isinstance(outcome, SignedIn):
+        return refusal(outcome)
+    keep_session(request, outcome.secret)
+    return SessionState.of(outcome.principal)

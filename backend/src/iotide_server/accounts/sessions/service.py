@@ -1,0 +1,260 @@
+"""How people sign in: by a one-time link or by name and password, and what their browser then holds."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+import structlog
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import passwords, repository
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.errors import (
+    LinkSpentError,
+    PasswordElsewhereError,
+    PersonWantedError,
+    UserNotFoundError,
+    WrongCredentialsError,
+)
+from iotide_server.accounts.models import LoginLink, Role, RoleGrant, User, UserSession
+from iotide_server.accounts.roles.authentication import session_ended, user_principal
+from iotide_server.accounts.roles.principal import ANONYMOUS, Principal, PrincipalKind
+from iotide_server.accounts.secret import digest, new_secret
+from iotide_server.accounts.sessions import repository as session_repository
+from iotide_server.accounts.sessions import throttle
+from iotide_server.accounts.sessions.rotation import Browser, SessionTerms, exchange
+from iotide_server.accounts.sessions.throttle import Attempt, AttemptKind
+from iotide_server.kit.db import Json
+
+LINK_LIFETIME: Final = timedelta(days=1)
+FIRST_ADMIN: Final = "admin"
+BegunBy = Literal["link", "password", "provider"]
+Transaction = Callable[[], AbstractContextManager[Session]]
+_LONGEST_BROWSER: Final = 300
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Whose browser asks to be signed in.
+
+    Attributes:
+        terms: how long the session is going to last.
+        cookie: what it holds from before; that session ends, and its secret is never taken over.
+    """
+
+    browser: Browser
+    terms: SessionTerms
+    cookie: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A new session: who it is, and the secret for the browser's cookie."""
+
+    principal: Principal
+    secret: str
+
+
+def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: datetime) -> SignedIn | LinkSpentError:
+    """Spend a one-time link.
+
+    Returns:
+        The session; or that the link is unknown, expired or used before, or its user disabled: the failure is counted.
+
+    Raises:
+        TooManyAttemptsError: too many links failed from there.
+    """
+    attempt = Attempt(AttemptKind.LINK, visitor.browser.address)
+    throttle.admit(session, attempt, now)
+    user = repository.spend_link(session, digest(secret), now)
+    if user is None:
+        note_failure(session, attempt, None, now)
+        return LinkSpentError()
+    return begin(session, user, visitor, now, by="link")
+
+
+def sign_in_by_password(
+    transaction: Transaction, name: str, password: str, visitor: Visitor, now: datetime
+) -> SignedIn | WrongCredentialsError:
+    """Check name and password, in the same time and with the same answer whether or not there is such a user.
+
+    The password is hashed between two transactions, so that no connection waits for it. The attempt counts as failed
+    before, so that of many at once none passes uncounted.
+
+    Returns:
+        The session; or that they do not belong together: the failure is counted.
+
+    Raises:
+        TooManyAttemptsError: too many failed for that name or from there; the password is not looked at.
+    """
+    attempt = Attempt(AttemptKind.PASSWORD, visitor.browser.address, name)
+    with transaction() as session:
+        throttle.admit(session, attempt, now)
+        must_wait = throttle.note_failure(session, attempt, now)
+        found = repository.user_by_name(session, name)
+        user_id, stored = (None, None) if found is None else (found.id, found.password_hash)
+    matches, renewed = passwords.matches(password, stored)
+    with transaction() as session:
+        user = None if user_id is None else session.get(User, user_id)
+        if user is None or user.disabled_at is not None or not (matches and _is_still(user, stored, password)):
+            _record_refusal(session, attempt, user, must_wait=must_wait)
+            return WrongCredentialsError()
+        if renewed is not None:
+            user.password_hash = renewed
+        throttle.forgive(session, attempt)
+        return begin(session, user, visitor, now, by="password")
+
+
+def _is_still(user: User, stored: str | None, password: str) -> bool:
+    """Look whether the password is the present one; another sign-in may have renewed its hash meanwhile."""
+    return user.password_hash == stored or passwords.matches(password, user.password_hash)[0]
+
+
+def note_failure(session: Session, attempt: Attempt, user: User | None, now: datetime) -> None:
+    """Count a failure, and write it down; the name only where there is such a user, since it may be a password."""
+    _record_refusal(session, attempt, user, must_wait=throttle.note_failure(session, attempt, now))
+
+
+def _record_refusal(session: Session, attempt: Attempt, user: User | None, *, must_wait: bool) -> None:
+    principal = replace(ANONYMOUS, address=attempt.address)
+    name = user.name if user else None
+    after: Json = {"by": attempt.kind.value, "name": name, "must_wait": must_wait}
+    audit.record_refusal(session, principal, user.id if user else None, after)
+    _log.info("sign_in_refused", by=attempt.kind.value, user_id=user and user.id, address=attempt.address)
+
+
+def sign_out(session: Session, principal: Principal) -> bool:
+    """End the session that called; whether it was begun at the OpenID provider."""
+    if principal.session_id is None or principal.user_id is None:
+        return False
+    row = session.get_one(UserSession, principal.session_id)
+    session_repository.end_session(session, principal.user_id, principal.session_id)
+    audit.record(session, principal, Action("signed_out", "user", principal.user_id, None))
+    return row.begun_by == "provider"
+
+
+def set_password(
+    transaction: Transaction, principal: Principal, old: str | None, new: str, now: datetime
+) -> str | WrongCredentialsError:
+    """Give the caller a new password and end all of their other sessions and unspent links.
+
+    Passwords are hashed between two transactions, and counted, as by `sign_in_by_password`.
+
+    Args:
+        old: the password so far; not looked at when there is none.
+
+    Returns:
+        The secret that the cookie of the session holds from now on; or that `old` is not the password: the failure is
+        counted.
+
+    Raises:
+        PersonWantedError: the caller is a program.
+        PasswordElsewhereError: they sign in at the OpenID provider.
+        TooManyAttemptsError: too many passwords failed for them or from there.
+        NotAuthenticatedError: the session has ended meanwhile.
+    """
+    if principal.kind is not PrincipalKind.USER or principal.session_id is None:
+        raise PersonWantedError("change a password")
+    with transaction() as session:
+        user = session.get_one(User, principal.user_id)
+        if user.issuer is not None:
+            raise PasswordElsewhereError
+        attempt = Attempt(AttemptKind.PASSWORD, principal.address, user.name)
+        throttle.admit(session, attempt, now)
+        stored = user.password_hash
+        must_wait = stored is not None and throttle.note_failure(session, attempt, now)
+    matches = stored is None or passwords.matches(old or "", stored)[0]
+    hashed = passwords.hashed(new) if matches else None
+    with transaction() as session:
+        user = session.get_one(User, principal.user_id, with_for_update=True)
+        if session.get(UserSession, principal.session_id, with_for_update=True) is None:
+            raise session_ended()
+        if hashed is None or not _is_still(user, stored, old or ""):
+            _record_refusal(session, attempt, user, must_wait=must_wait)
+            return WrongCredentialsError()
+        user.password_hash = hashed
+        if stored is not None:
+            throttle.forgive(session, attempt)
+        session_repository.end_sessions_of(session, user.id, keep_id=principal.session_id)
+        repository.end_links(session, user.id)
+        audit.record(session, principal, Action("password_changed", "user", user.id, None))
+        return exchange(session, principal.session_id, now)
+
+
+def make_link(session: Session, user_id: int, public_url: str, now: datetime) -> str:
+    """A URL that signs the user in once, within a day.
+
+    Raises:
+        UserNotFoundError: there is no such user.
+    """
+    if session.get(User, user_id) is None:
+        raise UserNotFoundError(user_id)
+    secret = new_secret()
+    session.add(LoginLink(user_id=user_id, secret_sha256=digest(secret), expires_at=now + LINK_LIFETIME))
+    # Behind the hash sign it reaches no log and no Referer header.
+    return f"{public_url.rstrip('/')}/login#token={secret}"
+
+
+def admin_link(session: Session, public_url: str, now: datetime) -> str:
+    """A sign-in link for the first administrator of all clusters, who is made when there is none."""
+    principal = console_principal(session, now)
+    administrator = _first_administrator(session, now)
+    audit.record(session, principal, Action("link_made", "user", administrator.id, None))
+    return make_link(session, administrator.id, public_url, now)
+
+
+def console_principal(session: Session, now: datetime) -> Principal:
+    """Whoever may read the server's settings acts as the first administrator, who is made when there is none."""
+    return user_principal(session, _first_administrator(session, now), address=None)
+
+
+def first_admin_link(session: Session, public_url: str, now: datetime) -> str | None:
+    """As `admin_link`, until somebody has signed in for the first time; from then on None."""
+    return None if repository.anyone_signed_in(session) else admin_link(session, public_url, now)
+
+
+def forget_expired(session: Session, now: datetime) -> None:
+    """Delete sessions, links and failures that count for nothing any more; the scheduler calls it now and then."""
+    repository.delete_expired(session, now)
+    throttle.forget_old(session, now)
+
+
+def begin(session: Session, user: User, visitor: Visitor, now: datetime, *, by: BegunBy) -> SignedIn:
+    """A new session with a new secret, whatever the browser held before."""
+    if visitor.cookie is not None:
+        session_repository.end_session_of_secret(session, digest(visitor.cookie), now)
+    secret = new_secret()
+    row = UserSession(
+        user_id=user.id,
+        secret_sha256=digest(secret),
+        created_at=now,
+        last_seen_at=now,
+        rotated_at=now,
+        expires_at=now + visitor.terms.lifetime,
+        address=visitor.browser.address,
+        browser=(visitor.browser.name or "")[:_LONGEST_BROWSER] or None,
+        begun_by=by,
+    )
+    session.add(row)
+    session.flush()
+    principal = replace(user_principal(session, user, visitor.browser.address), session_id=row.id)
+    audit.record(session, principal, Action("signed_in", "user", user.id, None, after={"by": by}))
+    return SignedIn(principal, secret)
+
+
+def _first_administrator(session: Session, now: datetime) -> User:
+    user = repository.first_administrator(session)
+    if user is None:
+        user = User(name=repository.free_name(session, FIRST_ADMIN), created_at=now)
+        session.add(user)
+        session.flush()
+        session.add(RoleGrant(user_id=user.id, cluster_id=None, role=Role.ADMIN))
+        session.flush()
+        after = {"name": user.name, "roles": [{"cluster_id": None, "role": Role.ADMIN.value}]}
+        principal = user_principal(session, user, address=None)
+        audit.record(session, principal, Action("user_created", "user", user.id, None, after=after))
+    return user

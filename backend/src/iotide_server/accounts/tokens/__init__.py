@@ -1,0 +1,1 @@
+"""API tokens: created, listed and revoked."""

@@ -1,0 +1,109 @@
+"""API tokens: made by a person in a browser, listed, revoked by their owner or by an administrator of all clusters."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from sqlalchemy import Row
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.errors import ExpiryPassedError, PersonWantedError, TokenNotFoundError
+from iotide_server.accounts.models import ApiToken, Role, User
+from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX, Scope
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.secret import digest, new_secret
+from iotide_server.accounts.tokens import queries as token_queries
+from iotide_server.kit.db import Json
+from iotide_server.kit.pagination import PageRequest, Slice
+
+USUAL_LIFETIME: Final = timedelta(days=90)
+Whose = Literal["mine", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """An API token to be made; without `expires_at` it opens things until it is revoked."""
+
+    name: str
+    scopes: list[Scope]
+    expires_at: datetime | None
+
+
+def list_tokens(
+    session: Session, principal: Principal, whose: Whose, paging: PageRequest
+) -> Slice[Row[ApiToken, User]]:
+    """Tokens that were not revoked, those that have expired among them, with their users.
+
+    Raises:
+        NotAllowedError: all are wanted by who does not administer all clusters.
+    """
+    if whose == "mine":
+        return token_queries.tokens_of(session, principal.user_id, paging)
+    principal.require(Role.ADMIN, None)
+    return token_queries.all_tokens(session, paging)
+
+
+def create_token(session: Session, principal: Principal, new: NewToken, now: datetime) -> tuple[ApiToken, User, str]:
+    """A token that can do what its owner may, cut down to its scopes; the secret is only known here.
+
+    Raises:
+        PersonWantedError: the caller is a program; a token makes no stronger one.
+        ExpiryPassedError: it would open nothing from the beginning.
+    """
+    if principal.kind is not PrincipalKind.USER or principal.user_id is None:
+        raise PersonWantedError("make API tokens")
+    if new.expires_at is not None and new.expires_at <= now:
+        raise ExpiryPassedError(new.expires_at)
+    secret = new_secret(API_TOKEN_PREFIX)
+    token = ApiToken(
+        user_id=principal.user_id,
+        name=new.name,
+        secret_sha256=digest(secret),
+        scopes=new.scopes,
+        created_at=now,
+        expires_at=new.expires_at,
+    )
+    session.add(token)
+    session.flush()
+    owner = session.get_one(User, principal.user_id)
+    action = Action("token_created", "token", token.id, None, after=_shown(token, owner))
+    audit.record(session, principal, action)
+    return token, owner, secret
+
+
+def revoke_token(session: Session, principal: Principal, token_id: int, now: datetime) -> None:
+    """From now on the token opens nothing.
+
+    Raises:
+        PersonWantedError: the caller is a program.
+        TokenNotFoundError: there is no such token of the caller's, nor one that they may revoke for somebody else.
+    """
+    if principal.kind is not PrincipalKind.USER:
+        raise PersonWantedError("revoke API tokens")
+    token = session.get(ApiToken, token_id)
+    is_theirs = token is not None and (token.user_id == principal.user_id or principal.may(Role.ADMIN, None))
+    if token is None or not is_theirs or token.revoked_at is not None:
+        raise TokenNotFoundError(token_id)
+    revoke_all(session, principal, session.get_one(User, token.user_id), [token], now)
+
+
+def revoke_all(
+    session: Session, principal: Principal, owner: User, tokens: Collection[ApiToken], now: datetime
+) -> None:
+    """Revoke these tokens of one person, each with its own trace in the audit; the caller is known to be allowed to."""
+    for token in tokens:
+        token.revoked_at = now
+        action = Action("token_revoked", "token", token.id, None, _shown(token, owner), {"revoked": True})
+        audit.record(session, principal, action)
+
+
+def _shown(token: ApiToken, owner: User) -> Json:
+    return {
+        "name": token.name,
+        "of": owner.name,
+        "scopes": token.scopes,
+        "expires_at": token.expires_at.isoformat() if token.expires_at else None,
+    }

@@ -1,0 +1,169 @@
+"""Beats are answered before the routes, whose layers and ways through threads cost more than taking a beat down.
+
+What cannot be answered here, for whatever reason, goes on to the route, which says why.
+"""
+
+import time
+from functools import partial
+from typing import Final
+
+import structlog
+from anyio import CapacityLimiter, to_thread
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.datastructures import State
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from iotide_server.agent_api import beats
+from iotide_server.agent_api.idle_beats import idle_beat, node_token_sha256, read_beat
+from iotide_server.clusters.agents import repository as identity_repository
+from iotide_server.clusters.agents.rules import OLDEST_VERSION, node_holder
+from iotide_server.kit.db import after_commit, limit_locks
+from iotide_server.kit.meters import HEARTBEATS
+from iotide_server.kit.one_each import OneEach, TooManyAtOnceError
+from iotide_server.kit.web import refusal
+from iotide_wire.versions import as_spoken
+
+_LARGEST_BYTES: Final = 64 * 1024
+_KNOWN_SECONDS: Final = 60.0
+_LOCK_SECONDS: Final = 0.1
+_MOST_WAITING: Final = 2
+"""Heartbeats of a node with an order. An agent sends one at a time, and the next one where it gave one up."""
+_MOST_KNOWN: Final = 50_000
+"""Tokens, some 150 bytes each."""
+_log = structlog.get_logger(__name__)
+
+
+class BeatsFirst:
+    """ASGI middleware that answers beats: those of idle nodes together, each other one by one way through a thread.
+
+    Args:
+        path: where beats are sent.
+        route: theirs, as which an answer counts.
+    """
+
+    def __init__(self, app: ASGIApp, path: str, route: BaseRoute) -> None:
+        self._app = app
+        self._path = path
+        self._route = route
+        self._known = _KnownTokens()
+        self._one_each = OneEach(node_holder, _MOST_WAITING)
+        self._limiter: CapacityLimiter | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or scope["path"] != self._path or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        token_sha256 = node_token_sha256(request.headers)
+        if token_sha256 is None or not _is_short(request.headers.get("content-length", "")):
+            await self._app(scope, receive, send)
+            return
+        if not await self._known.has(request.app.state, token_sha256):
+            await self._app(scope, receive, send)
+            return
+        try:
+            body = await request.body()
+        except ClientDisconnect:
+            return
+        idle = idle_beat(request.headers, body)
+        answer = None if idle is None else await request.app.state.idle_beats.take(idle)
+        if answer is None:
+            answer = await self._answer_in_turn(request, token_sha256, body, send)
+        if answer is None:
+            return
+        self._known.keep(token_sha256)
+        scope["route"] = self._route
+        await answer(scope, receive, send)
+
+    async def _answer_in_turn(self, request: Request, token_sha256: str, body: bytes, send: Send) -> Response | None:
+        """Return the answer to a heartbeat; None where it was answered already, or its sender is gone.
+
+        Of one node, one heartbeat at a time is answered here or in the route: those that wait for its rows wait for
+        themselves alone.
+        """
+        self._limiter = self._limiter or CapacityLimiter(1)  # of `BEAT_CONNECTIONS`; it belongs to the event loop
+        try:
+            async with self._one_each.turn(request):
+                taken = partial(_taken_alone, request.app.state, token_sha256, body)
+                answer = await to_thread.run_sync(taken, limiter=self._limiter)
+                if answer is None:
+                    await self._app(request.scope, _once_more(body, request.receive), send)
+                return answer
+        except TooManyAtOnceError as error:
+            request.scope["route"] = self._route
+            await refusal(error)(request.scope, request.receive, send)
+            return None
+        except HTTPException:
+            return None
+
+
+class _KnownTokens:
+    """Knows whose heartbeats are read. With each heartbeat the database is asked whether the token still holds.
+
+    A token that was revoked less than a minute ago opens its sender's body, and nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._until: dict[str, float] = {}
+
+    async def has(self, state: State, token_sha256: str) -> bool:
+        """Return true for the token of a node, false for any other and where the database does not say."""
+        if self._until.get(token_sha256, 0.0) > time.monotonic():
+            return True
+        if not await to_thread.run_sync(_is_of_node, state, token_sha256, limiter=state.knocks):
+            return False
+        self.keep(token_sha256)
+        return True
+
+    def keep(self, token_sha256: str) -> None:
+        """Note that the database knew the token just now, as it does for each heartbeat that is answered here."""
+        if len(self._until) >= _MOST_KNOWN:
+            self._until.clear()
+        self._until[token_sha256] = time.monotonic() + _KNOWN_SECONDS
+
+
+def _is_of_node(state: State, token_sha256: str) -> bool:
+    try:
+        with state.database.beats.transaction() as session:
+            return identity_repository.node_by_token(session, token_sha256) is not None
+    except SQLAlchemyError as error:
+        _log.debug("beat_left_to_its_route", error=str(error))
+        return False
+
+
+def _taken_alone(state: State, token_sha256: str, body: bytes) -> Response | None:
+    """The answer to a beat that is in the database; None: nothing of it is."""
+    now = state.clock()
+    try:
+        said = read_beat(body)
+        with state.database.beats.transaction() as session:
+            # All heartbeats of this process pass here one by one: one that meets a locked order waits in the route.
+            limit_locks(session, _LOCK_SECONDS)
+            node = identity_repository.node_by_token(session, token_sha256)
+            if node is None:
+                return None
+            after_commit(session, HEARTBEATS.inc)
+            reply = beats.beat(session, node.id, said, now, state.report_limits, waits=False)
+    except Exception as error:  # noqa: BLE001 - the route fails by it, too, and has the words for it
+        _log.debug("beat_left_to_its_route", error=str(error))
+        return None
+    return Response(as_spoken(reply, node.wire_version or OLDEST_VERSION), media_type="application/json")
+
+
+def _is_short(length: str) -> bool:
+    return length.isdecimal() and int(length) <= _LARGEST_BYTES
+
+
+def _once_more(body: bytes, receive: Receive) -> Receive:
+    """The body that was read already, then what comes after it."""
+    read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Message:
+        return read.pop() if read else await receive()
+
+    return receive_again

@@ -1,0 +1,278 @@
+"""What agents ask for besides their beats: to be known, to have an order, to hand in a result."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import structlog
+from sqlalchemy import Row
+from sqlalchemy.exc import DataError
+from sqlalchemy.orm import Session
+
+from iotide_server.agent_api import repository
+from iotide_server.agent_api.errors import (
+    OrderCancelledError,
+    OrderNotFoundError,
+    OrderTakenError,
+    OrderWithdrawnError,
+    SchemaChangedError,
+    StaleFenceError,
+)
+from iotide_server.agent_api.times import check_within, put_off, with_plausible_times
+from iotide_server.change_feed import service as live
+from iotide_server.clusters.agents import records as agents
+from iotide_server.clusters.agents.beats import IDLE_BEAT_SECONDS
+from iotide_server.clusters.errors import AgentSupersededError
+from iotide_server.clusters.models import Node
+from iotide_server.kit.db import after_commit
+from iotide_server.kit.errors import ConflictError, InvalidInputError
+from iotide_server.kit.meters import INGEST_BYTES, INGEST_SECONDS, LATE, RESULTS, SAMPLES
+from iotide_server.results.ingest import service as results
+from iotide_server.results.ingest.checks import check_described
+from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
+from iotide_server.runs import service as runs
+from iotide_server.runs import stuck
+from iotide_server.runs.endings import Ending
+from iotide_server.runs.lifecycle import OrderEnd
+from iotide_server.runs.models import RunEvent
+from iotide_server.runs.resources import node_mode
+from iotide_server.runs.service import LockedOrder
+from iotide_server.targets import agents as target_mounts
+from iotide_server.workloads import service as workloads
+from iotide_wire.measured import StepRole
+from iotide_wire.messages import (
+    ClaimRequest,
+    FinishReply,
+    FinishRequest,
+    HelloReply,
+    HelloRequest,
+    Order,
+    OrderRole,
+    OrderState,
+    Outcome,
+)
+from iotide_wire.plan import Exclusivity
+
+OBSERVER_SECONDS: Final = 600.0
+"""More than a load has an observer, which begins before it and ends once told: so long may a gang take to come together
+and a target to be cleaned."""
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RawOutput:
+    """A file of raw output as a node sends it."""
+
+    name: str
+    sha256: str
+    content: bytes
+
+
+def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) -> HelloReply:
+    """Take an agent as its node's, take down what it announces, and count as lost what it no longer has.
+
+    Raises:
+        AgentAlreadyRunningError: the agent cannot be the node's.
+    """
+    runs.lock_runs_on(session, node_id)
+    before = session.get_one(Node, node_id).boot_id
+    node = agents.hello(session, node_id, request, now)
+    workloads.announce(session, node, request.workloads)
+    target_mounts.refresh_mounts(session, node_id, request.mounts, now)
+    runs.lose_missing(session, node_id, request, now)
+    if node.stuck is not None and before != request.boot_id:
+        stuck.forget(session, node_id, now)
+    return HelloReply(
+        wire_version=request.wire_version,
+        node_id=node_id,
+        node_name=node.name,
+        server_time=now,
+        beat_seconds=IDLE_BEAT_SECONDS,
+    )
+
+
+def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, now: datetime) -> Order | ConflictError:
+    """Give an offered order to the node's agent; repeated by the same process, give it again.
+
+    Returns:
+        The order; or why it is not to be had, where something is to be written down all the same: a run that ended
+        for that, a node that answers again.
+
+    Raises:
+        OrderNotFoundError, StaleFenceError, OrderTakenError: it is not to be had.
+        AgentSupersededError: another agent process speaks for the node.
+    """
+    found = _order(session, node_id, order_id, now)
+    if found.fence != request.fence:
+        raise StaleFenceError(order_id)
+    if found.state == OrderState.OFFERED and found.role == OrderRole.LOAD and not found.has_workload:
+        return _end_changed(session, order_id, found.workload, now)
+    if repository.claim(session, node_id, order_id, request, now):
+        if not repository.speaks_for_node(session, node_id, request.agent_instance):
+            raise AgentSupersededError(f"node {node_id}")
+        repository.log_states(session, [order_id], now)
+        live.publish(session, "run", found.run_id, found.cluster_id)
+        subject = {"run_id": found.run_id, "attempt": found.attempt, "order_id": order_id, "node_id": node_id}
+        after_commit(session, lambda: _log.info("order_claimed", **subject))
+    else:
+        found = _order(session, node_id, order_id, now)
+        if found.state == OrderState.ENDED:
+            agents.trust(session, node_id, request.agent_instance)
+            return _withdrawn(order_id, found)
+        if (found.claimed_by, found.claimed_boot_id) != (request.agent_instance, request.boot_id):
+            raise OrderTakenError(order_id)
+    agents.trust(session, node_id, request.agent_instance)
+    return _wire_order(session, node_id, order_id, found)
+
+
+def finish(  # noqa: PLR0913 - each is a part of what is handed in
+    session: Session,
+    node_id: int,
+    order_id: int,
+    request: FinishRequest,
+    now: datetime,
+    *,
+    limits: ReportLimits = DEFAULTS,
+) -> FinishReply:
+    """Take a result, once however often it is sent; one that comes too late is kept as a line in the run's log."""
+    locked = runs.lock_order(session, order_id, node_id)
+    if locked is None:
+        return FinishReply(accepted=False, duplicate=False)
+    if locked.fence == request.fence and locked.order.result_sha256 == request.digest:
+        return FinishReply(accepted=True, duplicate=True)
+    if locked.fence != request.fence or locked.order.state == OrderState.ENDED:
+        words = f"a result came too late and changed nothing: {request.outcome}, {len(request.samples)} samples"
+        evidence = RunEvent(run_id=locked.run.id, order_id=order_id, at=now, kind="stale_result", text=words)
+        if repository.log_lines(session, evidence) < limits.log_lines:
+            session.add(evidence)
+        after_commit(session, RESULTS.labels(LATE).inc)
+        return FinishReply(accepted=False, duplicate=False)
+    size_bytes = len(request.model_dump_json().encode())
+    with INGEST_SECONDS.time():
+        ending, new_series = _store(session, locked, request, now, size_bytes=size_bytes, limits=limits)
+    runs.end_order(session, locked.run, locked.order, ending)
+    results.count_day(session, node_id, size_bytes, new_series)
+    subject = {"run_id": locked.run.id, "attempt_id": locked.order.attempt_id, "order_id": order_id, "node_id": node_id}
+    after_commit(session, lambda: _note(ending, len(request.samples), subject))
+    return FinishReply(accepted=True, duplicate=False)
+
+
+def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
+    session: Session, node_id: int, order_id: int, fence: int, raw: RawOutput, *, limits: ReportLimits = DEFAULTS
+) -> None:
+    """Store a piece of raw output, once however often it is sent; also of an order that was lost, as evidence.
+
+    Raises:
+        OrderNotFoundError, StaleFenceError: it belongs to no order of this node.
+        ArtefactTooLargeError, DigestMismatchError: it is not what it is said to be.
+        RawOutputFullError: the order, or its node today, has sent as much as it may.
+    """
+    locked = runs.lock_order(session, order_id, node_id)
+    if locked is None:
+        raise OrderNotFoundError(order_id)
+    if locked.fence != fence:
+        raise StaleFenceError(order_id)
+    results.store_artefact(session, locked.order, raw.name, raw.sha256, raw.content, limits=limits)
+    after_commit(session, lambda: INGEST_BYTES.inc(len(raw.content)))
+
+
+def _note(ending: Ending, sample_count: int, subject: Mapping[str, int]) -> None:
+    _log.info("result_taken", **subject, outcome=ending.end.value, samples=sample_count)
+    RESULTS.labels(ending.end.value).inc()
+    SAMPLES.inc(sample_count)
+
+
+def _order(session: Session, node_id: int, order_id: int, now: datetime) -> Row[Any]:
+    found = repository.order(session, node_id, order_id, now)
+    if found is None:
+        raise OrderNotFoundError(order_id)
+    return found
+
+
+def _end_changed(session: Session, order_id: int, workload: str, now: datetime) -> SchemaChangedError:
+    """End the run: however often its node is asked, it has another workload now."""
+    refusal = SchemaChangedError(workload)
+    locked = runs.lock_order(session, order_id)
+    if locked is not None and locked.order.state == OrderState.OFFERED:
+        ending = Ending(OrderEnd.FAILED, now, refusal.code, refusal.message)
+        runs.end_order(session, locked.run, locked.order, ending)
+    return refusal
+
+
+def _withdrawn(order_id: int, ended: Row[Any]) -> ConflictError:
+    if ended.reason_code == runs.CANCELLED_BY_PERSON:
+        return OrderCancelledError(order_id, ended.reason)
+    return OrderWithdrawnError(order_id, ended.reason)
+
+
+def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) -> Order:
+    loads = found.role == OrderRole.LOAD
+    has_targets = loads and found.step_role != StepRole.SENDER
+    return Order(
+        order_id=order_id,
+        run_id=found.run_id,
+        attempt=found.attempt,
+        fence=found.fence,
+        role=found.role,
+        campaign=found.campaign,
+        repeat=found.repeat,
+        workload=found.workload,
+        workload_revision=found.workload_revision,
+        schema_sha256=found.digest,
+        options=found.options,
+        targets=tuple(target_mounts.order_targets(session, node_id, found.target_ids)) if has_targets else (),
+        node_mode=node_mode(Exclusivity(found.exclusive)).value,
+        time_limit_seconds=found.time_limit_seconds + (0.0 if loads else OBSERVER_SECONDS),
+        cache=found.cache,
+        quiet=found.quiet,
+        quiet_wait_seconds=found.quiet_wait_seconds,
+        step_role=found.step_role,
+    )
+
+
+def _store(  # noqa: PLR0913 - as finish
+    session: Session,
+    locked: LockedOrder,
+    request: FinishRequest,
+    now: datetime,
+    *,
+    size_bytes: int,
+    limits: ReportLimits,
+) -> tuple[Ending, int]:
+    """Keep what the result holds; a result that makes no sense fails its run instead of being sent for ever.
+
+    Of an order that was declined, only the ending counts, and what others used of the node.
+
+    Returns:
+        The ending, and how many series it began.
+    """
+    order = locked.order
+    request = with_plausible_times(request, order.started_at, order.offered_at, now)
+    order.result_sha256 = request.digest
+    order.started_at = request.started_at or order.started_at
+    session.flush()
+    new_series = 0
+    try:
+        with session.begin_nested():
+            results.check_day(session, order.node_id, size_bytes, limits)
+            check_within(request.curves, order.offered_at, now)
+            if request.outcome is Outcome.DECLINED:
+                check_described(request, limits)
+            elif order.role == OrderRole.OBSERVE:
+                results.ingest_observed(session, order, request, now, limits)
+            else:
+                new_series = results.ingest(session, order, request, now, limits)
+                order.steps = [step.model_dump(mode="json") for step in request.steps]
+            if order.role == OrderRole.LOAD and request.foreign is not None:
+                order.foreign_load = request.foreign.model_dump(mode="json")
+    except InvalidInputError as error:
+        refusal = f"the result was refused: {error.message}" + (f"; {error.remedy}" if error.remedy else "")
+        return Ending(OrderEnd.FAILED, now, error.code, refusal, request.ended_at), 0
+    except DataError:
+        refusal = "the result was refused: it holds NUL characters or numbers beyond 64 bits"
+        return Ending(OrderEnd.FAILED, now, InvalidInputError.code, refusal, request.ended_at), 0
+    words = request.reason and request.reason.replace("\0", "")
+    not_before = None if request.not_before is None else put_off(request.not_before, now)
+    ending = Ending(OrderEnd(request.outcome), now, request.reason_code, words, request.ended_at, not_before)
+    return ending, new_series

@@ -1,0 +1,71 @@
+"""A backup as it lies on the disk, a directory or one file: opened, and believed once every digest was checked."""
+
+import re
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from iotide_server.backup.errors import BackupNewerError, BackupUnreadableError
+from iotide_server.backup.manifest import FORMAT, MANIFEST, Manifest, Stamp, fact_of
+
+_OURS: Final = re.compile(r"manifest\.json|database\.dump|settings\.json|tls/(ca|server)\.(crt|key)")
+
+
+@contextmanager
+def opened(place: Path) -> Iterator[tuple[Manifest, Path]]:
+    """The manifest, and the directory that holds the files it names, each with the size and digest that it names.
+
+    One file is unpacked into a private temporary directory (TMPDIR), which needs as much room as it takes itself.
+
+    Raises:
+        BackupUnreadableError: it is no backup, or not as it was written.
+        BackupNewerError: this release does not know its form.
+    """
+    if place.is_dir():
+        yield _checked(place, place), place
+        return
+    with tempfile.TemporaryDirectory(prefix="iotide-restore-") as directory:
+        try:
+            with tarfile.open(place, mode="r:") as archive:
+                _unpack(archive, Path(directory))
+        except (OSError, tarfile.TarError) as error:
+            raise BackupUnreadableError(place, f"cannot be read as a backup: {error}") from error
+        yield _checked(Path(directory), place), Path(directory)
+
+
+def _unpack(archive: tarfile.TarFile, directory: Path) -> None:
+    """The files of a backup and nothing else; `extractall(filter=)` is not in Debian 12's Python 3.11.2."""
+    for member in archive:
+        content = archive.extractfile(member) if member.isreg() and _OURS.fullmatch(member.name) else None
+        if content is not None:
+            file = directory / member.name
+            file.parent.mkdir(mode=0o700, exist_ok=True)
+            with content, file.open("xb") as unpacked:
+                shutil.copyfileobj(content, unpacked)
+
+
+def _checked(directory: Path, place: Path) -> Manifest:
+    manifest = _manifest(directory, place)
+    for name, expected in manifest.files.items():
+        file = directory / name
+        if not file.is_file() or file.is_symlink() or fact_of(file) != expected:
+            raise BackupUnreadableError(place, f"is not what was written: {name} is missing or was changed")
+    return manifest
+
+
+def _manifest(directory: Path, place: Path) -> Manifest:
+    try:
+        written = (directory / MANIFEST).read_bytes()
+        # Of a newer form no more is known than its number and who wrote it.
+        stamp = Stamp.model_validate_json(written)
+        if stamp.format > FORMAT:
+            raise BackupNewerError(stamp.format, FORMAT, stamp.iotide_version)
+        return Manifest.model_validate_json(written)
+    except (OSError, ValidationError) as error:
+        raise BackupUnreadableError(place, f"has no {MANIFEST} that can be read") from error

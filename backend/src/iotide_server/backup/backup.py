@@ -1,0 +1,213 @@
+"""A backup: the database as one snapshot shows it, what stands beside it, and a manifest, whole or not at all."""
+
+import json
+import os
+import re
+import shutil
+import tarfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import psycopg
+from psycopg import sql
+
+from iotide_server.backup.clients import Clients, choose_clients
+from iotide_server.backup.errors import BackupPlaceError
+from iotide_server.backup.manifest import (
+    DATABASE,
+    FORMAT,
+    MANIFEST,
+    SETTINGS,
+    TLS_FILES,
+    FileFact,
+    Manifest,
+    fact_of,
+    vault_fingerprints,
+)
+from iotide_server.kit.migrations import SchemaBehindError, head_revision
+
+_DATED: Final = re.compile(r"iotide-\d{8}T\d{6}Z\.tar")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is backed up.
+
+    Attributes:
+        settings: those that matter elsewhere too, and are no secret.
+        tls: the directory of `up`'s certificates; None: there is none.
+        vault_keys: of which the fingerprints are kept.
+        version: of this release.
+    """
+
+    database_url: str
+    settings: Mapping[str, object]
+    tls: Path | None
+    vault_keys: str | None
+    version: str
+
+
+def dated_place(directory: Path, now: datetime) -> Path:
+    """Where the backup of now lies among others."""
+    return directory / f"iotide-{now:%Y%m%dT%H%M%SZ}.tar"
+
+
+def forget_older(directory: Path, keep: int) -> list[Path]:
+    """Remove all but the newest of the dated backups; what has another name stays.
+
+    Returns:
+        What was removed.
+    """
+    dated = sorted(place for place in directory.iterdir() if _DATED.fullmatch(place.name))
+    for place in dated[:-keep]:
+        place.unlink()
+    return dated[:-keep]
+
+
+def back_up(source: Source, place: Path, now: datetime) -> Manifest:
+    """Write a backup; meanwhile the service goes on.
+
+    Args:
+        place: a new directory, or a new file where it ends with `.tar`; only its owner may read it.
+
+    Raises:
+        BackupPlaceError: something is there already, or it cannot be written.
+        SchemaBehindError: the database holds nothing of ours.
+        ClientsMissingError, ClientFailedError: pg_dump is missing or gave up.
+    """
+    if place.exists():
+        raise BackupPlaceError(place, "is there already", remedy="name a new one")
+    draft = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        draft.mkdir(mode=0o700)
+        manifest = _write(source, draft, now)
+        _move_into_place(draft, place)
+    except OSError as error:
+        why = f"cannot be written: {error.strerror or error}"
+        raise BackupPlaceError(place, why, remedy="name another place") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return manifest
+
+
+def _write(source: Source, draft: Path, now: datetime) -> Manifest:
+    with psycopg.connect(source.database_url) as connection:
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        if _value(connection, "SELECT to_regclass('alembic_version')") is None:
+            raise SchemaBehindError(None, head_revision())
+        postgres_major = connection.info.server_version // 10_000
+        clients = choose_clients(at_least=postgres_major)
+        snapshot = str(_value(connection, "SELECT pg_export_snapshot()"))
+        facts = _Facts(
+            revision=str(_value(connection, "SELECT version_num FROM alembic_version")),
+            row_counts=row_counts(connection),
+            has_sealed_secrets=bool(_value(connection, "SELECT EXISTS (SELECT FROM channel WHERE sealed IS NOT NULL)")),
+        )
+        clients.dump(source.database_url, snapshot, draft / DATABASE)
+    (draft / SETTINGS).write_text(json.dumps(dict(source.settings), indent=1, sort_keys=True) + "\n")
+    _copy_tls(source.tls, draft)
+    files = {str(file.relative_to(draft)): fact_of(file) for file in sorted(draft.rglob("*")) if file.is_file()}
+    manifest = _manifest(source, facts, files, (postgres_major, clients), now)
+    (draft / MANIFEST).write_text(manifest.model_dump_json(indent=1) + "\n")
+    for file in draft.rglob("*"):
+        if file.is_file():
+            file.chmod(0o600)
+    return manifest
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    revision: str
+    row_counts: Mapping[str, int]
+    has_sealed_secrets: bool
+
+
+def _manifest(
+    source: Source, facts: _Facts, files: Mapping[str, FileFact], postgres: tuple[int, Clients], now: datetime
+) -> Manifest:
+    postgres_major, clients = postgres
+    return Manifest(
+        format=FORMAT,
+        made_at=now,
+        iotide_version=source.version,
+        schema_revision=facts.revision,
+        postgres_major=postgres_major,
+        client_major=clients.major,
+        row_counts=dict(facts.row_counts),
+        vault_fingerprints=vault_fingerprints(source.vault_keys),
+        has_sealed_secrets=facts.has_sealed_secrets,
+        files=dict(files),
+    )
+
+
+def row_counts(connection: psycopg.Connection) -> dict[str, int]:
+    """How many rows each table has, in the connection's snapshot."""
+    names = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename")
+    count = sql.SQL("SELECT count(*) FROM public.{}")
+    return {name: int(str(_value(connection, count.format(sql.Identifier(name))))) for (name,) in names.fetchall()}
+
+
+def _value(connection: psycopg.Connection, statement: str | sql.Composed) -> object:
+    query = statement if isinstance(statement, sql.Composed) else sql.SQL(statement)
+    row = connection.execute(query).fetchone()
+    return None if row is None else row[0]
+
+
+def _copy_tls(tls: Path | None, draft: Path) -> None:
+    if tls is None or not (tls / "ca.key").is_file():
+        return
+    (draft / "tls").mkdir(mode=0o700)
+    for name in TLS_FILES:
+        with suppress(FileNotFoundError):
+            shutil.copyfile(tls / name, draft / "tls" / name)
+
+
+def _move_into_place(draft: Path, place: Path) -> None:
+    """In one step, and not before everything is on the disk."""
+    if place.suffix == ".tar":
+        packed = draft.with_name(f"{draft.name}.tar")
+        try:
+            _pack(draft, packed)
+            packed.rename(place)
+        finally:
+            packed.unlink(missing_ok=True)
+    else:
+        for file in sorted(draft.rglob("*")):
+            _flush(file)
+        _flush(draft)
+        draft.rename(place)
+    _flush(place.parent)
+
+
+def _pack(draft: Path, packed: Path) -> None:
+    descriptor = os.open(packed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        # The manifest first, so that one glance at the beginning tells what the rest is.
+        with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
+            for name in _in_order(draft):
+                archive.add(draft / name, arcname=name, filter=_anonymous)
+        file.flush()
+        os.fsync(descriptor)
+
+
+def _in_order(draft: Path) -> Sequence[str]:
+    names = [str(file.relative_to(draft)) for file in draft.rglob("*") if file.is_file()]
+    return sorted(names, key=lambda name: (name != MANIFEST, name == DATABASE, name))
+
+
+def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

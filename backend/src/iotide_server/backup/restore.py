@@ -1,0 +1,185 @@
+"""Makes a database from a backup: checked before anything is touched, and either all of it or as if nothing had been.
+
+The former content of a database that is replaced stands aside in a schema of its own until the new one is whole.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import psycopg
+from sqlalchemy import text
+from sqlalchemy.engine import Engine
+
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.sessions import service as sessions
+from iotide_server.backup.backup import row_counts
+from iotide_server.backup.clients import choose_clients
+from iotide_server.backup.errors import (
+    CountsDifferError,
+    DatabaseInUseError,
+    DatabaseNotEmptyError,
+    SchemaNewerError,
+    VaultKeyDiffersError,
+)
+from iotide_server.backup.inflight import Settled, settle
+from iotide_server.backup.manifest import DATABASE, Manifest, vault_fingerprints
+from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.migrations import knows_revision, migrate
+
+_ASIDE: Final = "iotide_set_aside"
+"""What the database held before, for as long as the restore is not complete."""
+
+_FORMER: Final = "iotide_former"
+"""The same from then on, until it is dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How a backup is to return.
+
+    Attributes:
+        vault_keys: at hand; None: there are none.
+        without_vault_key: go without the secrets of channels.
+        replace: what the database holds is given up for it.
+        resume: let runs start at once, instead of when a person says so.
+    """
+
+    vault_keys: str | None
+    without_vault_key: bool = False
+    replace: bool = False
+    resume: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What came back."""
+
+    manifest: Manifest
+    settled: Settled
+
+
+def restore(manifest: Manifest, directory: Path, database_url: str, wanted: Wanted, now: datetime) -> Restored:
+    """Make the database what it was at the backup, at this release's schema, with all that was in flight settled.
+
+    Args:
+        manifest, directory: from `archives.opened`.
+
+    Raises:
+        SchemaNewerError, VaultKeyDiffersError: the backup cannot be used.
+        DatabaseNotEmptyError, DatabaseInUseError: the database cannot.
+        ClientsMissingError, ClientFailedError, CountsDifferError: it went wrong, and the database is as it was.
+    """
+    check(manifest, wanted)
+    with _room(database_url, replace=wanted.replace) as server_major:
+        clients = choose_clients(at_least=max(server_major, manifest.client_major))
+        clients.load(database_url, directory / DATABASE)
+        _require_counts(database_url, manifest)
+        engine = open_engine(database_url, pool_size=1)
+        try:
+            migrate(engine)
+            settled = _settle(engine, manifest, wanted, now)
+        finally:
+            engine.dispose()
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute("ANALYZE")
+    return Restored(manifest, settled)
+
+
+def check(manifest: Manifest, wanted: Wanted) -> None:
+    """Refuse what could not be used afterwards.
+
+    Raises:
+        SchemaNewerError: this release does not know the schema.
+        VaultKeyDiffersError: it has secrets of which the key is not at hand.
+    """
+    if not knows_revision(manifest.schema_revision):
+        raise SchemaNewerError(manifest.schema_revision, manifest.iotide_version)
+    at_hand = vault_fingerprints(wanted.vault_keys)
+    # The first one seals, so with it all that was sealed lately can be opened.
+    is_openable = bool(manifest.vault_fingerprints) and manifest.vault_fingerprints[0] in at_hand
+    if manifest.has_sealed_secrets and not wanted.without_vault_key and not is_openable:
+        raise VaultKeyDiffersError
+
+
+@contextmanager
+def _room(database_url: str, *, replace: bool) -> Iterator[int]:
+    """An empty schema for the time of the block; the former one is back when the block raises, else gone.
+
+    Gives the server's major version. The block itself says, in the transaction that completes it, that it is complete.
+    """
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        _require_alone(connection)
+        _take_back_interrupted(connection)
+        _drop_former(connection)
+        tables = _table_count(connection)
+        if tables and not replace:
+            raise DatabaseNotEmptyError(tables)
+        with connection.transaction():
+            connection.execute(f"ALTER SCHEMA public RENAME TO {_ASIDE}")
+            connection.execute("CREATE SCHEMA public")
+            connection.execute("GRANT USAGE ON SCHEMA public TO PUBLIC")  # as a new database has it
+        try:
+            yield connection.info.server_version // 10_000
+        except BaseException:
+            _take_back_interrupted(connection)
+            raise
+        _drop_former(connection)
+
+
+def _take_back_interrupted(connection: psycopg.Connection) -> None:
+    """Of a restore that failed, or was killed before it was complete, the former content is put back."""
+    if connection.execute("SELECT FROM pg_namespace WHERE nspname = %s", [_ASIDE]).fetchone() is None:
+        return
+    with connection.transaction():
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute(f"ALTER SCHEMA {_ASIDE} RENAME TO public")
+
+
+def _drop_former(connection: psycopg.Connection) -> None:
+    connection.execute(f"DROP SCHEMA IF EXISTS {_FORMER} CASCADE")
+
+
+def _require_alone(connection: psycopg.Connection) -> None:
+    others = connection.execute(
+        "SELECT DISTINCT coalesce(nullif(application_name, ''), 'a session') || ' of ' || usename FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' ORDER BY 1"
+    ).fetchall()
+    if others:
+        raise DatabaseInUseError([name for (name,) in others])
+
+
+def _table_count(connection: psycopg.Connection) -> int:
+    row = connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _require_counts(database_url: str, manifest: Manifest) -> None:
+    with psycopg.connect(database_url) as connection:
+        counts = row_counts(connection)
+    differing = sorted(
+        name for name in counts.keys() | manifest.row_counts.keys() if counts.get(name) != manifest.row_counts.get(name)
+    )
+    if differing:
+        raise CountsDifferError(differing)
+
+
+def _settle(engine: Engine, manifest: Manifest, wanted: Wanted, now: datetime) -> Settled:
+    with Database(engine).transaction() as session:
+        settled = settle(session, manifest.made_at, now, resume=wanted.resume)
+        console = sessions.console_principal(session, now)
+        after = {
+            "made_at": manifest.made_at.isoformat(),
+            "iotide_version": manifest.iotide_version,
+            "nodes_asked": settled.node_count,
+            "orders_in_flight": settled.order_count,
+            "drained_clusters": list(settled.drained_clusters),
+        }
+        audit.record(session, console, Action("database_restored", "database", 0, None, after=after))
+        # With all of it in one transaction: from here on nothing takes the former content for the present one.
+        session.execute(text(f"ALTER SCHEMA {_ASIDE} RENAME TO {_FORMER}"))
+    return settled

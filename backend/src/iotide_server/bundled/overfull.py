@@ -1,0 +1,44 @@
+"""What nodes leave in Redis: one that was taken over may write to its own keys without end, and too much is deleted."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from redis import Redis
+
+from iotide_server.bundled.acl import node_keys
+
+MIB: Final = 1024**2
+USUAL_BYTES: Final = 128 * MIB
+"""All messages, and the users of 10,000 nodes, need less; nothing is looked for below it."""
+_MOST_BYTES_A_NODE: Final = MIB
+"""Six wake-ups of a few hundred bytes are what may wait for a node."""
+
+
+def kept_bytes(admin: Redis) -> int:
+    """How much Redis keeps, without what its connections need."""
+    return int(admin.info("memory")["used_memory_dataset"])
+
+
+def empty_overfull(admin: Redis, node_ids: Iterable[int]) -> Mapping[int, int]:
+    """Delete all that nodes have in Redis who have far more there than wake-ups need, which are sent again anyway.
+
+    Returns:
+        By each such node's id, how many bytes it had.
+
+    Raises:
+        redis.RedisError: Redis is away, or the connection may not ask it for its memory.
+    """
+    if kept_bytes(admin) < USUAL_BYTES:
+        return {}
+    asked = [(node_id, key) for node_id in node_ids for key in node_keys(node_id)]
+    with admin.pipeline(transaction=False) as pipe:
+        for _, key in asked:
+            pipe.memory_usage(key, samples=0)  # of all elements: the first few may be small on purpose
+        told = pipe.execute()
+    had: dict[int, int] = {}
+    for (node_id, _), size_bytes in zip(asked, told, strict=True):
+        had[node_id] = had.get(node_id, 0) + (size_bytes or 0)
+    overfull = {node_id: size_bytes for node_id, size_bytes in had.items() if size_bytes > _MOST_BYTES_A_NODE}
+    if overfull:
+        admin.unlink(*(key for node_id in overfull for key in node_keys(node_id)))
+    return overfull

@@ -1,0 +1,173 @@
+"""The state directory: everything the private services keep, held by one start at a time."""
+
+import fcntl
+import os
+import secrets
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from iotide_server.bundled.launch import can_execute
+from iotide_server.bundled.privileges import Account
+from iotide_server.bundled.problems import StartError
+
+_LOCK_NAME = "iotide.lock"
+_ORPHAN_PATIENCE_SECONDS = 10.0
+_ORPHAN_DEADLINE_SECONDS = 20.0
+_POLL_SECONDS = 0.05
+
+
+def default_state_directory() -> Path:
+    """$IOTIDE_STATE, else /var/lib/iotide for root, else iotide in the user's data directory."""
+    if chosen := os.environ.get("IOTIDE_STATE"):
+        return Path(chosen)
+    if os.geteuid() == 0:
+        return Path("/var/lib/iotide")
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "iotide"
+
+
+@dataclass(frozen=True)
+class StateDirectory:
+    """A directory of mode 0700 that belongs to the account which runs the services."""
+
+    root: Path
+    account: Account
+
+    def directory(self, name: str) -> Path:
+        """A directory inside, made when absent; `name` may have several parts."""
+        path = self.root
+        for part in Path(name).parts:
+            path /= part
+            if not path.is_dir():
+                path.mkdir(mode=0o700)
+                os.chown(path, self.account.uid, self.account.gid)
+        return path
+
+    def write_private(self, path: Path, content: str | bytes) -> None:
+        """Write a file that only the account may read, in one step."""
+        draft = path.with_name(path.name + ".new")
+        draft.unlink(missing_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchown(descriptor, self.account.uid, self.account.gid)
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(descriptor)
+        draft.replace(path)
+
+    def can_execute(self, program: Path) -> bool:
+        """Whether a service of this directory could run the program."""
+        return can_execute(program, account=self.account)
+
+    def secret(self, name: str) -> str:
+        """A random password, made at the first call and the same ever after."""
+        path = self.directory("secrets") / name
+        if not path.exists():
+            self.write_private(path, secrets.token_urlsafe(32))
+        return path.read_text()
+
+
+def prepare_state_directory(root: Path, account: Account) -> StateDirectory:
+    """Make the directory, or check that it is ours to use; root gives a new one to the account.
+
+    Raises:
+        StartError: it holds something else, or cannot be made.
+    """
+    root = root.expanduser().resolve()
+    try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        names = {entry.name for entry in root.iterdir()}
+    except OSError as error:
+        raise StartError(
+            f"The state directory {root} cannot be used: {error.strerror}.", remedy="Choose another with --state."
+        ) from error
+    if names and _LOCK_NAME not in names:
+        raise StartError(
+            f"{root} is not empty and not a state directory of iotide.",
+            remedy="Choose an empty or a new directory with --state.",
+        )
+    if not names and os.geteuid() == 0:
+        os.chown(root, account.uid, account.gid)
+        root.chmod(0o700)
+    return StateDirectory(root, account)
+
+
+@contextmanager
+def hold(state: StateDirectory) -> Iterator[int]:
+    """Hold the state directory; gives a descriptor that every child must inherit.
+
+    The kernel releases the lock when the last process with the descriptor has gone: so a new start that gets it knows
+    that no process of an earlier one is left, whatever killed its supervisor.
+
+    Raises:
+        StartError: another start holds it.
+    """
+    path = state.root / _LOCK_NAME
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if os.geteuid() == 0:
+            # The next who holds it may have become the account already.
+            os.fchown(descriptor, state.account.uid, state.account.gid)
+        _lock(descriptor, path)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, _identity(os.getpid()).encode(), 0)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    started = time.monotonic()
+    while not _try_lock(descriptor):
+        holder = path.read_text().partition(" ")[0]
+        if holder and _identity(int(holder)) == path.read_text():
+            raise StartError(
+                f"iotide-server already runs on {path.parent} as process {holder}.",
+                remedy="Stop that process, or choose another directory with --state.",
+            )
+        waited = time.monotonic() - started
+        if waited > _ORPHAN_DEADLINE_SECONDS:
+            raise StartError(
+                f"Processes {_holders(path)} of an earlier start on {path.parent} do not end.",
+                remedy="End them with kill -9.",
+            )
+        if waited > _ORPHAN_PATIENCE_SECONDS:
+            for pid in _holders(path):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_POLL_SECONDS)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _identity(pid: int) -> str:
+    """A text that only this very process has, also when its number is given to another one later; empty when gone."""
+    try:
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+    state, start_time = after_name[0], after_name[19]
+    if state in "ZX":
+        return ""
+    boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{pid} {start_time} {boot_id}"
+
+
+def _holders(path: Path) -> list[int]:
+    """The other processes that have the lock file open."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if link.readlink() == path:
+                found.add(int(link.parts[2]))
+        except OSError:  # it ended meanwhile, or is another user's
+            continue
+    return sorted(found - {os.getpid()})

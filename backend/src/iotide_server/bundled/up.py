@@ -1,0 +1,277 @@
+"""What `iotide-server up` does: one command that brings up everything the server needs and keeps it running."""
+
+import asyncio
+import json
+import os
+import socket
+import ssl
+import sys
+import urllib.request
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from types import MappingProxyType
+
+from iotide_server.bundled.ports import check_port
+from iotide_server.bundled.postgres import prepare_postgres
+from iotide_server.bundled.privileges import become, choose_account, code_locations
+from iotide_server.bundled.problems import StartError
+from iotide_server.bundled.readiness import ReadinessSocket
+from iotide_server.bundled.redis import prepare_redis
+from iotide_server.bundled.relay import relay_command
+from iotide_server.bundled.state import StateDirectory, hold, prepare_state_directory
+from iotide_server.bundled.supervise import Part, StoppedError, Supervisor
+from iotide_server.bundled.tls import Certificates, prepare_certificates
+from iotide_server.kit.clock import system_clock
+from iotide_server.kit.db import open_engine
+from iotide_server.kit.logs import LogFormat
+from iotide_server.kit.migrations import migrate
+
+_LOOPBACK = "127.0.0.1"
+_ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
+_READY_SECONDS = 2.0
+_ENVIRONMENT_FILE = "environment.json"
+
+
+@dataclass(frozen=True)
+class UpOptions:
+    """What the user asked for.
+
+    Attributes:
+        listen: address that other hosts reach, by TLS; None: loopback only, without TLS.
+        public_name: the name by which they do; None: the address, or this host's name when it is all addresses.
+        port: of the API.
+        redis_port: of the private Redis on loopback.
+        redis_tls_port: of Redis for other hosts.
+        database_url, redis_url: external services; None: private ones.
+        log_format: of all parts, and of their files.
+    """
+
+    state: Path
+    listen: str | None
+    public_name: str | None
+    port: int
+    redis_port: int
+    redis_tls_port: int
+    database_url: str | None
+    redis_url: str | None
+    log_format: LogFormat = LogFormat.PLAIN
+
+    @property
+    def host(self) -> str:
+        """The address that the API listens on."""
+        return self.listen or _LOOPBACK
+
+    @property
+    def name(self) -> str:
+        """The host in the public URL."""
+        if self.public_name:
+            return self.public_name
+        if self.host not in _ANY_ADDRESS:
+            return self.host
+        full = socket.getfqdn()
+        return socket.gethostname() if full.startswith("localhost") else full
+
+    @property
+    def public_url(self) -> str:
+        """Where browsers and agents find the API."""
+        return f"{'https' if self.listen else 'http'}://{_bracketed(self.name)}:{self.port}"
+
+
+def run_services(options: UpOptions, say: Callable[[str], None], *, welcome: Callable[[str, str], None]) -> None:
+    """Run everything until a signal; call it once, from the main thread, as the process's last work.
+
+    Args:
+        say: takes one line for the person at the terminal.
+        welcome: called once everything runs, with the URL of the database and that of the API.
+
+    Raises:
+        StartError: something cannot start; all that did has been stopped again.
+    """
+    account = choose_account(options.state)
+    state = prepare_state_directory(options.state, account)
+    os.umask(0o077)
+    become(account, code=code_locations(), state=state.root)
+    with hold(state) as lock_descriptor:
+        asyncio.run(_Services(options, state, lock_descriptor, say).run(welcome))
+
+
+def read_environment(state_directory: Path) -> dict[str, str]:
+    """The settings of the services in this state directory, as their environment variables.
+
+    Raises:
+        StartError: none were started there, or the caller may not read them.
+    """
+    path = state_directory.expanduser() / _ENVIRONMENT_FILE
+    try:
+        variables: dict[str, str] = json.loads(path.read_text())
+    except FileNotFoundError as error:
+        raise StartError(
+            f"No services were started on {state_directory} yet.",
+            remedy="Name the directory that `iotide-server up` uses with --state, or start it.",
+        ) from error
+    except PermissionError as error:
+        raise StartError(
+            f"{path} may be read by root and by the user who runs the services only.",
+            remedy="Call this as one of them.",
+        ) from error
+    return variables
+
+
+class _Services:
+    """The way from a held state directory to everything running, and back."""
+
+    def __init__(
+        self, options: UpOptions, state: StateDirectory, lock_descriptor: int, say: Callable[[str], None]
+    ) -> None:
+        self._options = options
+        self._state = state
+        self._say = say
+        self._supervisor = Supervisor(
+            logs=state.directory("log"),
+            lock_descriptor=lock_descriptor,
+            say=say,
+            log_as_json=options.log_format is LogFormat.JSON,
+        )
+        self._settings = {"LOG_FORMAT": options.log_format.value}
+        self._certificates: Certificates | None = None
+
+    async def run(self, welcome: Callable[[str, str], None]) -> None:
+        """Start, wait for a signal, stop."""
+        self._supervisor.stop_on_signals()
+        try:
+            with suppress(StoppedError):
+                self._check_ports()
+                self._prepare_tls()
+                await self._start_postgres()
+                await self._start_redis()
+                await self._start_server()
+                self._say(f"iotide is ready: {self._settings['PUBLIC_URL']} (logs in {self._state.root / 'log'})")
+                await asyncio.to_thread(welcome, self._settings["DATABASE_URL"], self._settings["PUBLIC_URL"])
+                await self._supervisor.wait()
+            self._say("stopping")
+        finally:
+            await self._supervisor.stop()
+
+    def _check_ports(self) -> None:
+        options = self._options
+        check_port(options.host, options.port, option="--port")
+        if options.redis_url is None:
+            check_port(_LOOPBACK, options.redis_port, option="--redis-port")
+            if options.listen:
+                check_port(options.listen, options.redis_tls_port, option="--redis-tls-port")
+
+    def _prepare_tls(self) -> None:
+        if self._options.listen is None:
+            return
+        names = [name for name in (self._options.listen, self._options.name) if name not in _ANY_ADDRESS]
+        self._certificates = prepare_certificates(self._state, names=names, now=system_clock())
+        self._settings["CA_CERTIFICATE"] = str(self._certificates.ca)
+
+    async def _start_postgres(self) -> None:
+        if self._options.database_url:
+            self._settings["DATABASE_URL"] = self._options.database_url
+            return
+        # What steers libpq elsewhere (PGOPTIONS, PGSERVICE, ...) is not meant for our own server.
+        for name in [name for name in os.environ if name.startswith("PG")]:
+            del os.environ[name]
+        postgres = await asyncio.to_thread(prepare_postgres, self._state)
+        await self._start(postgres.part())
+        await asyncio.to_thread(postgres.create_owner)
+        self._settings["DATABASE_URL"] = postgres.url
+
+    async def _start_redis(self) -> None:
+        if self._options.redis_url:
+            self._settings["REDIS_URL"] = self._options.redis_url
+            return
+        redis = await asyncio.to_thread(prepare_redis, self._state, port=self._options.redis_port)
+        await self._start(redis.part())
+        self._settings |= {"REDIS_URL": redis.url, "REDIS_ADMIN_URL": redis.admin_url}
+        if self._options.listen and self._certificates:
+            host, port = self._options.listen, self._options.redis_tls_port
+            command = relay_command(self._certificates, host=host, port=port, redis_port=redis.port)
+            await self._start(self._part("relay", command, is_ready=lambda: _accepts(_dialled(host), port)))
+            self._settings["AGENT_BROKER_URL"] = f"rediss://{_bracketed(self._options.name)}:{port}/0"
+
+    async def _start_server(self) -> None:
+        self._settings["VAULT_KEY"] = os.environ.get("IOTIDE_VAULT_KEY", self._state.secret("vault"))
+        # Whoever runs a proxy in front has set this.
+        self._settings["PUBLIC_URL"] = os.environ.get("IOTIDE_PUBLIC_URL", self._options.public_url)
+        self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(self._environment()))
+        self._say("migrating the database")
+        await asyncio.to_thread(_migrate, self._settings["DATABASE_URL"])
+        api = ["api", "--host", self._options.host, "--port", str(self._options.port)]
+        if self._certificates:
+            api += ["--tls-chain", str(self._certificates.chain), "--tls-key", str(self._certificates.key)]
+        with ExitStack() as stack:
+            parts = [self._part("api", _command(*api), is_ready=self._api_answers)]
+            for name in ("scheduler", "worker"):
+                path = self._state.directory("run") / f"{name}.ready"
+                ready = stack.enter_context(closing(ReadinessSocket(path)))
+                parts.append(self._part(name, _command(name), is_ready=ready.is_ready, more=ready.environment))
+            await self._start(*parts)
+
+    async def _start(self, *parts: Part) -> None:
+        self._say(f"starting {', '.join(part.name for part in parts)}")
+        await self._supervisor.start(*parts)
+
+    def _part(
+        self,
+        name: str,
+        command: tuple[str, ...],
+        *,
+        is_ready: Callable[[], bool],
+        more: Mapping[str, str] = MappingProxyType({}),
+    ) -> Part:
+        return Part(
+            name=name,
+            command=command,
+            account=self._state.account,
+            is_ready=is_ready,
+            environment={"PYTHONUNBUFFERED": "1", "HOME": str(self._state.root), **self._environment(), **more},
+        )
+
+    def _environment(self) -> dict[str, str]:
+        return {f"IOTIDE_{name}": value for name, value in self._settings.items()}
+
+    def _api_answers(self) -> bool:
+        trust = ssl.create_default_context(cafile=self._certificates.ca) if self._certificates else None
+        url = f"{'https' if trust else 'http'}://{_bracketed(_dialled(self._options.host))}:{self._options.port}"
+        # No proxy from the environment stands between us and our own port.
+        opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust)
+        )
+        try:
+            with opener.open(f"{url}/api/v1/ready", timeout=_READY_SECONDS):
+                return True
+        except (OSError, HTTPException):
+            return False
+
+
+def _migrate(database_url: str) -> None:
+    engine = open_engine(database_url, pool_size=1)
+    migrate(engine)
+    engine.dispose()
+
+
+def _command(*arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-P", "-m", "iotide_server.cli", *arguments)
+
+
+def _accepts(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=_READY_SECONDS).close()
+    except OSError:
+        return False
+    return True
+
+
+def _dialled(host: str) -> str:
+    """Where this machine itself connects to reach what listens on the host."""
+    return {"0.0.0.0": _LOOPBACK, "::": "::1"}.get(host, host)  # noqa: S104 - looked up, not listened on
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

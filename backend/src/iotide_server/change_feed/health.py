@@ -1,0 +1,156 @@
+"""Whether the parts of the service answer, for supervisors, load balancers and the person who wonders."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Final, Literal
+
+from anyio import CapacityLimiter, Lock, to_thread
+from fastapi import APIRouter, Depends, FastAPI, Request
+from pydantic import Field
+from redis import Redis, RedisError
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.roles.rules import Anyone
+from iotide_server.kit.clock import Clock
+from iotide_server.kit.db import Database, StorageFailure, storage_failure
+from iotide_server.kit.errors import IotideError
+from iotide_server.kit.pulse import WORKER_LATE_AFTER, pulse_lateness
+from iotide_server.kit.schema import Standing, schema_state
+from iotide_server.kit.wake import is_scheduled
+from iotide_server.kit.web import Output, errors, storage_failed_lately, transaction
+
+router = APIRouter(tags=["health"])
+
+PartState = Literal["ok", "down", "full", "unknown"]
+_FRESH_FOR: Final = timedelta(seconds=1)
+_ReadyTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=1)]
+"""One at a time, and in no place of pages: readers without an account hold up nobody's supervisor."""
+_DISK_FULL: Final = "No space left on device"
+
+
+class Health(Output):
+    """How the parts are."""
+
+    status: Annotated[Literal["ok", "degraded"], Field(description="`degraded` when any part is not `ok`")]
+    database: Annotated[
+        PartState, Field(description="`full` when a request met its full disk in the last minute, by this process")
+    ]
+    redis: Annotated[PartState, Field(description="`full` when the disk of its append-only file is")]
+    scheduler: Annotated[PartState, Field(description="`unknown` while the database is down")]
+    worker: Annotated[
+        PartState,
+        Field(description="`down` when its work has been due for a minute; `unknown` while no scheduler asks for any"),
+    ]
+    version: Annotated[str, Field(examples=["0.1.0"])]
+
+
+class Alive(Output):
+    """The process answers."""
+
+    status: Literal["alive"]
+
+
+class SchemaNotReadyError(IotideError):
+    """The database is not at the schema that this release was written for."""
+
+    status = 503
+    code = "schema_not_ready"
+    usual_remedy = "run `iotide-server migrate` of this release, or start the release that made the schema"
+
+
+class Ready(Output):
+    """The service takes requests."""
+
+    status: Literal["ready"]
+
+
+class KeptHealth:
+    """Looks at the parts once a second at most, whoever asks and however often: anybody may."""
+
+    def __init__(self) -> None:
+        self._turn = Lock()
+        self._thread = CapacityLimiter(1)
+        self._looks = 0
+        self._kept: Health | None = None
+        self._fresh_until: datetime | None = None
+
+    async def of(self, app: FastAPI) -> Health:
+        """Return how the parts are, or were less than a second ago."""
+        clock: Clock = app.state.clock
+        looks = self._looks
+        async with self._turn:
+            now = clock()
+            is_fresh = self._fresh_until is not None and now < self._fresh_until <= now + _FRESH_FOR
+            # Who waited for a look takes what it found, however long it took.
+            if self._kept is None or not (is_fresh or looks != self._looks):
+                self._kept = await to_thread.run_sync(_look, app, limiter=self._thread)
+                self._looks += 1
+                self._fresh_until = clock() + _FRESH_FOR
+            return self._kept
+
+
+@router.get("/health", summary="Show the service's health")
+async def get_health(_: Anyone, request: Request) -> Health:
+    """Return status 200 even if a part is down; the body names it. An answer is kept for a second."""
+    kept: KeptHealth = request.app.state.health
+    return await kept.of(request.app)
+
+
+def _look(app: FastAPI) -> Health:
+    # The connections of heartbeats: pages that compute long hold up none of these.
+    database, scheduler, worker = _look_at_database(app.state.database.beats)
+    failed = storage_failed_lately(app.state)
+    if database == "ok" and failed is not None:
+        database = "full" if failed is StorageFailure.FULL else "down"
+    redis = _look_at_redis(app.state.redis)
+    is_well = {database, scheduler, worker, redis} == {"ok"}
+    return Health(
+        status="ok" if is_well else "degraded",
+        database=database,
+        redis=redis,
+        scheduler=scheduler,
+        worker=worker,
+        version=app.version,
+    )
+
+
+@router.get("/alive", summary="Ask whether the process answers")
+async def get_alive(_: Anyone) -> Alive:
+    """Needs nothing but the process: whoever restarts what is not alive must not do so because the database is away."""
+    return Alive(status="alive")
+
+
+@router.get("/ready", summary="Ask whether requests can be served", responses=errors(503))
+def get_ready(_: Anyone, session: _ReadyTx) -> Ready:
+    """Status 503 while the database does not answer, or has a schema that is older than this release.
+
+    A newer one is taken: each release works on the schema of the next.
+    """
+    schema = schema_state(session)
+    if schema.standing in {Standing.BEHIND, Standing.EMPTY}:
+        raise SchemaNotReadyError(schema.words, value=schema.found)
+    return Ready(status="ready")
+
+
+def _look_at_database(database: Database) -> tuple[PartState, PartState, PartState]:
+    try:
+        with database.transaction() as session:
+            is_there = is_scheduled(session)
+            worker = _worker(pulse_lateness(session), has_scheduler=is_there)
+    except SQLAlchemyError as error:
+        return "full" if storage_failure(error) is StorageFailure.FULL else "down", "unknown", "unknown"
+    return "ok", "ok" if is_there else "down", worker
+
+
+def _worker(lateness: timedelta | None, *, has_scheduler: bool) -> PartState:
+    if lateness is None or not has_scheduler:
+        return "unknown"
+    return "ok" if lateness < WORKER_LATE_AFTER else "down"
+
+
+def _look_at_redis(redis: Redis) -> PartState:
+    try:
+        redis.ping()
+    except RedisError as error:  # one that cannot write its file refuses even a PING, and says why
+        return "full" if _DISK_FULL in str(error) else "down"
+    return "ok"

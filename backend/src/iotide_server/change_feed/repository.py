@@ -1,0 +1,43 @@
+"""SQL of news."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import delete, func, or_, select
+from sqlalchemy.orm import Session
+
+from iotide_server.change_feed.models import Change
+
+_OVERLAP: Final = timedelta(seconds=30)
+"""A transaction that began this long before another may still have been open when the other's news went out."""
+
+
+def latest_id(session: Session) -> int:
+    """The id of the latest news; 0 when there is none."""
+    return session.scalar(select(func.max(Change.id))) or 0
+
+
+def changes_after(session: Session, last_id: int, limit: int) -> list[Change] | None:
+    """What a reader may have missed who saw the row `last_id` last, oldest first; None when that can not be told.
+
+    Of each thing its latest change alone: where a hundred runs go on, thousands of rows tell of them within a minute.
+
+    Ids are given when a row is written and become visible when its transaction ends, so a reader may have seen 11
+    before 10 was there: rows that are not much older than the last one are repeated, which does no harm.
+    """
+    last_at = session.scalar(select(Change.at).where(Change.id == last_id))
+    if last_at is None:
+        return None
+    latest = (
+        select(func.max(Change.id))
+        .where(or_(Change.id > last_id, Change.at > last_at - _OVERLAP), Change.id != last_id)
+        .group_by(Change.kind, Change.subject_id, Change.cluster_id)
+        .limit(limit + 1)
+    )
+    rows = list(session.scalars(select(Change).where(Change.id.in_(latest)).order_by(Change.id)))
+    return rows if len(rows) <= limit else None
+
+
+def delete_before(session: Session, moment: datetime) -> None:
+    """Forget what happened before."""
+    session.execute(delete(Change).where(Change.at < moment))

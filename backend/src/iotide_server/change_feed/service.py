@@ -1,0 +1,80 @@
+"""News for browsers: a row for who reconnects, a notification for who is listening."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from iotide_server.change_feed import repository
+from iotide_server.change_feed.models import Change
+
+CHANNEL: Final = "iotide_change"
+ANY: Final = 0
+"""In place of a subject's id: very many of the kind have changed."""
+MOST_NAMED: Final = 20
+KEPT_FOR: Final = timedelta(hours=1)
+_MOST_REPEATED: Final = 4000
+_MUTED: Final = "publishes_nothing"
+
+
+def publish(session: Session, kind: str, subject_id: int, cluster_id: int | None) -> None:
+    """Tell whoever may see the cluster (None: every signed-in principal) that the thing changed, at commit.
+
+    Args:
+        kind: `campaign`, `run`, `series`, `node`, `target`, `cluster`, `schedule`, `template`, `channel` or `alert`;
+            `activity`: the thing is a node on which a run began or that it left, and which says nothing new of itself;
+            `standing`: the thing is a cluster, of which a series no longer stands as it did.
+    """
+    publish_all(session, [(kind, subject_id, cluster_id)])
+
+
+def publish_all(session: Session, news: Sequence[tuple[str, int, int | None]]) -> None:
+    """As `publish`, of many things at once; more than 20 of one kind in a cluster are told as `ANY`.
+
+    A result of 400 series would else be 400 news for every open page, which fetches its lists anew for one.
+
+    Args:
+        news: kind, subject id and cluster id of each.
+    """
+    if _MUTED in session.info or not news:
+        return
+    many = {place for place, count in Counter((kind, where) for kind, _, where in news).items() if count > MOST_NAMED}
+    named = [one for one in news if (one[0], one[2]) not in many]
+    kinds, subject_ids, cluster_ids = zip(*named, *((kind, ANY, where) for kind, where in many), strict=True)
+    session.execute(
+        text(
+            "WITH news AS (INSERT INTO change (kind, subject_id, cluster_id) SELECT * FROM unnest("
+            "CAST(:kinds AS text[]), CAST(:subject_ids AS bigint[]), CAST(:cluster_ids AS bigint[]))"
+            " RETURNING id, kind, subject_id, cluster_id)"
+            " SELECT pg_notify(:channel, row_to_json(news)::text) FROM news"
+        ),
+        {
+            "kinds": list(kinds),
+            "subject_ids": list(subject_ids),
+            "cluster_ids": list(cluster_ids),
+            "channel": CHANNEL,
+        },
+    )
+
+
+def mute(session: Session) -> None:
+    """Publish nothing of this transaction: who writes very much tells it all at once in the end."""
+    session.info[_MUTED] = True
+
+
+def latest_id(session: Session) -> int:
+    """Where a stream that begins now stands."""
+    return repository.latest_id(session)
+
+
+def missed_since(session: Session, last_id: int) -> list[Change] | None:
+    """What was published since the reader's last news, oldest first; None when it is too old or too much."""
+    return repository.changes_after(session, last_id, _MOST_REPEATED)
+
+
+def forget_old(session: Session, now: datetime) -> None:
+    """Delete news of more than an hour ago; the scheduler calls it now and then."""
+    repository.delete_before(session, now - KEPT_FOR)

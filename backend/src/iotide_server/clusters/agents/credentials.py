@@ -1,0 +1,142 @@
+"""What a node is known by, its token and its Redis password: how it gets new ones, and how they are made void.
+
+A rotation loses no node whatever breaks: the server makes new ones when the node asks, the node keeps them on its disk
+and then says so with the new token. Until that word the old ones stay good, and from then on they are void.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.roles.authentication import NODE_TOKEN_PREFIX
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.accounts.secret import digest, new_secret
+from iotide_server.bundled.acl import NodeAccess
+from iotide_server.change_feed import service as live
+from iotide_server.clusters import repository
+from iotide_server.clusters.agents import repository as identity_repository
+from iotide_server.clusters.agents.access import AgentAccess
+from iotide_server.clusters.errors import (
+    AgentSupersededError,
+    NodeNotFoundError,
+    RotationImpossibleError,
+    RotationNotWantedError,
+)
+from iotide_server.clusters.models import Node
+from iotide_server.kit.db import after_commit
+from iotide_wire.nodes import NewCredentials, RotateRequest
+
+ROTATES_SINCE: Final = 2
+"""The wire version with which agents learned to ask for new credentials."""
+
+
+def want_rotation(session: Session, principal: Principal, node_id: int, now: datetime) -> None:
+    """Have the node ask for new credentials with its next beat, whatever it is doing.
+
+    Raises:
+        NodeNotFoundError: there is none that the caller may see, or it is retired.
+        RotationImpossibleError: its agent does not know how to, or the node was revoked.
+    """
+    node = own_node(session, principal, node_id)
+    if node.revoked_at is not None:
+        raise RotationImpossibleError(node.name, "was revoked", "let its host enroll again for it")
+    if (node.wire_version or 0) < ROTATES_SINCE:
+        raise RotationImpossibleError(node.name, "has an agent that is too old for it", "upgrade its agent first")
+    if node.rotation_wanted_at is None:
+        node.rotation_wanted_at = now
+        audit.record(session, principal, Action("node_rotation_wanted", "node", node.id, node.cluster_id))
+        live.publish(session, "node", node.id, node.cluster_id)
+
+
+def want_due_rotations(session: Session, every: timedelta, now: datetime) -> None:
+    """Have idle nodes ask whose credentials are older than that; zero: none. The scheduler calls it now and then."""
+    if every > timedelta():
+        identity_repository.want_rotation(session, now - every, ROTATES_SINCE, now)
+
+
+def rotate(session: Session, node_id: int, request: RotateRequest, access: AgentAccess) -> NewCredentials:
+    """New credentials beside the present ones; asked again, since the answer was lost, others in their place.
+
+    Raises:
+        RotationNotWantedError: nobody wants the node to have new ones.
+        AgentSupersededError: another agent process speaks for the node.
+    """
+    node = repository.locked_node(session, node_id)
+    if node is None or node.rotation_wanted_at is None:
+        raise RotationNotWantedError(node_id)
+    if node.agent_instance != request.agent_instance:
+        raise AgentSupersededError(node.name)
+    token, password = new_secret(NODE_TOKEN_PREFIX), new_secret()
+    node.next_token_sha256, node.next_redis_password_sha256 = digest(token), digest(password)
+    both = node_access(node)
+    after_commit(session, lambda: access.admit(both))
+    return NewCredentials(node_token=token, broker=access.broker(node.id, password))
+
+
+def confirm(session: Session, principal: Principal, token_sha256: str, access: AgentAccess, now: datetime) -> None:
+    """The node keeps the token that it speaks with: if that is its next one, the former credentials are void.
+
+    Said again, since the answer was lost, it changes nothing.
+    """
+    node = identity_repository.node_by_any_token(session, token_sha256)
+    if node is None or node.next_token_sha256 != token_sha256 or node.next_redis_password_sha256 is None:
+        return
+    node.token_sha256, node.redis_password_sha256 = token_sha256, node.next_redis_password_sha256
+    node.next_token_sha256 = node.next_redis_password_sha256 = node.rotation_wanted_at = None
+    node.credentials_at = now
+    audit.record(session, principal, Action("node_rotated", "node", node.id, node.cluster_id))
+    live.publish(session, "node", node.id, node.cluster_id)
+    alone = node_access(node)
+    after_commit(session, lambda: access.admit_alone(alone))
+
+
+def void(session: Session, node: Node, access: AgentAccess) -> None:
+    """No secret opens anything as this node any more; what Redis has of it ends with the transaction.
+
+    The digests are overwritten, so that an earlier release, which knows no revocation, lets nobody in either.
+    """
+    node_id = node.id
+    node.token_sha256, node.redis_password_sha256 = digest(new_secret()), digest(new_secret())
+    node.next_token_sha256 = node.next_redis_password_sha256 = node.rotation_wanted_at = None
+    after_commit(session, lambda: access.put_out(node_id))
+
+
+def give(session: Session, node: Node, access: AgentAccess, now: datetime) -> NewCredentials:
+    """New credentials instead of the present ones, at once."""
+    token, password = new_secret(NODE_TOKEN_PREFIX), new_secret()
+    node.token_sha256, node.redis_password_sha256, node.credentials_at = digest(token), digest(password), now
+    node.next_token_sha256 = node.next_redis_password_sha256 = node.rotation_wanted_at = None
+    alone = node_access(node)
+    after_commit(session, lambda: access.admit_alone(alone))
+    return NewCredentials(node_token=token, broker=access.broker(node.id, password))
+
+
+def node_access(node: Node) -> NodeAccess:
+    """Its way to Redis."""
+    return NodeAccess(node.id, node.redis_password_sha256, node.next_redis_password_sha256)
+
+
+def acl_rows(session: Session) -> list[NodeAccess]:
+    """Who may use Redis; the scheduler applies it again and again, so that a Redis that came back empty is filled."""
+    return [node_access(node) for node in repository.living_real_nodes(session)]
+
+
+def own_node(session: Session, principal: Principal, node_id: int) -> Node:
+    """The living node, its row locked, for an administrator of its cluster.
+
+    Raises:
+        NodeNotFoundError: there is none that the caller may see, or it is retired.
+        NotAllowedError: the caller may see it but lacks the role.
+    """
+    found = repository.locked_node(session, node_id)
+    missing = NodeNotFoundError(node_id)
+    if found is None:
+        raise missing
+    principal.require(Role.ADMIN, found.cluster_id, missing)
+    if found.retired_at is not None:
+        raise missing
+    return found

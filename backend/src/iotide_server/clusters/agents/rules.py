@@ -1,0 +1,165 @@
+"""The rules of the agents' routes: a node token of a node that was let in and is neither retired nor revoked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Annotated, ClassVar, Final
+
+from fastapi import Depends, Request
+from fastapi.security.utils import get_authorization_scheme_param
+
+from iotide_server.accounts.roles.authentication import NODE_TOKEN_PREFIX
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.rules import Bearer, Knock, Rule
+from iotide_server.accounts.secret import digest
+from iotide_server.accounts.sessions.cookies import caller_address
+from iotide_server.clusters.agents import repository as identity_repository
+from iotide_server.clusters.agents.repository import KnownNode
+from iotide_server.clusters.errors import NodePendingError, TooManyHellosError
+from iotide_server.clusters.models import Node, PendingNode
+from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
+from iotide_server.kit.one_each import Holder
+from iotide_server.kit.web import NodeTx, Now
+from iotide_wire.nodes import fingerprint
+
+OLDEST_VERSION: Final = 1
+"""Spoken to an agent that has not said hello."""
+
+
+@dataclass(frozen=True)
+class IsNode(Rule):
+    """A node's agent; the principal's id is the node's."""
+
+    is_for_people: ClassVar[bool] = False
+
+    def knock(self, knock: Knock) -> Principal:
+        """See Rule."""
+        return self(*knock)
+
+    def __call__(self, request: Request, session: NodeTx, now: Now, bearer: Bearer) -> Principal:
+        """Let pass who holds the present token of a node that was let in."""
+        token_sha256 = _token(bearer)
+        node = identity_repository.node_by_token(session, token_sha256)
+        if node is not None:
+            return _principal(request, node)
+        waiting = identity_repository.pending_by_token(session, token_sha256, now)
+        if waiting is not None:
+            raise NodePendingError(waiting.name, fingerprint(token_sha256), waiting.expires_at)
+        raise _unknown()
+
+
+class HelloRate:
+    """Bounds how often each node announces its agent to this process: per minute, and twice that at once.
+
+    A hello costs the judgement of all that it announces. An agent takes the refusal for an answer to come, and sends
+    the hello again within 10 s, so one that keeps restarting passes as soon as a minute's share allows.
+    """
+
+    def __init__(self, a_minute: int) -> None:
+        self._a_minute = a_minute
+        self._share = timedelta(minutes=1) / a_minute
+        self._used_until: dict[tuple[bool, int | None], datetime] = {}
+
+    def admit(self, node: Principal, now: datetime, *, is_waiting: bool = False) -> None:
+        """Count a hello.
+
+        Raises:
+            TooManyHellosError: the node has sent its share.
+        """
+        key = is_waiting, node.id  # a node that waits for approval may have the number of another one
+        full_at = now + 2 * self._a_minute * self._share
+        # A clock that was set back keeps nobody out for longer than a full share.
+        used_until = min(max(self._used_until.get(key, now), now), full_at) + self._share
+        if used_until > full_at:
+            raise TooManyHellosError(node.name, self._a_minute, ceil((used_until - full_at).total_seconds()))
+        self._used_until[key] = used_until
+
+
+@dataclass(frozen=True)
+class IsNodeOrWaits(IsNode):
+    """As IsNode, or the agent of a host that waits to be let in: it may ask whether it was."""
+
+    def knock(self, knock: Knock) -> Principal:
+        """See Rule; before its body is read, a hello is counted."""
+        principal = super().knock(knock)
+        rate: HelloRate = knock.request.app.state.hello_rate
+        rate.admit(principal, knock.now, is_waiting=waiting_node(knock.request) is not None)
+        return principal
+
+    def __call__(self, request: Request, session: NodeTx, now: Now, bearer: Bearer) -> Principal:
+        """Let pass; `waiting_node` then says which host waits."""
+        token_sha256 = _token(bearer)
+        node = identity_repository.node_by_token(session, token_sha256)
+        if node is not None:
+            return _principal(request, node)
+        waiting = identity_repository.pending_by_token(session, token_sha256, now)
+        if waiting is None:
+            raise _unknown()
+        request.state.waiting_node = waiting
+        request.state.wire_version = waiting.wire_version
+        return Principal(PrincipalKind.NODE, waiting.id, waiting.name, caller_address(request))
+
+
+@dataclass(frozen=True)
+class ConfirmsToken(IsNode):
+    """A node's agent that speaks with its present token or with the next one, which opens nothing else yet."""
+
+    def __call__(self, request: Request, session: NodeTx, now: Now, bearer: Bearer) -> Principal:
+        """Let pass who holds either, at any time."""
+        del now
+        node = identity_repository.node_by_any_token(session, _token(bearer))
+        if node is None:
+            raise _unknown()
+        return _principal(request, node)
+
+
+def token_sha256_of(headers: Mapping[str, str]) -> str | None:
+    """Return the digest of the node token among the headers, read as the rules read it; None where none came."""
+    scheme, token = get_authorization_scheme_param(headers.get("authorization"))
+    is_of_node = scheme.lower() == "bearer" and token.startswith(NODE_TOKEN_PREFIX)
+    return digest(token) if is_of_node else None
+
+
+def node_holder(request: Request) -> Holder | None:
+    """Name the node that sends a request by its token alone, before the database is asked; None where none came."""
+    token_sha256 = token_sha256_of(request.headers)
+    return None if token_sha256 is None else Holder(token_sha256)
+
+
+def _token(bearer: Bearer) -> str:
+    if bearer is None:
+        raise NotAuthenticatedError("nobody is signed in", remedy="send the header Authorization: Bearer <node token>")
+    if not bearer.credentials.startswith(NODE_TOKEN_PREFIX):
+        raise NotAllowedError("this route is for node agents", remedy="enroll the node and use its token")
+    return digest(bearer.credentials)
+
+
+def _principal(request: Request, node: Node | KnownNode) -> Principal:
+    request.state.wire_version = node.wire_version
+    request.state.waiting_node = None  # it may have waited a moment ago, when it knocked
+    return Principal(PrincipalKind.NODE, node.id, node.name, caller_address(request))
+
+
+def _unknown() -> NotAuthenticatedError:
+    return NotAuthenticatedError(
+        "unknown node token: the node was refused, revoked or retired, or its host waited too long to be let in",
+        remedy="enroll the node again with a new join token",
+    )
+
+
+def waiting_node(request: Request) -> PendingNode | None:
+    """The host that IsNodeOrWaits let pass although it waits to be let in."""
+    waiting: PendingNode | None = getattr(request.state, "waiting_node", None)
+    return waiting
+
+
+def spoken_version(request: Request) -> int:
+    """The wire version that the agent spoke when it last said hello; for what it is answered before, the oldest."""
+    version: int | None = getattr(request.state, "wire_version", None)
+    return version or OLDEST_VERSION
+
+
+NodeAgent = Annotated[Principal, Depends(IsNode(), scope="function")]
+NodeOrWaiting = Annotated[Principal, Depends(IsNodeOrWaits(), scope="function")]
+ConfirmingNode = Annotated[Principal, Depends(ConfirmsToken(), scope="function")]

@@ -1,0 +1,1 @@
+"""Drained nodes, targets and clusters, on which no run starts."""

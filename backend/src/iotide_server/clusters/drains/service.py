@@ -1,0 +1,140 @@
+"""Draining: nothing new starts on what is drained, and what runs there goes on; the scheduler's pass asks for it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Row
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.change_feed import service as live
+from iotide_server.clusters import repository
+from iotide_server.clusters.drains import repository as drain_repository
+from iotide_server.clusters.errors import DrainEndPassedError, NodeNotFoundError
+from iotide_server.clusters.models import Drain
+from iotide_server.clusters.service import cluster
+from iotide_server.clusters.views import DrainKind, DrainWanted
+from iotide_server.kit.db import Json
+from iotide_server.kit.wake import wake_scheduler
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One thing that can be drained.
+
+    Attributes:
+        cluster_id: whose it is; None for everything.
+    """
+
+    kind: DrainKind
+    id: int
+    cluster_id: int | None
+
+
+EVERYTHING: Final = Subject(DrainKind.ALL, 0, None)
+
+
+def node_subject(session: Session, principal: Principal, node_id: int) -> Subject:
+    """A living node that the caller may drain.
+
+    Raises:
+        NodeNotFoundError: there is none that the caller may see.
+        NotAllowedError: the caller is not an operator of its cluster.
+    """
+    found = repository.living_node(session, node_id)
+    missing = NodeNotFoundError(node_id)
+    if found is None:
+        raise missing
+    principal.require(Role.OPERATOR, found.cluster_id, missing)
+    return Subject(DrainKind.NODE, found.id, found.cluster_id)
+
+
+def cluster_subject(session: Session, principal: Principal, cluster_id: int) -> Subject:
+    """A cluster that the caller may drain.
+
+    Raises:
+        ClusterNotFoundError: there is none that the caller may see.
+        NotAllowedError: the caller is not its operator.
+    """
+    return Subject(DrainKind.CLUSTER, cluster_id, cluster(session, principal, cluster_id, Role.OPERATOR).id)
+
+
+def drain(session: Session, principal: Principal, subject: Subject, wanted: DrainWanted, now: datetime) -> Drain:
+    """Let nothing new start there; what was drained before has this reason and this end from now on.
+
+    Whatever a scheduler is about to start has started, and is seen, before this returns.
+
+    Raises:
+        NotAllowedError: the caller is not an operator there.
+        DrainEndPassedError: it would have ended before it began.
+    """
+    principal.require(Role.OPERATOR, subject.cluster_id)
+    if wanted.until is not None and wanted.until <= now:
+        raise DrainEndPassedError(wanted.until)
+    drain_repository.stop_starts(session)
+    before = drain_repository.drain_of(session, subject.kind, subject.id)
+    known = None if before is None else _shown(before)
+    drained = before or Drain(kind=subject.kind, subject_id=subject.id, cluster_id=subject.cluster_id, since=now)
+    drained.reason, drained.until, drained.by = wanted.reason, wanted.until, principal.name
+    session.add(drained)
+    session.flush()
+    action = Action(
+        f"{subject.kind}_drained", subject.kind, subject.id, subject.cluster_id, before=known, after=_shown(drained)
+    )
+    audit.record(session, principal, action)
+    _publish(session, subject.kind, subject.id, subject.cluster_id)
+    # So that it looks at its clock for the end.
+    wake_scheduler(session, "drain")
+    return drained
+
+
+def resume(session: Session, principal: Principal, subject: Subject) -> None:
+    """Let runs start there again; of what is not drained this changes nothing.
+
+    Raises:
+        NotAllowedError: the caller is not an operator there.
+    """
+    principal.require(Role.OPERATOR, subject.cluster_id)
+    found = drain_repository.drain_of(session, subject.kind, subject.id)
+    if found is None:
+        return
+    action = Action(f"{subject.kind}_resumed", subject.kind, subject.id, subject.cluster_id, before=_shown(found))
+    session.delete(found)
+    session.flush()
+    audit.record(session, principal, action)
+    _publish(session, subject.kind, subject.id, subject.cluster_id)
+    wake_scheduler(session, "drain")
+
+
+def resume_due(session: Session, now: datetime) -> None:
+    """Resume what was drained until now or earlier; every pass of the scheduler begins with it."""
+    for ended in drain_repository.end_due(session, now):
+        _publish(session, ended.kind, ended.subject_id, ended.cluster_id)
+
+
+def forget(session: Session, kind: DrainKind, subject_id: int) -> None:
+    """What is retired is not drained any more."""
+    drain_repository.forget(session, kind, subject_id)
+
+
+def list_drains(session: Session, principal: Principal, cluster_id: int | None) -> Sequence[Row[Any]]:
+    """What is drained of what the caller may see, of one cluster or of all, with names; everything first."""
+    return drain_repository.named_drains(session, principal.visible_clusters(), cluster_id)
+
+
+def of_kind(session: Session, kind: DrainKind, subject_ids: Collection[int]) -> Mapping[int, Drain]:
+    """The drains of these things of a kind, by their ids."""
+    return drain_repository.drains_of(session, kind, subject_ids)
+
+
+def _publish(session: Session, kind: str, subject_id: int, cluster_id: int | None) -> None:
+    live.publish(session, "cluster" if kind == DrainKind.ALL else kind, subject_id, cluster_id)
+
+
+def _shown(row: Drain) -> Json:
+    return {"reason": row.reason, "by": row.by, "until": row.until and row.until.isoformat()}

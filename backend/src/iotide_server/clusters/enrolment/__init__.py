@@ -1,0 +1,1 @@
+"""Enrolment: join tokens, and hosts that wait for approval."""

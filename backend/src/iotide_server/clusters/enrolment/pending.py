@@ -1,0 +1,163 @@
+"""Hosts that enrolled and wait until somebody lets them in: they have an identity, and it opens nothing yet."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.change_feed import service as live
+from iotide_server.clusters.agents import repository as identity_repository
+from iotide_server.clusters.agents.access import AgentAccess
+from iotide_server.clusters.agents.credentials import node_access
+from iotide_server.clusters.errors import (
+    ClusterNotFoundError,
+    NodeNameTakenError,
+    NodePendingError,
+    PendingNodeNotFoundError,
+)
+from iotide_server.clusters.models import Cluster, Node, PendingNode
+from iotide_server.kit.db import Json, after_commit
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_wire.messages import HelloRequest
+from iotide_wire.nodes import fingerprint
+
+PENDING_FOR: Final = timedelta(days=7)
+"""So long may a host wait; then it has to enrol again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Some of the hosts that wait in a cluster."""
+
+    cluster_id: int
+    pending_ids: Sequence[int]
+
+
+def add(session: Session, pending: PendingNode) -> None:
+    """Have it wait."""
+    session.add(pending)
+    session.flush()
+    own = Principal(PrincipalKind.NODE, pending.id, pending.name, pending.address)
+    action = Action("node_pending", "node", pending.id, pending.cluster_id, after=_shown(pending))
+    audit.record(session, own, action)
+    live.publish(session, "node", pending.id, pending.cluster_id)
+
+
+def hear(pending: PendingNode, request: HelloRequest, now: datetime) -> NodePendingError:
+    """Take down what the waiting host says of itself, nothing else; the answer is that it waits."""
+    pending.seen_at = now
+    pending.facts = request.facts
+    pending.agent_version, pending.wire_version = request.agent_version, request.wire_version
+    return NodePendingError(pending.name, fingerprint(pending.token_sha256), pending.expires_at)
+
+
+def list_pending(
+    session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
+) -> Slice[PendingNode]:
+    """The hosts that wait in a cluster, newest first.
+
+    Raises:
+        ClusterNotFoundError: there is none that the caller may see.
+    """
+    _require_cluster(session, principal, cluster_id)
+    return identity_repository.pending_of(session, cluster_id, now, paging)
+
+
+def approve(session: Session, principal: Principal, choice: Choice, access: AgentAccess, now: datetime) -> list[Node]:
+    """Make nodes of them, all or none; their agents hear of it with their next hello.
+
+    Raises:
+        PendingNodeNotFoundError: one of them does not wait in the cluster.
+        NodeNameTakenError: the cluster has a node of the name, or two of them have the same.
+    """
+    nodes = []
+    for waiting in _wanted(session, principal, choice, now):
+        node = _node_of(waiting, now)
+        shown = _shown(waiting)
+        session.delete(waiting)
+        try:
+            with session.begin_nested():
+                session.add(node)
+        except IntegrityError as error:
+            raise NodeNameTakenError(waiting.name, field="pending_ids") from error
+        audit.record(session, principal, Action("node_approved", "node", node.id, node.cluster_id, after=shown))
+        live.publish(session, "node", node.id, node.cluster_id)
+        _admit(session, node, access)
+        nodes.append(node)
+    return nodes
+
+
+def refuse(session: Session, principal: Principal, choice: Choice, now: datetime) -> None:
+    """Forget them, all or none: their tokens will never open anything.
+
+    Raises:
+        PendingNodeNotFoundError: one of them does not wait in the cluster.
+    """
+    for waiting in _wanted(session, principal, choice, now):
+        action = Action("node_refused", "node", waiting.id, waiting.cluster_id, before=_shown(waiting))
+        session.delete(waiting)
+        audit.record(session, principal, action)
+        live.publish(session, "node", waiting.id, waiting.cluster_id)
+
+
+def forget_expired(session: Session, now: datetime) -> None:
+    """Forget the hosts that waited too long; the scheduler calls it now and then."""
+    for waited in identity_repository.take_expired(session, now):
+        own = Principal(PrincipalKind.NODE, waited.id, waited.name, waited.address)
+        action = Action("node_pending_expired", "node", waited.id, waited.cluster_id, before=_shown(waited))
+        audit.record(session, own, action)
+        live.publish(session, "node", waited.id, waited.cluster_id)
+
+
+def _wanted(session: Session, principal: Principal, choice: Choice, now: datetime) -> list[PendingNode]:
+    _require_cluster(session, principal, choice.cluster_id)
+    found = identity_repository.locked_pending(session, choice.cluster_id, choice.pending_ids, now)
+    for index, pending_id in enumerate(choice.pending_ids):
+        if pending_id not in found:
+            raise PendingNodeNotFoundError(pending_id, field=f"pending_ids[{index}]")
+    return list(found.values())
+
+
+def _node_of(waiting: PendingNode, now: datetime) -> Node:
+    return Node(
+        id=waiting.id,
+        cluster_id=waiting.cluster_id,
+        name=waiting.name,
+        role=waiting.role,
+        owner_id=waiting.owner_id,
+        created_at=now,
+        token_sha256=waiting.token_sha256,
+        redis_password_sha256=waiting.redis_password_sha256,
+        credentials_at=waiting.asked_at,
+        agent_version=waiting.agent_version,
+        wire_version=waiting.wire_version,
+        facts=waiting.facts,
+    )
+
+
+def _admit(session: Session, node: Node, access: AgentAccess) -> None:
+    way = node_access(node)
+    after_commit(session, lambda: access.admit(way))
+
+
+def _shown(pending: PendingNode) -> Json:
+    return {
+        "name": pending.name,
+        "role": pending.role,
+        "address": pending.address,
+        "fingerprint": fingerprint(pending.token_sha256),
+    }
+
+
+def _require_cluster(session: Session, principal: Principal, cluster_id: int) -> None:
+    missing = ClusterNotFoundError(cluster_id)
+    principal.require(Role.ADMIN, cluster_id, missing)
+    if session.get(Cluster, cluster_id) is None:
+        raise missing

@@ -1,0 +1,286 @@
+"""How a node gets into a cluster: a person makes a join token, the node's agent spends it once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import service as accounts
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.roles.authentication import NODE_TOKEN_PREFIX
+from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.secret import digest, new_secret
+from iotide_server.change_feed import service as live
+from iotide_server.clusters import repository
+from iotide_server.clusters.agents import credentials
+from iotide_server.clusters.agents import repository as identity_repository
+from iotide_server.clusters.agents.access import AgentAccess
+from iotide_server.clusters.agents.credentials import own_node
+from iotide_server.clusters.enrolment import pending
+from iotide_server.clusters.errors import (
+    ClusterMadeUpError,
+    ClusterNotFoundError,
+    JoinTokenNotFoundError,
+    JoinTokenRefusedError,
+    NodeInUseError,
+    NodeNameTakenError,
+    WireVersionUnsupportedError,
+)
+from iotide_server.clusters.models import Cluster, JoinToken, Node, PendingNode
+from iotide_server.clusters.views import Origin
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_wire.messages import EnrollReply, EnrollRequest
+from iotide_wire.nodes import NewCredentials
+from iotide_wire.versions import SPOKEN_VERSIONS
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedJoinToken:
+    """A join token, and the name of who made it; None when that person is gone."""
+
+    row: JoinToken
+    made_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewJoinToken(OwnedJoinToken):
+    """A join token with its secret, which is only known here."""
+
+    secret: str
+
+
+def create_join_token(  # noqa: PLR0913 - each is a term of the token
+    session: Session,
+    principal: Principal,
+    cluster_id: int,
+    uses: int,
+    expires_at: datetime,
+    *,
+    needs_approval: bool | None = None,
+) -> NewJoinToken:
+    """A token that lets `uses` nodes into the cluster until it expires.
+
+    Args:
+        needs_approval: who enrols with it waits until somebody lets it in; None: if it is for several, since that one
+            lies in images and scripts, where others may find it.
+
+    Raises:
+        ClusterNotFoundError: there is none that the caller may see.
+        ClusterMadeUpError: the cluster has no real nodes.
+    """
+    found = _require_cluster(session, principal, cluster_id)
+    if found.origin == Origin.MADE_UP:
+        raise ClusterMadeUpError(found.name, field="cluster_id")
+    token = JoinToken(
+        cluster_id=cluster_id,
+        uses_left=uses,
+        expires_at=expires_at,
+        needs_approval=uses > 1 if needs_approval is None else needs_approval,
+    )
+    return _keep_token(session, principal, token)
+
+
+def create_reenrolment_token(
+    session: Session, principal: Principal, node_id: int, expires_at: datetime
+) -> NewJoinToken:
+    """A token by which a host once gets a new identity as this node, whose own was lost or revoked.
+
+    Raises:
+        NodeNotFoundError: there is none that the caller may see, or it is retired.
+    """
+    node = own_node(session, principal, node_id)
+    token = JoinToken(
+        cluster_id=node.cluster_id, node_id=node.id, uses_left=1, expires_at=expires_at, needs_approval=False
+    )
+    return _keep_token(session, principal, token)
+
+
+def _keep_token(session: Session, principal: Principal, token: JoinToken) -> NewJoinToken:
+    secret = new_secret()
+    token.secret_sha256, token.owner_id = digest(secret), principal.user_id
+    session.add(token)
+    session.flush()
+    after = {
+        "uses": token.uses_left,
+        "expires_at": token.expires_at.isoformat(),
+        "needs_approval": token.needs_approval,
+        "node_id": token.node_id,
+    }
+    action = Action("join_token_created", "join_token", token.id, token.cluster_id, after=after)
+    audit.record(session, principal, action)
+    (owned,) = _with_makers(session, [token])
+    return NewJoinToken(token, owned.made_by, secret)
+
+
+def list_join_tokens(
+    session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
+) -> Slice[OwnedJoinToken]:
+    """The cluster's join tokens that still let a node in.
+
+    Raises:
+        ClusterNotFoundError: there is none that the caller may see.
+    """
+    _require_cluster(session, principal, cluster_id)
+    page = repository.join_tokens(session, cluster_id, now, paging)
+    return Slice(_with_makers(session, page.rows), page.next_cursor)
+
+
+def _with_makers(session: Session, tokens: Sequence[JoinToken]) -> list[OwnedJoinToken]:
+    names = accounts.names_of(session, {token.owner_id for token in tokens if token.owner_id is not None})
+    return [OwnedJoinToken(token, names.get(token.owner_id or 0)) for token in tokens]
+
+
+def revoke_join_token(session: Session, principal: Principal, token_id: int) -> None:
+    """The token lets nobody in any more.
+
+    Raises:
+        JoinTokenNotFoundError: there is none that the caller may see.
+    """
+    token = session.get(JoinToken, token_id)
+    missing = JoinTokenNotFoundError(token_id)
+    if token is None:
+        raise missing
+    principal.require(Role.ADMIN, token.cluster_id, missing)
+    before = {"uses": token.uses_left, "expires_at": token.expires_at.isoformat()}
+    session.delete(token)
+    audit.record(session, principal, Action("join_token_revoked", "join_token", token_id, token.cluster_id, before))
+
+
+def enroll(
+    session: Session, request: EnrollRequest, access: AgentAccess, address: str | None, now: datetime
+) -> EnrollReply:
+    """An identity for a host: as a new node of the token's cluster, as one that waits, or as the token's own node.
+
+    Raises:
+        WireVersionUnsupportedError: the agent is too old or too new.
+        JoinTokenRefusedError: the token is unknown, expired or used up.
+        NodeNameTakenError: a living node of the cluster has the name.
+        NodeInUseError: the token is for a node on which a load may run.
+    """
+    require_wire_version(request.wire_version)
+    secret = request.join_token.partition(".")[0]
+    token = repository.use_join_token(session, digest(secret), now)
+    if token is None:
+        raise JoinTokenRefusedError
+    newcomer = _Newcomer(request, access, address, now)
+    if token.node_id is not None:
+        return _enroll_again(session, token.node_id, newcomer)
+    return _have_wait(session, token, newcomer) if token.needs_approval else _enroll_new(session, token, newcomer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Newcomer:
+    """A host that asks for an identity."""
+
+    request: EnrollRequest
+    access: AgentAccess
+    address: str | None
+    now: datetime
+
+
+def _enroll_new(session: Session, token: JoinToken, newcomer: _Newcomer) -> EnrollReply:
+    request = newcomer.request
+    node = Node(
+        cluster_id=token.cluster_id,
+        name=request.node_name,
+        role=request.role,
+        owner_id=token.owner_id,
+        created_at=newcomer.now,
+        agent_version=request.agent_version,
+        wire_version=request.wire_version,
+        facts=request.facts,
+        # Of secrets that nobody has, until its id is known, which is part of its Redis user's name.
+        token_sha256=digest(new_secret()),
+        redis_password_sha256=digest(new_secret()),
+    )
+    try:
+        with session.begin_nested():
+            session.add(node)
+    except IntegrityError as error:
+        raise NodeNameTakenError(request.node_name) from error
+    given = credentials.give(session, node, newcomer.access, newcomer.now)
+    _record(session, "node_enrolled", node, newcomer.address)
+    return _reply(session, node.id, node.name, token.cluster_id, given)
+
+
+def _enroll_again(session: Session, node_id: int, newcomer: _Newcomer) -> EnrollReply:
+    """The node with its name, role and history; nothing of a former agent process counts any more."""
+    node = repository.locked_node(session, node_id)
+    if node is None or node.retired_at is not None:
+        raise JoinTokenRefusedError
+    # Its word that it has no such order would be that of a host which may never have had it.
+    loads = repository.claimed_runs(session, node_id)
+    if loads:
+        raise NodeInUseError(node.name, loads)
+    node.revoked_at = node.agent_instance = node.boot_id = None
+    repository.forget_beat(session, node_id)
+    given = credentials.give(session, node, newcomer.access, newcomer.now)
+    _record(session, "node_enrolled_again", node, newcomer.address)
+    return _reply(session, node.id, node.name, node.cluster_id, given)
+
+
+def _have_wait(session: Session, token: JoinToken, newcomer: _Newcomer) -> EnrollReply:
+    request = newcomer.request
+    if request.node_name in repository.living_node_names(session, token.cluster_id):
+        raise NodeNameTakenError(request.node_name)
+    node_id = identity_repository.next_node_id(session)
+    node_token, password = new_secret(NODE_TOKEN_PREFIX), new_secret()
+    waiting = PendingNode(
+        id=node_id,
+        cluster_id=token.cluster_id,
+        name=request.node_name,
+        role=request.role,
+        address=newcomer.address,
+        owner_id=token.owner_id,
+        asked_at=newcomer.now,
+        expires_at=newcomer.now + pending.PENDING_FOR,
+        token_sha256=digest(node_token),
+        redis_password_sha256=digest(password),
+        agent_version=request.agent_version,
+        wire_version=request.wire_version,
+        facts=request.facts,
+    )
+    pending.add(session, waiting)
+    given = NewCredentials(node_token=node_token, broker=newcomer.access.broker(node_id, password))
+    reply = _reply(session, node_id, waiting.name, token.cluster_id, given)
+    return reply.model_copy(update={"pending_until": waiting.expires_at})
+
+
+def _record(session: Session, action: str, node: Node, address: str | None) -> None:
+    principal = Principal(PrincipalKind.NODE, node.id, node.name, address)
+    after = {"name": node.name, "role": node.role}
+    audit.record(session, principal, Action(action, "node", node.id, node.cluster_id, after=after))
+    live.publish(session, "node", node.id, node.cluster_id)
+
+
+def _reply(session: Session, node_id: int, name: str, cluster_id: int, given: NewCredentials) -> EnrollReply:
+    return EnrollReply(
+        node_id=node_id,
+        node_name=name,
+        cluster=session.get_one(Cluster, cluster_id).name,
+        node_token=given.node_token,
+        broker=given.broker,
+    )
+
+
+def require_wire_version(wire_version: int) -> None:
+    """Refuse an agent that speaks another language.
+
+    Raises:
+        WireVersionUnsupportedError: neither this server's version nor the one before.
+    """
+    if wire_version not in SPOKEN_VERSIONS:
+        raise WireVersionUnsupportedError(wire_version, SPOKEN_VERSIONS)
+
+
+def _require_cluster(session: Session, principal: Principal, cluster_id: int) -> Cluster:
+    missing = ClusterNotFoundError(cluster_id)
+    principal.require(Role.ADMIN, cluster_id, missing)
+    found = session.get(Cluster, cluster_id)
+    if found is None:
+        raise missing
+    return found

@@ -1,0 +1,104 @@
+"""Looks at everything that an installation needs, what is away included, and never stops at the first thing."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from redis import Redis, RedisError
+from sqlalchemy.exc import SQLAlchemyError
+
+from iotide_server.bundled.acl import NodeAccess
+from iotide_server.clusters.agents.credentials import acl_rows
+from iotide_server.kit.clock import Clock
+from iotide_server.kit.db import Database, limit_statements, open_engine, storage_failure
+from iotide_server.kit.schema import Standing
+from iotide_server.kit.vault import Vault
+from iotide_server.monitoring import repository
+from iotide_server.monitoring.doctor import choices, database, machine, nodes, redis, service
+from iotide_server.monitoring.doctor.findings import Finding
+
+_REDIS_SECONDS: Final = 3.0
+_STATEMENT_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What is to be looked at.
+
+    Attributes:
+        broker_url: Redis as agents reach it.
+        metrics_host: where the parts answer Prometheus; None: nowhere.
+        directories: of data on this machine's disks.
+        version: of this release.
+        is_public: whoever is not signed in may read.
+    """
+
+    database_url: str
+    redis_url: str
+    redis_admin_url: str
+    public_url: str
+    broker_url: str
+    ca_certificate: Path | None
+    metrics_host: str | None
+    vault: Vault | None
+    directories: tuple[Path, ...]
+    version: str
+    is_public: bool
+
+
+def examine(installation: Installation, clock: Clock) -> list[Finding]:
+    """All findings, the parts in the order in which they stand on each other."""
+    database_findings, accesses = _look_at_database(installation, clock)
+    return [
+        *database_findings,
+        *_look_at_redis(installation, accesses),
+        *machine.judge_addresses(installation.public_url, installation.broker_url, installation.metrics_host),
+        machine.judge_front(
+            installation.public_url, machine.read_front(installation.public_url, installation.ca_certificate), clock()
+        ),
+        choices.judge_reading(is_public=installation.is_public),
+        *(machine.judge_room(machine.read_room(directory)) for directory in installation.directories),
+    ]
+
+
+def _look_at_database(installation: Installation, clock: Clock) -> tuple[list[Finding], list[NodeAccess]]:
+    """What PostgreSQL is and knows; where its schema is not ours, nothing is asked of our tables."""
+    engine = open_engine(installation.database_url, pool_size=1)
+    findings: list[Finding] = []
+    accesses: list[NodeAccess] = []
+    try:
+        with Database(engine).transaction() as session:
+            repository.bound(session, _STATEMENT_SECONDS)
+            facts = database.read_database(session, clock())
+            findings += database.judge_database(facts)
+            if facts.schema.standing is Standing.CURRENT:
+                findings += service.judge_service(service.read_service(session, installation.vault, clock()))
+                findings += nodes.judge_nodes(nodes.read_nodes(session, clock()), installation.version)
+                findings.append(choices.judge_backup(repository.newest_backup(session), clock()))
+                accesses = acl_rows(session)
+        with Database(engine).transaction() as session:  # the one that may write
+            limit_statements(session, _STATEMENT_SECONDS)
+            database.try_storage(session)
+    except SQLAlchemyError as error:
+        failure = storage_failure(error)
+        words = str(getattr(error, "orig", error)).splitlines()[0]
+        findings.append(database.unreachable(words) if failure is None else database.storage_failed(failure))
+    finally:
+        engine.dispose()
+    return findings, accesses
+
+
+def _look_at_redis(installation: Installation, accesses: Sequence[NodeAccess]) -> Iterator[Finding]:
+    seconds = {"socket_timeout": _REDIS_SECONDS, "socket_connect_timeout": _REDIS_SECONDS}
+    with (
+        closing(Redis.from_url(installation.redis_url, **seconds)) as own,
+        closing(Redis.from_url(installation.redis_admin_url, **seconds)) as admin,
+    ):
+        try:
+            facts = redis.read_redis(own, admin)
+        except RedisError as error:
+            yield redis.unreachable(str(error))
+            return
+    yield from redis.judge_redis(facts, accesses)

@@ -1,0 +1,27 @@
+"""Where Prometheus reads the API process and, with it, the whole service."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request
+from starlette.responses import Response
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.roles.rules import Viewer
+from iotide_server.monitoring.exposition import expose
+
+router = APIRouter(tags=["operations"])
+
+
+@router.get("/metrics", include_in_schema=False)
+def get_metrics(
+    principal: Viewer,
+    request: Request,
+    *,
+    nodes: Annotated[bool, Query(description="A series for each node besides")] = False,
+    accept: Annotated[str, Header()] = "",
+) -> Response:
+    """For a viewer of all clusters, since it names them all."""
+    principal.require(Role.VIEWER, None)
+    state = request.app.state
+    exposition = expose(state.metrics_of_nodes if nodes else state.metrics, accept)
+    return Response(exposition.content, headers={"Content-Type": exposition.content_type, "Cache-Control": "no-store"})

@@ -1,0 +1,205 @@
+"""What needs attention: one line for each thing that a person has to do; pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Row
+
+from iotide_server.clusters.agents.stuck import loads_in
+from iotide_server.kit.clock import written
+from iotide_server.overview.schemas import AttentionKind
+from iotide_server.schedules.failing import FailingSchedule, LostMount, names
+
+ORDER: Final[Sequence[AttentionKind]] = (
+    *("stuck_node", "vanished_target", "lost_mount"),
+    *("failing_schedule", "overdue_schedule"),
+    *("silent_nodes", "stale_series"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """An item of the list.
+
+    Attributes:
+        series_id: of several that stopped alike the newest.
+    """
+
+    kind: AttentionKind
+    cluster_id: int
+    words: str
+    remedy: str
+    since: datetime | None
+    schedule_id: int | None = None
+    target_id: int | None = None
+    node_id: int | None = None
+    series_id: int | None = None
+    series_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMount:
+    """A target as a node has it.
+
+    Attributes:
+        node_id, node_name, path, seen_at: None where all nodes that had it are retired.
+        problem: why it is not the one that the target was made on.
+        seen_at: when it was right last.
+    """
+
+    cluster_id: int
+    target_id: int
+    target_name: str
+    target_path: str
+    node_id: int | None
+    node_name: str | None
+    path: str | None
+    problem: str | None
+    seen_at: datetime | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StaleSeries:
+    """A series without new data that nobody stopped on purpose, and how many stopped like it, itself included."""
+
+    series_id: int
+    cluster_id: int
+    workload: str
+    words: str
+    last_at: datetime
+    schedule_id: int | None
+    alike: int = 1
+
+
+def in_order(items: Iterable[Needed]) -> list[Needed]:
+    """Put the gravest first, and of one kind what lasts longest."""
+    return sorted(
+        items, key=lambda item: (ORDER.index(item.kind), item.since.timestamp() if item.since else 0.0, item.words)
+    )
+
+
+def of_schedules(failing: Iterable[FailingSchedule]) -> list[Needed]:
+    """Name the schedules that fail."""
+    return [
+        Needed(
+            "failing_schedule",
+            one.cluster_id,
+            one.words,
+            "fix the cause, then run the schedule now",
+            one.streak.since,
+            schedule_id=one.schedule_id,
+        )
+        for one in failing
+    ]
+
+
+def of_overdue(rows: Iterable[Row[Any]]) -> list[Needed]:
+    """Name the schedules that should have fired."""
+    return [
+        Needed(
+            "overdue_schedule",
+            row.cluster_id,
+            f"{row.name} was due at {written(row.due_at)} and has not fired",
+            "start the scheduler; iotide-server doctor says which part is down",
+            row.due_at,
+            schedule_id=row.id,
+        )
+        for row in rows
+    ]
+
+
+def of_stuck(rows: Iterable[Row[Any]]) -> list[Needed]:
+    """Name the nodes on which no signal ends a load."""
+    return [
+        Needed(
+            "stuck_node",
+            row.cluster_id,
+            f"{row.name} is stuck: {'; '.join(load.sentence for load in loads)}",
+            "restore the storage or reboot the node; its page frees what the load holds",
+            min(load.since for load in loads),
+            node_id=row.id,
+        )
+        for row in rows
+        for loads in [loads_in(row.stuck)]
+    ]
+
+
+def of_nodes(rows: Iterable[Row[Any]]) -> list[Needed]:
+    """Name the nodes of each cluster that send no heartbeat."""
+    found: list[Needed] = []
+    for row in rows:
+        known = names(set(row.names)) if row.nodes == len(row.names) else f"{row.nodes} nodes"
+        verb = "has" if row.nodes == 1 else "have"
+        words = f"{known} {verb} {'never sent a' if row.never_seen else 'sent no'} heartbeat"
+        remedy = "start the agent there, or retire the node"
+        found.append(Needed("silent_nodes", row.cluster_id, words, remedy, row.since, node_id=row.node_id))
+    return found
+
+
+def of_mounts(mounts: Sequence[KnownMount], failing: Iterable[FailingSchedule]) -> list[Needed]:
+    """Name the targets that nodes lost, by what agents announce and by what runs met.
+
+    A mount that an agent announced after the run that missed it is there again.
+    """
+    missed = {(lost.target_id, lost.node_id): lost for one in failing for lost in one.lost_mounts}
+    by_target: defaultdict[int, list[KnownMount]] = defaultdict(list)
+    for mount in mounts:
+        by_target[mount.target_id].append(mount)
+    found = (_of_target(own, missed) for own in by_target.values())
+    return [item for item in found if item is not None]
+
+
+def of_stale(stale: Iterable[StaleSeries]) -> list[Needed]:
+    """Name the series without new data; those of a workload that stopped alike are one item."""
+    groups: defaultdict[tuple[int, str, str], list[StaleSeries]] = defaultdict(list)
+    for one in stale:
+        groups[one.cluster_id, one.workload, one.words].append(one)
+    return [
+        Needed(
+            "stale_series",
+            cluster_id,
+            words,
+            "look at its schedule" if newest.schedule_id else "measure it again, or retire its target",
+            max(one.last_at for one in own),
+            schedule_id=newest.schedule_id,
+            series_id=newest.series_id,
+            series_count=sum(one.alike for one in own),
+        )
+        for (cluster_id, _, words), own in groups.items()
+        for newest in [max(own, key=lambda one: one.series_id)]
+    ]
+
+
+def _of_target(mounts: Sequence[KnownMount], missed: Mapping[tuple[int, int], LostMount]) -> Needed | None:
+    first = mounts[0]
+    lost = {mount: since for mount in mounts for since in [_lost_since(mount, missed)] if since is not None}
+    if not lost:
+        return None
+    since, path = min(lost.values()), next(iter(lost)).path or first.target_path
+    nodes = names({mount.node_name for mount in lost if mount.node_name is not None})
+    if len(lost) == len(mounts):
+        words = f"{first.target_name} is mounted on no node any more" + (
+            f": {path} is gone from {nodes}" if nodes else ""
+        )
+        remedy = f"mount {first.target_path} on a node again, or retire the target"
+        return Needed("vanished_target", first.cluster_id, words, remedy, since, target_id=first.target_id)
+    problem = next((mount.problem for mount in lost if mount.problem is not None), None)
+    words = f"{path} ({first.target_name}) is not mounted on {nodes}"
+    if problem is not None and not problem.startswith("nothing is mounted"):
+        words = f"{first.target_name} on {nodes}: {problem.split(';')[0]}"
+    remedy = f"mount {path} on {nodes} again, or accept what is mounted there on the target's page"
+    node_id = next(iter(lost)).node_id
+    return Needed("lost_mount", first.cluster_id, words, remedy, since, target_id=first.target_id, node_id=node_id)
+
+
+def _lost_since(mount: KnownMount, missed: Mapping[tuple[int, int], LostMount]) -> datetime | None:
+    if mount.node_id is None or mount.problem is not None:
+        return mount.seen_at or mount.created_at
+    lost = missed.get((mount.target_id, mount.node_id))
+    if lost is None or (mount.seen_at is not None and mount.seen_at > lost.last_at):
+        return None
+    return lost.since

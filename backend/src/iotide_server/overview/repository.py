@@ -1,0 +1,198 @@
+"""SQL of the status board: a fixed number of queries, however many clusters and series there are."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Row, bindparam, func, select, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Session
+from sqlalchemy.types import BigInteger
+
+from iotide_server.alerts.lifecycle import OPEN, AlertState
+from iotide_server.alerts.models import Alert
+from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.db import any_of
+from iotide_server.overview.standing import Step
+from iotide_server.results.models import Series
+from iotide_server.statistics.lateness import USUAL_GAPS
+from iotide_server.trends.models import ChangePoint
+
+AnyRow = Row[*tuple[Any, ...]]
+
+_ACCEPTED: Final = frozenset({AlertState.EXPECTED, AlertState.NOISE})
+"""A person judged so: the level after it is the healthy one."""
+
+_CLUSTERS: Final = text(
+    """
+    SELECT cluster.id, cluster.name,
+           count(node.id) FILTER (
+               WHERE cluster.origin = 'own' AND beat.seen_at >= :silent_before AND node.stuck IS NULL) AS online,
+           count(node.id) FILTER (
+               WHERE cluster.origin = 'own' AND beat.seen_at >= :silent_before AND node.stuck IS NOT NULL) AS stuck,
+           count(node.id) FILTER (WHERE cluster.origin = 'own' AND beat.seen_at < :silent_before) AS silent,
+           count(node.id) FILTER (WHERE cluster.origin = 'own' AND beat.seen_at IS NULL) AS never_seen,
+           count(node.id) FILTER (WHERE drain.subject_id IS NOT NULL) AS drained,
+           count(node.id) FILTER (WHERE node.problem IS NOT NULL) AS passed_over,
+           (SELECT count(*) FROM target WHERE target.cluster_id = cluster.id AND target.retired_at IS NULL) AS targets
+    FROM cluster
+    LEFT JOIN node ON node.cluster_id = cluster.id AND node.retired_at IS NULL
+    LEFT JOIN node_beat AS beat ON beat.node_id = node.id
+    LEFT JOIN drain ON drain.kind = 'node' AND drain.subject_id = node.id
+                    AND (drain.until IS NULL OR drain.until > :now)
+    WHERE (CAST(:visible AS bigint[]) IS NULL OR cluster.id = ANY(:visible)) AND cluster.origin <> 'published'
+    GROUP BY cluster.id, cluster.name
+    ORDER BY cluster.name
+    """
+).bindparams(bindparam("visible", type_=ARRAY(BigInteger)))
+
+_SERIES: Final = text(
+    # Most series of a large site are quiet: they are counted here, since tens of thousands of rows, each judged by
+    # itself, would take the API half a second whenever somebody looks.
+    # Sample data is judged at its own end, since nothing comes after that. What is retired is not measured on purpose.
+    """
+    WITH retired AS MATERIALIZED (
+        SELECT coalesce((SELECT array_agg(id) FROM node WHERE retired_at IS NOT NULL), '{}') AS node_ids,
+               coalesce((SELECT array_agg(id) FROM target WHERE retired_at IS NOT NULL), '{}') AS target_ids
+    ), own AS MATERIALIZED (
+        SELECT id, CASE WHEN origin = 'made_up' THEN coalesce(
+                   (SELECT max(created_at) FROM campaign WHERE campaign.cluster_id = cluster.id), :now
+               ) ELSE :now END AS ends_at
+        FROM cluster WHERE origin <> 'published' AND (CAST(:visible AS bigint[]) IS NULL OR id = ANY(:visible))
+    ), known AS (
+        SELECT series.id, series.cluster_id, series.workload, series.better, newest.at AS last_at, newest.campaign_id,
+               course.course, course.point_count, course.missing_points, course.drift, course.noise,
+               course.suspect IS NOT NULL AS is_suspect, course.usual_gap_seconds, series.id = ANY(:late) AS is_late,
+               series.id = ANY(:late)
+               OR series.id NOT IN (SELECT unnest(:on_time)) AND course.usual_gap_seconds IS NOT NULL
+               AND newest.at + :gaps * course.usual_gap_seconds * interval '1 second' < own.ends_at AS is_stale
+        FROM series
+        JOIN own ON own.id = series.cluster_id
+        CROSS JOIN retired
+        LEFT JOIN series_course AS course ON course.series_id = series.id
+        JOIN LATERAL (
+            SELECT at, campaign_id FROM point WHERE series_id = series.id ORDER BY at DESC LIMIT 1
+        ) AS newest ON true
+        WHERE series.better <> 'neither' AND series.superseded = ''
+          AND NOT series.node_ids && retired.node_ids AND NOT series.target_ids && retired.target_ids
+    ), measured AS (
+        SELECT known.*, schedule.id AS schedule_id, schedule.name AS schedule_name, schedule.state AS schedule_state,
+               schedule.removed_at IS NOT NULL AS is_removed, cluster.origin = 'made_up' AS is_made_up,
+               NOT is_suspect AND CASE WHEN is_stale THEN NOT is_late ELSE
+                   coalesce(course IN ('too_short', 'steady'), true) AND noise IS NULL END AS is_quiet,
+               row_number() OVER (PARTITION BY known.cluster_id ORDER BY known.id DESC) AS place
+        FROM known
+        JOIN cluster ON cluster.id = known.cluster_id
+        LEFT JOIN LATERAL (
+            SELECT schedule.* FROM firing JOIN schedule ON schedule.id = firing.schedule_id
+            WHERE firing.campaign_id = known.campaign_id AND known.is_stale ORDER BY firing.id LIMIT 1
+        ) AS schedule ON true
+        WHERE last_at >= :since
+           OR is_late
+           OR is_stale AND (schedule.id IS NULL OR schedule.state = 'paused' AND schedule.removed_at IS NULL)
+    ), quiet AS (
+        SELECT max(id) AS id, count(*) AS alike, max(last_at) AS last_at
+        FROM measured WHERE is_quiet AND place <= :most
+        GROUP BY cluster_id, workload, is_stale, CASE WHEN NOT is_stale THEN course END,
+                 CASE WHEN is_stale THEN (schedule_id, usual_gap_seconds, date_trunc('day', last_at, 'UTC')) END
+    ), shown AS (
+        SELECT *, row_number() OVER (ORDER BY place, id DESC) AS turn
+        FROM measured WHERE place <= :most AND (NOT is_quiet OR id IN (SELECT id FROM quiet))
+    )
+    SELECT id, cluster_id, workload, better, course, point_count, missing_points, drift, noise, is_suspect,
+           is_stale, usual_gap_seconds, schedule_id, schedule_name, schedule_state, is_removed, is_made_up, is_late,
+           coalesce(quiet.alike, 1) AS alike, coalesce(quiet.last_at, shown.last_at) AS last_at,
+           (SELECT max(place) FROM measured) > :most OR (SELECT count(*) FROM shown) > :most_rows AS is_cut
+    FROM shown LEFT JOIN quiet USING (id)
+    WHERE turn <= :most_rows
+    """
+).bindparams(*(bindparam(name, type_=ARRAY(BigInteger)) for name in ("visible", "late", "on_time")))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which series the board asks for.
+
+    Attributes:
+        since: with a point since then; what is stale is wanted whatever its newest point, unless its end was meant.
+        late, on_time: by their schedules.
+        most: number of series of each cluster, the newest ones.
+        most_rows: of all clusters together, which take turns.
+    """
+
+    since: datetime
+    now: datetime
+    late: Collection[int]
+    on_time: Collection[int]
+    most: int
+    most_rows: int
+
+
+def clusters(session: Session, visible: frozenset[int] | None, now: datetime) -> Sequence[AnyRow]:
+    """The visible clusters (None: all), by name, with how many of their nodes are in which state."""
+    values = {"visible": _listed(visible), "silent_before": now - SILENT_AFTER, "now": now}
+    return session.execute(_CLUSTERS, values).all()
+
+
+def measured_series(session: Session, visible: frozenset[int] | None, wanted: Wanted) -> Sequence[AnyRow]:
+    """Return the visible series (None: all) that were measured or are stale, with their last analysis.
+
+    Quiet ones of a place that went alike, and stale ones that stopped on one day, are one row, that of the newest of
+    them: so many are `alike`, and the newest point of all of them came at `last_at`. `is_cut`, the same in all rows:
+    a cluster has more series, or all of them have more rows.
+    """
+    values = {
+        "visible": _listed(visible),
+        "since": wanted.since,
+        "now": wanted.now,
+        "late": sorted(wanted.late),
+        "on_time": sorted(wanted.on_time),
+        "gaps": USUAL_GAPS,
+        "most": wanted.most,
+        "most_rows": wanted.most_rows,
+    }
+    return session.execute(_SERIES, values).all()
+
+
+def steps(session: Session, series_ids: Collection[int]) -> Mapping[int, list[Step]]:
+    """By series, all of its confirmed changes, in time order, however long ago they were."""
+    statement = (
+        select(
+            ChangePoint.series_id,
+            ChangePoint.at,
+            ChangePoint.cell_id,
+            ChangePoint.median_before,
+            ChangePoint.median_after,
+            Alert.state,
+        )
+        .outerjoin(Alert, Alert.change_point_id == ChangePoint.id)
+        .where(
+            ChangePoint.series_id == any_of(series_ids),
+            ChangePoint.confirmed_at.is_not(None),
+            ChangePoint.gone_at.is_(None),
+        )
+        .order_by(ChangePoint.series_id, ChangePoint.at, ChangePoint.id)
+    )
+    found: defaultdict[int, list[Step]] = defaultdict(list)
+    for series_id, at, cell_id, before, after, state in session.execute(statement):
+        found[series_id].append(Step(at, cell_id, before, after, is_expected=state in _ACCEPTED))
+    return found
+
+
+def open_alerts(session: Session, visible: frozenset[int] | None) -> Mapping[tuple[int, str], int]:
+    """By cluster and workload, how many alerts somebody has to deal with."""
+    statement = (
+        select(Series.cluster_id, Series.workload, func.count())
+        .join(Alert, Alert.series_id == Series.id)
+        .where(Alert.state.in_(OPEN))
+        .group_by(Series.cluster_id, Series.workload)
+    )
+    if visible is not None:
+        statement = statement.where(Series.cluster_id == any_of(visible))
+    return {(cluster_id, workload): count for cluster_id, workload, count in session.execute(statement)}
+
+
+def _listed(visible: frozenset[int] | None) -> list[int] | None:
+    return None if visible is None else sorted(visible)

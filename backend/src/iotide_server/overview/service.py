@@ -1,0 +1,193 @@
+"""Puts the status board together: each series judged, those of a cluster and a workload summed up."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.kit.people import are_shown
+from iotide_server.overview import attention_repository, repository
+from iotide_server.overview.attention import (
+    Needed,
+    StaleSeries,
+    in_order,
+    of_mounts,
+    of_nodes,
+    of_overdue,
+    of_schedules,
+    of_stale,
+    of_stuck,
+)
+from iotide_server.overview.repository import AnyRow, Wanted
+from iotide_server.overview.schemas import AttentionItem, Board, BoardCell, BoardCluster, BoardNodes, StandingCount
+from iotide_server.overview.standing import Gone, Judged, Spread, Step, Summed, judge, sum_up
+from iotide_server.results import reading as results
+from iotide_server.schedules.failing import FailingSchedule, failing_schedules
+from iotide_server.statistics.course import Course
+from iotide_server.trends.changes.drift import StoredDrift
+from iotide_server.trends.changes.noise import NoiseChange
+from iotide_server.trends.changes.words import gap_words, noise_words, stale_words
+from iotide_server.trends.points.lateness import scheduled_series
+
+MOST_SERIES: Final = 20_000
+"""Counts for each cluster, so that the series of one take no other off the board."""
+MOST_ROWS: Final = 50_000
+"""Counts for all clusters together: it bounds the memory that an answer takes, since most series have their own row."""
+MOST_ATTENTION: Final = 100
+_SHOWN: Final = (
+    *("kind", "cluster_id", "words", "remedy", "since"),
+    *("schedule_id", "target_id", "node_id", "series_count"),
+)
+
+Place = tuple[int, str]
+"""A cluster and a workload."""
+
+
+def board(session: Session, principal: Principal, since: datetime, now: datetime) -> Board:
+    """Show what the caller may see of everything that was measured since then, and of what should have been."""
+    visible = principal.visible_clusters()
+    failing = failing_schedules(session, visible, with_names=are_shown())
+    late, on_time = _scheduled(session, failing, visible, now)
+    wanted = Wanted(since, now, late, on_time, MOST_SERIES, MOST_ROWS)
+    rows = repository.measured_series(session, visible, wanted)
+    steps = repository.steps(session, [row.id for row in rows if row.course == Course.CHANGED])
+    stale = {row.id: late.get(row.id) or _stale_words(row, failing) for row in rows if row.is_stale}
+    by_place: defaultdict[Place, list[AnyRow]] = defaultdict(list)
+    for row in rows:
+        by_place[row.cluster_id, row.workload].append(row)
+    judged = {row.id: judge(_gone(row, steps.get(row.id, ()), stale.get(row.id)), since) for row in rows}
+    sums = {place: sum_up((row.id, judged[row.id], row.alike) for row in own) for place, own in by_place.items()}
+    open_alerts = repository.open_alerts(session, visible)
+    needed = [*_needed(session, failing, visible, now), *of_stale(_stopped(rows, stale))]
+    return Board(
+        since=since,
+        clusters=[_cluster(row, open_alerts) for row in repository.clusters(session, visible, now)],
+        workloads=sorted({workload for _, workload in by_place}),
+        cells=_cells(session, sums, by_place, open_alerts),
+        attention=_attention(session, in_order(needed)[:MOST_ATTENTION]),
+        attention_left_out=max(0, len(needed) - MOST_ATTENTION),
+        is_cut=any(row.is_cut for row in rows),
+    )
+
+
+def _scheduled(
+    session: Session, failing: Mapping[int, FailingSchedule], visible: frozenset[int] | None, now: datetime
+) -> tuple[dict[int, str], list[int]]:
+    """Return the words of each series that its schedule gives no data, and the series that are on time."""
+    late: dict[int, str] = {}
+    on_time: list[int] = []
+    for one in scheduled_series(session, now, visible):
+        if one.lateness.is_late:
+            late[one.expected.series_id] = one.words(failing)
+        else:
+            on_time.append(one.expected.series_id)
+    return late, on_time
+
+
+def _stale_words(row: AnyRow, failing: Mapping[int, FailingSchedule]) -> str:
+    known = failing.get(row.schedule_id)
+    if known is not None:
+        return stale_words(row.last_at, known.words)
+    if row.schedule_id is None or row.is_made_up:
+        return stale_words(row.last_at, gap_words(timedelta(seconds=row.usual_gap_seconds)))
+    ends = {"paused": "is paused", "ended": "has ended"}
+    end = "was deleted" if row.is_removed else ends.get(row.schedule_state, "no longer measures it")
+    return stale_words(row.last_at, f"schedule {row.schedule_name} {end}")
+
+
+def _stopped(rows: Sequence[AnyRow], stale: Mapping[int, str]) -> Iterator[StaleSeries]:
+    """Yield the stale series that nobody stopped: one whose schedule a person paused or deleted needs nothing."""
+    for row in rows:
+        is_meant = row.schedule_id is not None and not row.is_made_up and not row.is_late
+        if row.id in stale and not is_meant:
+            known = (row.id, row.cluster_id, row.workload, stale[row.id], row.last_at, row.schedule_id)
+            yield StaleSeries(*known, alike=row.alike)
+
+
+def _needed(
+    session: Session, failing: Mapping[int, FailingSchedule], visible: frozenset[int] | None, now: datetime
+) -> list[Needed]:
+    listed = None if visible is None else sorted(visible)
+    suspected = {lost.target_id for one in failing.values() for lost in one.lost_mounts}
+    mounts = attention_repository.doubtful_mounts(session, listed, sorted(suspected))
+    return [
+        *of_stuck(attention_repository.stuck_nodes(session, listed)),
+        *of_mounts(mounts, failing.values()),
+        *of_schedules(failing.values()),
+        *of_overdue(attention_repository.overdue_schedules(session, listed, now)),
+        *of_nodes(attention_repository.silent_nodes(session, listed, now)),
+    ]
+
+
+def _attention(session: Session, needed: Sequence[Needed]) -> list[AttentionItem]:
+    named = results.series_by_id(session, [item.series_id for item in needed if item.series_id is not None])
+    return [
+        AttentionItem(
+            series=None if item.series_id is None else named[item.series_id],
+            **{name: getattr(item, name) for name in _SHOWN},
+        )
+        for item in needed
+    ]
+
+
+def _gone(row: AnyRow, steps: Sequence[Step], stale: str | None) -> Gone:
+    return Gone(
+        course=None if row.course is None else Course(row.course),
+        better=row.better,
+        point_count=row.point_count or 0,
+        missing_points=row.missing_points or 0,
+        last_at=row.last_at,
+        steps=steps,
+        drift=StoredDrift.read(row.drift),
+        noisy=_noisy(row),
+        stale_words=stale,
+    )
+
+
+def _noisy(row: AnyRow) -> Spread | None:
+    noise = None if row.noise is None else NoiseChange.model_validate(row.noise)
+    if noise is None or not noise.is_noisier or noise.confirmed_at is None:
+        return None
+    words = noise_words(noise.spread_before, noise.spread_after, noise.points_before, noise.points_after)
+    return Spread(noise.at, words)
+
+
+def _cluster(row: AnyRow, open_alerts: Mapping[Place, int]) -> BoardCluster:
+    return BoardCluster(
+        id=row.id,
+        name=row.name,
+        nodes=BoardNodes.model_validate(row),
+        targets=row.targets,
+        open_alerts=sum(count for (cluster_id, _), count in open_alerts.items() if cluster_id == row.id),
+    )
+
+
+def _cells(
+    session: Session,
+    sums: Mapping[Place, Summed],
+    rows: Mapping[Place, Sequence[AnyRow]],
+    open_alerts: Mapping[Place, int],
+) -> list[BoardCell]:
+    named = results.series_by_id(session, [one.worst for one in sums.values()])
+
+    def cell(place: Place, summed: Summed) -> BoardCell:
+        worst: Judged = summed.judged
+        return BoardCell(
+            cluster_id=place[0],
+            workload=place[1],
+            state=summed.state,
+            since=worst.since,
+            counts=[StandingCount(state=state, series=count) for state, count in summed.counts.items()],
+            worst=named[summed.worst],
+            since_cell_id=worst.cell_id,
+            shift_ratio=worst.shift_ratio,
+            words=worst.words,
+            suspects=sum(row.is_suspect for row in rows[place]),
+            open_alerts=open_alerts.get(place, 0),
+            last_at=max(row.last_at for row in rows[place]),
+        )
+
+    return [cell(place, sums[place]) for place in sorted(sums)]

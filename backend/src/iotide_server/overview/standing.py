@@ -1,0 +1,232 @@
+"""Where a series is compared with its last healthy level, and the sum over many series; pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from iotide_server.kit.clock import day_written
+from iotide_server.statistics.course import Course
+from iotide_server.statistics.shifts import is_near
+from iotide_server.trends.changes.drift import StoredDrift
+from iotide_server.trends.changes.words import course_words, direction, drift_words, shift_words
+
+
+class Standing(StrEnum):
+    """In the order in which somebody should look."""
+
+    SLOWER = "slower"
+    STALE = "stale"
+    NOISY = "noisy"
+    FASTER = "faster"
+    IN_CONTROL = "in_control"
+    NO_BASELINE = "no_baseline"
+
+
+ORDER = {state: place for place, state in enumerate(Standing)}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change of level that several analyses agree on.
+
+    Attributes:
+        cell_id: of the first point after it.
+        before, after: the medians around it.
+        is_expected: somebody said so, and the level after it is the normal one from then on.
+    """
+
+    at: datetime
+    cell_id: int
+    before: float
+    after: float
+    is_expected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Since when a series scatters more than before."""
+
+    at: datetime
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """How a series went, as its last analysis has it.
+
+    Attributes:
+        course: None before the first analysis.
+        steps: all of the series, in time order.
+        drift: the line of a slow change.
+        noisy: where it became noisier.
+        stale_words: of a series without new data; None: it has some, or nothing is known of its usual gap.
+    """
+
+    course: Course | None
+    better: str
+    point_count: int
+    missing_points: int
+    last_at: datetime
+    steps: Sequence[Step] = ()
+    drift: StoredDrift | None = None
+    noisy: Spread | None = None
+    stale_words: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How a series stands.
+
+    Attributes:
+        since: when the first point of that was measured; None where there is no such moment.
+        cell_id: of that point.
+        shift_ratio: of now to what it was; None without a change, or where it was 0.
+        words: as a sentence that says no more than was shown.
+    """
+
+    state: Standing
+    since: datetime | None
+    cell_id: int | None
+    shift_ratio: float | None
+    words: str
+
+
+def judge(gone: Gone, since: datetime | None = None) -> Judged:
+    """Judge a series; one without new data has no level of now.
+
+    Args:
+        since: where the period begins. It decides only which recoveries the words report, never the state.
+    """
+    if gone.stale_words is not None:
+        return Judged(Standing.STALE, gone.last_at, None, None, gone.stale_words)
+    if gone.course is None or gone.course is Course.TOO_SHORT:
+        words = course_words(
+            Course.TOO_SHORT, gone.point_count, missing_points=gone.missing_points, changes=0, drift=None
+        )
+        return Judged(Standing.NO_BASELINE, None, None, None, "not analysed yet" if gone.course is None else words)
+    if gone.course is Course.DRIFT and gone.drift is None:
+        # A former release measured it relative to the median; nothing is known until it is analysed again.
+        words = course_words(gone.course, gone.point_count, missing_points=0, changes=0, drift=None)
+        return Judged(Standing.NO_BASELINE, None, None, None, words)
+    path = _Path(gone.better)
+    for step in gone.steps:
+        path.take(step)
+    moved = path.away() or _drifted(gone)
+    if moved is not None and moved.state is Standing.SLOWER:
+        return moved
+    if gone.noisy is not None:
+        return Judged(Standing.NOISY, gone.noisy.at, None, None, gone.noisy.words)
+    return moved or path.recovered(since) or Judged(Standing.IN_CONTROL, None, None, None, _control_words(gone))
+
+
+def _control_words(gone: Gone) -> str:
+    if gone.steps:
+        return f"at its healthy level: {gone.point_count} points"
+    return f"no change shown in {gone.point_count} points"
+
+
+class _Path:
+    """The way of a series through its steps, each compared with the healthy level.
+
+    The healthy level is the best level that the series had since the last step that was expected. A step within 3 % of
+    it leaves it as it is. So a drop that was taken back leaves nothing behind, and where a period begins is no matter.
+    """
+
+    def __init__(self, better: str) -> None:
+        self._better = better
+        self._start: float | None = None
+        self._healthy = self._level = 0.0
+        self._drop: Step | None = None
+        self._rise: Step | None = None
+        self._end: tuple[Step, Step, float | None] | None = None
+
+    def take(self, step: Step) -> None:
+        """Go on to the level after the step."""
+        if self._start is None:
+            self._start = self._healthy = self._level = step.before
+        self._level, before = step.after, self._level
+        if step.is_expected:
+            self._start = self._healthy = step.after
+            self._drop = self._rise = self._end = None
+            return
+        side = self._side(self._healthy)
+        if side == "worse":
+            self._drop = self._drop or step
+            return
+        if self._drop is not None:
+            self._end, self._drop = (self._drop, step, _ratio(before, self._healthy)), None
+        if side == "better":
+            self._healthy = step.after
+            self._rise = self._rise or step
+
+    def away(self) -> Judged | None:
+        """Compare the level of now: slower than the healthy level, or faster than any healthy level before."""
+        if self._drop is not None:
+            return self._judged(Standing.SLOWER, self._drop, self._healthy)
+        if self._start is not None and self._rise is not None and self._side(self._start) == "better":
+            return self._judged(Standing.FASTER, self._rise, self._start)
+        return None
+
+    def recovered(self, since: datetime | None) -> Judged | None:
+        """Report the last drop that was taken back, where that happened in the period."""
+        if self._end is None or since is None or self._end[1].at < since:
+            return None
+        drop, back, ratio = self._end
+        words = f"recovered on {day_written(back.at)}: was {shift_words(ratio)} since {day_written(drop.at)}"
+        return Judged(Standing.IN_CONTROL, back.at, back.cell_id, None, words)
+
+    def _side(self, level: float) -> str | None:
+        return None if is_near(self._level, level) else direction(_ratio(self._level, level), self._better)
+
+    def _judged(self, state: Standing, step: Step, level: float) -> Judged:
+        ratio = _ratio(self._level, level)
+        return Judged(state, step.at, step.cell_id, ratio, _shift_words(ratio))
+
+
+def _ratio(value: float, level: float) -> float | None:
+    return (value - level) / abs(level) if level else None
+
+
+def _shift_words(ratio: float | None) -> str:
+    return shift_words(ratio) if ratio is None else f"{shift_words(ratio)} than before"
+
+
+def _drifted(gone: Gone) -> Judged | None:
+    if gone.course is not Course.DRIFT or gone.drift is None:
+        return None
+    is_worse = direction(gone.drift.end - gone.drift.start, gone.better) == "worse"
+    state = Standing.SLOWER if is_worse else Standing.FASTER
+    return Judged(state, None, None, gone.drift.shift_ratio, drift_words(gone.drift, gone.point_count))
+
+
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """What many series are together: the gravest state among them.
+
+    Attributes:
+        counts: of the series in each state, the gravest first.
+        worst: the series of that state which moved most, and of equals the one that did so last.
+    """
+
+    state: Standing
+    counts: dict[Standing, int]
+    worst: int
+    judged: Judged
+
+
+def sum_up(judged: Iterable[tuple[int, Judged, int]]) -> Summed:
+    """Of at least one series: ids, how they stand, and how many stand like each."""
+    known = list(judged)
+    counted: Counter[Standing] = Counter()
+    for _, one, alike in known:
+        counted[one.state] += alike
+    state = min(counted, key=ORDER.__getitem__)
+
+    def weight(item: tuple[int, Judged, int]) -> tuple[float, float, int]:
+        series_id, one, _ = item
+        return abs(one.shift_ratio or 0.0), one.since.timestamp() if one.since else 0.0, series_id
+
+    worst, chosen, _ = max((item for item in known if item[1].state is state), key=weight)
+    return Summed(state, {each: counted[each] for each in Standing if each in counted}, worst, chosen)

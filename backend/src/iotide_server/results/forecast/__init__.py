@@ -1,0 +1,1 @@
+"""Forecast of a planned campaign: time, space and bytes written."""

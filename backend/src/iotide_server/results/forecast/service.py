@@ -1,0 +1,398 @@
+"""What a planned campaign would take, by what its targets did before: time, space and bytes written."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import chain, islice
+from operator import mul
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.campaigns.option_sets import OptionSets
+from iotide_server.campaigns.planned import ByKind, PlannedBlock, PlannedCampaign, PlannedRoom
+from iotide_server.clusters.models import Node
+from iotide_server.results.forecast.pace import IDLE_SAMPLE_SECONDS, Wanted, idle_sample_seconds, load_seconds
+from iotide_server.results.forecast.past import last_rates, past_cells
+from iotide_server.runs.queued import turnover_seconds, were_loaded
+from iotide_server.runs.resources import Mode, Resource, ResourceKind, needs
+from iotide_server.targets.memory import IN_MEMORY, memory_words
+from iotide_server.workloads.models import Workload
+from iotide_wire.plan import CachePolicy, CampaignPlan, QuietPolicy
+from iotide_wire.units import Unit, format_estimate, format_value
+
+USUAL_TURNOVER_SECONDS: Final = 0.5
+"""What passes between two runs of a node where the cluster has no history: end, upload, scheduling, preparation."""
+_NEAR_LIMIT_RATIO: Final = 0.8
+_ENOUGH_REPEATS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Something that a person should know before submitting.
+
+    Attributes:
+        field: of the plan, for instance `repeats`.
+    """
+
+    code: str
+    message: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wear:
+    """What a campaign writes to a target, which uses up flash.
+
+    Attributes:
+        bytes_least: the files of all runs, each written once.
+        bytes_most: all that is written and read; None where runs last by time and write as much as they can.
+    """
+
+    target_name: str
+    bytes_least: int
+    bytes_most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The expected cost of a campaign.
+
+    Attributes:
+        seconds: of the busiest node, or of what the runs have to themselves: its runs one after another with what
+            passes between them, to two digits; None where a cell cannot be foreseen.
+        seconds_unknown_because: why it is None.
+        run_seconds: of one run's load in each of the first cells, likewise.
+        bytes_peak: of the largest run.
+        bytes_moved: written and read in all.
+        wear: of each target, in the order of the plan.
+    """
+
+    seconds: float | None
+    seconds_unknown_because: str | None
+    run_seconds: Sequence[float | None]
+    bytes_peak: int
+    bytes_moved: int
+    wear: Sequence[Wear]
+    cautions: Sequence[Caution]
+
+
+def forecast(session: Session, planned: PlannedCampaign, now: datetime, *, shown_cells: int) -> Forecast:
+    """Return the expected cost of a resolved plan that is submitted now.
+
+    Args:
+        shown_cells: how many of the first cells are listed one by one.
+    """
+    past = _Past(session, planned)
+    times = [past.times(block) for block in planned.blocks]
+    node_ids = {node.id for block in planned.blocks for node in block.nodes}
+    was_loaded = were_loaded(session, planned.cluster.id, node_ids, now - timedelta(minutes=1))
+    unknown = next((block for block, of_runs in zip(planned.blocks, times, strict=True) if of_runs.has_unknown), None)
+    shown = chain.from_iterable(map(_Times.each, times))
+    return Forecast(
+        seconds=_all_seconds(planned, times, _between_seconds(session, planned), was_loaded=was_loaded),
+        seconds_unknown_because=None if unknown is None else past.why_unknown(unknown),
+        run_seconds=[None if seconds is None else two_digits(seconds) for seconds in islice(shown, shown_cells)],
+        bytes_peak=round(max(max(block.bytes_needed) for block in planned.blocks)),
+        bytes_moved=round(sum(_of_all(block, block.bytes_moved) for block in planned.blocks) * planned.plan.repeats),
+        wear=_wear(planned),
+        cautions=[*_cautions(planned), *_cautions_of_time(planned, times, past)],
+    )
+
+
+def _of_all(block: PlannedBlock, by_kind: ByKind) -> float:
+    """Return the sum over all cells of the block."""
+    return float(sum(map(mul, block.option_sets.counts, by_kind)))
+
+
+def _wear(planned: PlannedCampaign) -> list[Wear]:
+    least: defaultdict[str, float] = defaultdict(float)
+    moved: defaultdict[str, float] = defaultdict(float)
+    by_time = set[str]()
+    known: dict[int, tuple[float, float, bool]] = {}
+    for block in planned.blocks:
+        for place in block.places:
+            # Places that are alike share their columns.
+            key = id(place.bytes_needed)
+            if key not in known:
+                totals = _of_all(block, place.bytes_needed), _of_all(block, place.bytes_moved)
+                known[key] = (*totals, any(place.run_seconds))
+            name = place.target.target.name
+            needed_bytes, moved_bytes, is_by_time = known[key]
+            least[name] += needed_bytes
+            moved[name] += moved_bytes
+            if is_by_time:
+                by_time.add(name)
+    repeats = planned.plan.repeats
+    return [
+        Wear(
+            name,
+            round(least[name] * repeats),
+            None if name in by_time else round(max(least[name], moved[name]) * repeats),
+        )
+        for name in planned.plan.targets
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """Holds how long one run of each cell of a block takes.
+
+    Attributes:
+        by_kind: by kind of option set; None where it is not known.
+        measured: by option set, of those that were measured before and so have times of their own.
+    """
+
+    sets: OptionSets
+    by_kind: Sequence[float | None]
+    measured: Mapping[int, float]
+
+    @property
+    def has_unknown(self) -> bool:
+        """Check whether the time of a cell is not known."""
+        return None in self.by_kind
+
+    def each(self) -> Iterator[float | None]:
+        """Yield the time of each cell."""
+        numbers = range(len(self.sets))
+        return (self.measured.get(number, self.by_kind[self.sets.kind_of(number)]) for number in numbers)
+
+    def total(self) -> float:
+        """Sum up all cells, of which each has a known time."""
+        known = [seconds or 0.0 for seconds in self.by_kind]
+        apart = sum(seconds - known[self.sets.kind_of(number)] for number, seconds in self.measured.items())
+        return float(sum(map(mul, self.sets.counts, known)) + apart)
+
+    def longest(self) -> float:
+        """Return the longest known time of a cell, or 0."""
+        apart = Counter(map(self.sets.kind_of, self.measured))
+        others = [
+            seconds
+            for kind, (seconds, count) in enumerate(zip(self.by_kind, self.sets.counts, strict=True))
+            if seconds is not None and count > apart[kind]
+        ]
+        return max([*others, *self.measured.values()], default=0.0)
+
+
+class _Past:
+    """What the planned targets did before, by workload, read once each."""
+
+    def __init__(self, session: Session, planned: PlannedCampaign) -> None:
+        ids = {place.target.target.id for block in planned.blocks for place in block.places}
+        names = {block.option_sets.workload.name for block in planned.blocks}
+        self._rates = {name: last_rates(session, ids, name) for name in names}
+        self._cells = {name: past_cells(session, ids, name) for name in names}
+        self._by_kind: dict[tuple[object, ...], Sequence[float | None]] = {}
+        self._numbers: dict[str, Mapping[str, Sequence[int]]] = {}
+
+    def times(self, block: PlannedBlock) -> _Times:
+        """Return the time of the file system that takes longest; None where one is not known."""
+        by_room = [self._room_seconds(block, room) for room in block.rooms]
+        measured = [self._measured(block, room) for room in block.rooms]
+        sets = block.option_sets
+        by_kind = by_room[0] if len(by_room) == 1 else list(map(_longest, zip(*by_room, strict=True)))
+        apart: dict[int, float] = {}
+        for number in set[int]().union(*measured):
+            kind = sets.kind_of(number)
+            longest = _longest([own.get(number, seconds[kind]) for own, seconds in zip(measured, by_room, strict=True)])
+            if longest is not None:
+                apart[number] = longest
+        return _Times(sets, by_kind, apart)
+
+    def why_unknown(self, block: PlannedBlock) -> str:
+        """Name the first target without earlier times for the first cell whose time is unknown."""
+        by_room = [self._room_seconds(block, room) for room in block.rooms]
+        row = next(row for row in zip(*by_room, strict=True) if None in row)
+        name = block.rooms[row.index(None)].target.target.name
+        return f"target {name} was never measured with {block.option_sets.workload.name}"
+
+    def borrowed(self, block: PlannedBlock) -> set[str]:
+        """Return the workloads whose rates stand in where the block's own never ran."""
+        name = block.option_sets.workload.name
+        left = list(range(len(block.option_sets.firsts)))
+        found = set()
+        for room in block.rooms:
+            target_id = room.target.target.id
+            rate = self._rates[name].get(target_id)
+            if rate and rate.workload != name and not self._cells[name].get(target_id):
+                by_bytes = [kind for kind in left if not room.run_seconds[kind]]
+                if by_bytes:
+                    found.add(rate.workload)
+                    left = [kind for kind in left if room.run_seconds[kind]]
+        return found
+
+    def _room_seconds(self, block: PlannedBlock, room: PlannedRoom) -> Sequence[float | None]:
+        """Return the times of sets that were not measured before, by kind."""
+        workload, target_id = block.option_sets.workload, room.target.target.id
+        counts = len(block.nodes), len(block.targets), len(block.rooms)
+        # The columns live as long as the plan, and their identities with them.
+        key = (block.option_sets.field, target_id, *counts, id(room.bytes_moved), id(room.run_seconds))
+        if key in self._by_kind:
+            return self._by_kind[key]
+        rate = self._rates[workload.name].get(target_id)
+        past = self._cells[workload.name].get(target_id, [])
+        # Another workload's rate says nothing of work that is not told in bytes, nor of one that has a pace of its own.
+        is_own = rate is not None and (rate.workload == workload.name or (not past and _is_in_bytes(workload)))
+        bytes_per_second = rate.bytes_per_second if rate and is_own else None
+        known: dict[tuple[float, float], float | None] = {}
+        for moved, seconds in zip(room.bytes_moved, room.run_seconds, strict=True):
+            if (moved, seconds) not in known:
+                wanted = Wanted(None, len(block.nodes), len(block.targets), moved, 1 / len(block.rooms), seconds)
+                known[moved, seconds] = load_seconds(wanted, past, bytes_per_second)
+        found = [known[amounts] for amounts in zip(room.bytes_moved, room.run_seconds, strict=True)]
+        self._by_kind[key] = found
+        return found
+
+    def _measured(self, block: PlannedBlock, room: PlannedRoom) -> Mapping[int, float]:
+        """Return the times of the sets that were measured before there, by their numbers."""
+        past = self._cells[block.option_sets.workload.name].get(room.target.target.id, [])
+        counts = len(block.nodes), len(block.targets)
+        newest: dict[str, float] = {}
+        for cell in past:
+            if (cell.node_count, cell.target_count) == counts:
+                newest.setdefault(cell.options_sha256, cell.seconds)
+        numbers = self._numbers_of(block.option_sets) if newest else {}
+        return {number: seconds for digest, seconds in newest.items() for number in numbers.get(digest, ())}
+
+    def _numbers_of(self, sets: OptionSets) -> Mapping[str, Sequence[int]]:
+        """Return the numbers of the sets by digest, of those digests alone that a target knows."""
+        if sets.field not in self._numbers:
+            known = {cell.options_sha256 for past in self._cells[sets.workload.name].values() for cell in past}
+            found: defaultdict[str, list[int]] = defaultdict(list)
+            for number, digest in enumerate(sets.digests()):
+                if digest in known:
+                    found[digest].append(number)
+            self._numbers[sets.field] = found
+        return self._numbers[sets.field]
+
+
+def _longest(seconds: Iterable[float | None]) -> float | None:
+    known = list(seconds)
+    return None if None in known else max(one for one in known if one is not None)
+
+
+def _is_in_bytes(workload: Workload) -> bool:
+    return any(metric["unit"] == Unit.BYTES_PER_SECOND for metric in workload.metrics)
+
+
+def _between_seconds(session: Session, planned: PlannedCampaign) -> float:
+    """Return what passes between two runs of a node: as it was in the cluster before, else as is usual."""
+    known = turnover_seconds(session, planned.cluster.id)
+    between = USUAL_TURNOVER_SECONDS if known is None else known
+    if planned.plan.quiet in {QuietPolicy.WAIT, QuietPolicy.REFUSE}:
+        between = max(between, IDLE_SAMPLE_SECONDS + USUAL_TURNOVER_SECONDS)
+    return between + planned.plan.cool_down_seconds
+
+
+def _all_seconds(
+    planned: PlannedCampaign, times: Sequence[_Times], between: float, *, was_loaded: bool
+) -> float | None:
+    """Return the time of the busiest node, or of what the runs take for themselves besides."""
+    if any(of_runs.has_unknown for of_runs in times):
+        return None
+    busy: defaultdict[Resource, float] = defaultdict(float)
+    gaps: defaultdict[Resource, float] = defaultdict(float)
+    for block, of_runs in zip(planned.blocks, times, strict=True):
+        shared = [view.target.id for view in block.targets if view.target.scope == "shared"]
+        node_ids = [node.id for node in block.nodes]
+        gap = between * planned.plan.repeats * block.cell_count
+        seconds = of_runs.total() * planned.plan.repeats
+        for need in needs(planned.plan.exclusive, node_ids, shared, planned.cluster.id):
+            if need.mode is Mode.EXCLUSIVE or need.resource.kind is ResourceKind.NODE:
+                busy[need.resource] += seconds + gap
+                gaps[need.resource] += gap
+    busiest = max(busy, key=busy.__getitem__)
+    sampled = 0.0
+    if planned.plan.quiet is QuietPolicy.FLAG:
+        gap_ratio = gaps[busiest] / busy[busiest] if busy[busiest] else 0.0
+        sampled = idle_sample_seconds(busy[busiest], gap_ratio, between, was_loaded=was_loaded)
+    return two_digits(busy[busiest] + sampled)
+
+
+def two_digits(seconds: float) -> float:
+    """Round an estimate to its two leading digits: more would be false precision."""
+    return float(f"{seconds:.1e}")
+
+
+def _cautions(planned: PlannedCampaign) -> list[Caution]:
+    cautions = []
+    if planned.plan.repeats < _ENOUGH_REPEATS:
+        message = f"fewer than {_ENOUGH_REPEATS} repeats give no interval: every point is shown, and no verdict"
+        cautions.append(Caution("few_repeats", message, "repeats"))
+    if planned.plan.cache is CachePolicy.NONE:
+        message = "no cache is dropped before reads: each is flagged as warm, unless O_DIRECT goes around the cache"
+        cautions.append(Caution("reads_warm", message, "cache"))
+    if planned.plan.cache is CachePolicy.REMOUNT:
+        message = "runs are declined on nodes whose agent.toml has no remount_command for the target"
+        cautions.append(Caution("remount_by_node", message, "cache"))
+    return cautions + _cautions_of_quiet(planned.plan) + _cautions_of_memory(planned)
+
+
+def _cautions_of_memory(planned: PlannedCampaign) -> list[Caution]:
+    """Say where memory is measured instead of storage, and what can be done about it there."""
+    places = [place for block in planned.blocks for place in block.places]
+    in_memory = {place.target.target.name: place.fstype for place in places if place.fstype in IN_MEMORY}
+    found = {Caution("target_is_memory", memory_words(name, in_memory[name]), "targets") for name in in_memory}
+    for block in planned.blocks:
+        sets = block.option_sets
+        # Files that are only created and looked up have no size to raise and no O_DIRECT to take.
+        if block.is_in_memory or not _is_in_bytes(sets.workload):
+            continue
+        for node in _cached_on(block):
+            room = "take more, or O_DIRECT" if block.size_fits(node) else "more has no room there: take O_DIRECT"
+            message = (
+                f"{sets.workload.name} moves less than twice the node's memory: the cache is measured"
+                f" unless O_DIRECT goes around it; {room}"
+            )
+            found.add(Caution("cache_measured", message, f"{sets.field}.options"))
+    return sorted(found, key=lambda caution: (caution.code, caution.field, caution.message))
+
+
+def _cached_on(block: PlannedBlock) -> Iterator[Node]:
+    """Yield the nodes of whose memory less than twice is moved, each once."""
+    seen = set[int]()
+    for kind, goes_past_cache in enumerate(block.option_sets.goes_past_cache):
+        found = None if goes_past_cache else block.cached_on(kind)
+        if found is not None and found[1] and found[0].id not in seen:
+            seen.add(found[0].id)
+            yield found[0]
+
+
+def _cautions_of_time(planned: PlannedCampaign, times: Sequence[_Times], past: "_Past") -> list[Caution]:
+    """Say which runs their time limit will end, and which times rest on the rates of another workload."""
+    found = set()
+    limit = planned.plan.time_limit_seconds
+    longest = [of_runs.longest() for of_runs in times]
+    seconds = max(longest)
+    name = planned.blocks[longest.index(seconds)].option_sets.workload.name
+    if seconds > _NEAR_LIMIT_RATIO * limit:
+        message = (
+            f"a run of {name} is expected to take about {format_estimate(seconds)}, and the time limit of"
+            f" {format_estimate(limit)} would end it: raise the limit or reduce the size"
+        )
+        found.add(Caution("time_limit_short", message, "time_limit_seconds"))
+    for block in planned.blocks:
+        name, field = block.option_sets.workload.name, block.option_sets.field
+        for workload in past.borrowed(block):
+            message = f"{name} never ran there: its time is a guess by the rate of {workload}"
+            found.add(Caution("time_by_other_workload", message, field))
+    return sorted(found, key=lambda caution: (caution.code, caution.field))
+
+
+def _cautions_of_quiet(plan: CampaignPlan) -> list[Caution]:
+    match plan.quiet:
+        case QuietPolicy.IGNORE:
+            message = "runs beside foreign load are not flagged; how much it was is stored with each of them"
+            return [Caution("foreign_load_ignored", message, "quiet")]
+        case QuietPolicy.WAIT:
+            longest = format_value(plan.quiet_wait_seconds, Unit.SECONDS)
+            message = (
+                f"a run that meets a busy node holds it for up to {longest}, then gives it to others and is tried "
+                "again; what that takes is not in the time"
+            )
+            return [Caution("waits_for_quiet", message, "quiet")]
+        case QuietPolicy.REFUSE:
+            return [Caution("busy_nodes_refused", "a run that meets a busy node fails at once", "quiet")]
+        case QuietPolicy.FLAG:
+            return []

@@ -1,0 +1,1 @@
+"""Ingest: results are checked, stored and grouped into series."""

@@ -1,0 +1,246 @@
+"""Results against what was announced: what arrives is measured by the catalogue before any of it is stored."""
+
+import hashlib
+from array import array
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Final
+
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.results.errors import (
+    ArtefactTooLargeError,
+    DigestMismatchError,
+    LabelNotDeclaredError,
+    MetricNotDeclaredError,
+    ReportTooLargeError,
+    TargetNotMeasuredError,
+)
+from iotide_server.results.ingest.curves import Stretch
+from iotide_server.results.ingest.keys import Label
+from iotide_server.results.ingest.limits import DEFAULTS, LONGEST_LABEL_VALUE, ReportLimits
+from iotide_wire.catalogue import MetricSpec
+from iotide_wire.measured import Flag, SampleMessage, StepRecord
+from iotide_wire.messages import CurvePiece, FinishRequest
+
+MAX_ARTEFACT_BYTES = 16 * 1024 * 1024
+_SHORTEST_STEP_SECONDS = 0.001  # times are kept in microseconds, so far shorter ones have no length at all
+_LONGEST_STEP_SECONDS = 86_400.0
+_YEARS = range(1970, 9000)  # beyond them sums of times leave the calendar
+SMALLEST_VALUE: Final = 1e-30
+LARGEST_VALUE: Final = 1e30
+"""Between these lie all numbers that are measured, but for 0: sums, squares and ratios of them stay finite."""
+_LARGEST_LABEL: Final = 1e18
+"""An exabyte, or the age of the universe in seconds; a label names a size, a count or a duration."""
+_LARGEST_INTEGER: Final = 2**63 - 1
+_LONGEST_STEP_RUN_SECONDS: Final = 1_000_000_000
+_FEWER_VALUES = "report fewer, or have an administrator of the server raise the limit (docs/isolation.md)"
+
+
+def check_samples(
+    samples: Sequence[SampleMessage],
+    metrics: Mapping[str, MetricSpec],
+    target_ids: frozenset[int],
+    field: str = "samples",
+) -> None:
+    """Refuse a sample that the workload's announcement or the run's targets do not cover.
+
+    Args:
+        field: where they stand in what was sent.
+
+    Raises:
+        MetricNotDeclaredError, LabelNotDeclaredError, TargetNotMeasuredError: with the place of the first such sample.
+    """
+    for index, sample in enumerate(samples):
+        metric = metrics.get(sample.metric)
+        if metric is None:
+            raise MetricNotDeclaredError(
+                f"the workload announced no metric {sample.metric}",
+                field=f"{field}[{index}].metric",
+                value=sample.metric,
+                remedy=f"announce it, or send one of {', '.join(sorted(metrics))}",
+            )
+        undeclared = sorted(sample.labels.keys() - set(metric.labels))
+        if undeclared:
+            raise LabelNotDeclaredError(
+                f"metric {metric.name} was announced without a label {undeclared[0]}",
+                field=f"{field}[{index}].labels.{undeclared[0]}",
+                value=sample.labels[undeclared[0]],
+                remedy=f"announce it, or send only {', '.join(metric.labels) or 'no label'}",
+            )
+        _check_target(sample.target_id, target_ids, f"{field}[{index}].target_id")
+        if sample.value and not SMALLEST_VALUE <= abs(sample.value) <= LARGEST_VALUE:
+            raise InvalidInputError(
+                f"{field}[{index}].value: {sample.value} of {sample.metric} is nothing that is measured",
+                field=f"{field}[{index}].value",
+                value=sample.value,
+                remedy=f"send 0, or a number between {SMALLEST_VALUE} and {LARGEST_VALUE}, in the metric's base unit",
+            )
+
+
+def _check_target(target_id: int | None, target_ids: frozenset[int], field: str) -> None:
+    if target_id is not None and target_id not in target_ids:
+        raise TargetNotMeasuredError(
+            f"the run does not load target {target_id}",
+            field=field,
+            value=target_id,
+            remedy=f"send one of {', '.join(map(str, sorted(target_ids)))}, or null",
+        )
+
+
+def check_flags(
+    flags: Sequence[Flag], target_ids: frozenset[int], limits: ReportLimits = DEFAULTS, field: str = "flags"
+) -> None:
+    """Refuse a flag with labels that no number may have, or of a target that the run does not load; and too many bytes.
+
+    Raises:
+        ReportTooLargeError, TargetNotMeasuredError: with the place of the first such flag, or of all.
+    """
+    for index, flag in enumerate(flags):
+        _check_target(flag.target_id, target_ids, f"{field}[{index}].target_id")
+        _check_labels(flag.labels, limits, f"{field}[{index}].labels")
+    size = sum(len(flag.model_dump_json().encode()) for flag in flags)
+    if size > limits.flag_bytes:
+        raise ReportTooLargeError("bytes of flags", field, size, limits.flag_bytes, _FEWER_VALUES)
+
+
+def check_steps(steps: Sequence[StepRecord], target_ids: frozenset[int]) -> None:
+    """Refuse a step with numbers that no process can have, or of a target that the run does not load.
+
+    Raises:
+        TargetNotMeasuredError, InvalidInputError: with the place of the first such step.
+    """
+    for index, step in enumerate(steps):
+        _check_target(step.target_id, target_ids, f"steps[{index}].target_id")
+        for name in ("wall_seconds", "user_seconds", "system_seconds"):
+            _check_between(getattr(step, name), _LONGEST_STEP_RUN_SECONDS, f"steps[{index}].{name}")
+        for name in ("writer", "max_rss_bytes", "exit_status", "signal"):
+            _check_between(abs(getattr(step, name) or 0), _LARGEST_INTEGER, f"steps[{index}].{name}")
+
+
+def _check_between(value: float, largest: float, field: str) -> None:
+    if not 0 <= value <= largest:  # NaN, too
+        raise InvalidInputError(
+            f"{field}: {_shown(value)} is not between 0 and {largest}",
+            field=field,
+            value=_shown(value),
+            remedy="send what the kernel counted",
+        )
+
+
+def _shown(value: float) -> str:
+    try:
+        return str(value)
+    except ValueError:  # Python writes no whole number of thousands of digits
+        return "a number of thousands of digits"
+
+
+def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS, field: str = "samples") -> None:
+    """Refuse a result with more numbers, series or labels than a node may report.
+
+    Args:
+        field: where the samples stand in the request.
+
+    Raises:
+        ReportTooLargeError: names the field, what was counted there and the limit.
+    """
+    if len(samples) > limits.samples:
+        raise ReportTooLargeError("samples", field, len(samples), limits.samples, _FEWER_VALUES)
+    series: set[tuple[object, ...]] = set()
+    values: dict[str, set[Label]] = defaultdict(set)
+    for index, sample in enumerate(samples):
+        place = f"{field}[{index}].labels"
+        _check_labels(sample.labels, limits, place)
+        for name, value in sample.labels.items():
+            values[name].add(value)
+            if len(values[name]) > limits.label_values:
+                words = f"values of the label {name}"
+                raise ReportTooLargeError(
+                    words, f"{place}.{name}", len(values[name]), limits.label_values, _FEWER_VALUES
+                )
+        series.add((sample.metric, sample.target_id, *sorted(sample.labels.items())))
+        if len(series) > limits.series:
+            raise ReportTooLargeError("series", field, len(series), limits.series, _FEWER_VALUES)
+
+
+def check_described(finish: FinishRequest, limits: ReportLimits = DEFAULTS) -> None:
+    """Refuse a result with more flags, steps or facts, in bytes, than a node may report.
+
+    Raises:
+        ReportTooLargeError: names the field, its bytes as JSON and the limit.
+    """
+    bounds = (
+        (("flags", "not_judged"), limits.flag_bytes),
+        (("steps",), limits.step_bytes),
+        (("environment", "foreign"), limits.fact_bytes),
+    )
+    for fields, most in bounds:
+        size = len(finish.model_dump_json(include=set(fields)).encode())
+        if size > most:
+            raise ReportTooLargeError(f"bytes of {' and '.join(fields)}", fields[0], size, most, _FEWER_VALUES)
+
+
+def _check_labels(labels: Mapping[str, Label], limits: ReportLimits, place: str) -> None:
+    if len(labels) > limits.labels:
+        raise ReportTooLargeError("labels of a number", place, len(labels), limits.labels, _FEWER_VALUES)
+    for name, value in labels.items():
+        length = len(value) if isinstance(value, str) else 0
+        if length > LONGEST_LABEL_VALUE:
+            remedy = "name it by a shorter text"
+            raise ReportTooLargeError("characters of a label", f"{place}.{name}", length, LONGEST_LABEL_VALUE, remedy)
+        if isinstance(value, int | float) and not abs(value) <= _LARGEST_LABEL:  # NaN, too
+            raise InvalidInputError(
+                f"{place}.{name}: {_shown(value)} is beyond {_LARGEST_LABEL}",
+                field=f"{place}.{name}",
+                value=_shown(value),
+                remedy="name it by a smaller number, or by a text",
+            )
+
+
+def check_curve(piece: CurvePiece) -> Stretch:
+    """The piece as a stretch that PostgreSQL can hold.
+
+    Raises:
+        InvalidInputError: a value that is no finite float4, or a time or a step that only a broken clock gives.
+    """
+    values = tuple(array("f", piece.values))  # what a float4 keeps of them, infinite where it cannot
+    for given, kept in zip(piece.values, values, strict=True):
+        if not isfinite(kept):
+            raise InvalidInputError(
+                f"curve {piece.counter}: {given} is no finite 32-bit number",
+                field="curves.values",
+                value=given,
+                remedy="leave out what was not measured and begin a new piece after it",
+            )
+    if not _SHORTEST_STEP_SECONDS <= piece.step_seconds <= _LONGEST_STEP_SECONDS or piece.started_at.year not in _YEARS:
+        raise InvalidInputError(
+            f"curve {piece.counter}: no counter is read every {piece.step_seconds} s from {piece.started_at} on",
+            field="curves.started_at",
+            value=piece.started_at,
+            remedy="check the node's clock and the sampler's step",
+        )
+    return Stretch(piece.started_at, piece.step_seconds, values)
+
+
+def check_artefact(name: str, sha256: str, content: bytes) -> None:
+    """Refuse content that is too large or not what its digest says.
+
+    Raises:
+        ArtefactTooLargeError: more than MAX_ARTEFACT_BYTES.
+        DigestMismatchError: names both digests.
+    """
+    if len(content) > MAX_ARTEFACT_BYTES:
+        raise ArtefactTooLargeError(
+            f"artefact {name} has {len(content)} bytes; at most {MAX_ARTEFACT_BYTES} are kept",
+            field=name,
+            value=len(content),
+            remedy="cut it, and say in it that it was cut",
+        )
+    found = hashlib.sha256(content).hexdigest()
+    if found != sha256:
+        raise DigestMismatchError(
+            f"artefact {name} has the digest {found}, not {sha256}",
+            field="sha256",
+            value=sha256,
+            remedy="send it again; it was changed on its way or after its digest was taken",
+        )

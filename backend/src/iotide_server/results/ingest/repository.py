@@ -1,0 +1,395 @@
+"""SQL that stores results; what reads them for people is in `reading`."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, Final
+
+from sqlalchemy import Row, Text, cast, func, select, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.orm import Session
+
+from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
+from iotide_server.clusters.models import Node
+from iotide_server.kit.db import Json
+from iotide_server.results.errors import RevisionUnknownError
+from iotide_server.results.ingest.curves import MAX_CHUNK_VALUES, Stretch
+from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Series
+from iotide_server.runs.models import Order, Run
+from iotide_server.workloads.models import Workload, WorkloadBaseline
+from iotide_wire.catalogue import MetricSpec
+from iotide_wire.measured import StepRole
+from iotide_wire.messages import OrderRole, Outcome
+from iotide_wire.plan import QuietPolicy
+
+_WORKLOAD: Final = (Workload.name.label("workload"), Workload.revision, Workload.metrics, Workload.series_revision)
+_OF_CLUSTER: Final = "@" + cast(Workload.cluster_id, Text)
+"""As `Catalogue.key` has it."""
+# One statement, since every result of every run asks for it.
+_MEASURED_CELL: Final = (
+    select(
+        *(Cell.id, Campaign.cluster_id, Cell.options, Cell.options_sha256, Cell.variant, WorkloadBaseline),
+        select(func.array_agg(CellNode.node_id)).where(CellNode.cell_id == Cell.id).scalar_subquery().label("node_ids"),
+        select(func.array_agg(CellTarget.target_id))
+        .where(CellTarget.cell_id == Cell.id)
+        .scalar_subquery()
+        .label("target_ids"),
+        select(Node.name)
+        .join(CellNode, CellNode.node_id == Node.id)
+        .where(CellNode.cell_id == Cell.id, CellNode.step_role == StepRole.SENDER)
+        .scalar_subquery()
+        .label("sender"),
+        *_WORKLOAD,
+    )
+    .join(Campaign, Campaign.id == Cell.campaign_id)
+    .join(Workload, Workload.id == Cell.workload_id)
+    .join(WorkloadBaseline, WorkloadBaseline.name == Workload.name + func.coalesce(_OF_CLUSTER, ""))
+)
+
+# By the run too, for that is what samples are found by.
+_REPLACE_SAMPLES: Final = text(
+    """
+    WITH before AS (DELETE FROM sample WHERE run_id = :run_id AND order_id = :order_id)
+    INSERT INTO sample (run_id, order_id, series_id, target_id, value)
+    SELECT :run_id, :order_id, new.series_id, new.target_id, new.value
+    FROM unnest(CAST(:series_ids AS bigint[]), CAST(:target_ids AS bigint[]), CAST(:values AS double precision[]))
+        WITH ORDINALITY AS new (series_id, target_id, value, place)
+    ORDER BY new.place
+    """
+)
+# One statement for all, as of samples: a result may have hundreds of new series and dozens of curves.
+_ADD_SERIES: Final = text(
+    """
+    INSERT INTO series (key_sha256, cluster_id, node_ids, target_ids, workload, series_revision, options,
+                        options_sha256, metric, title, unit, better, labels, variant, superseded)
+    SELECT new.*
+    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS new (
+        key_sha256 text, cluster_id bigint, node_ids bigint[], target_ids bigint[], workload text,
+        series_revision bigint, options jsonb, options_sha256 text, metric text, title text, unit text, better text,
+        labels jsonb, variant text, superseded text)
+    ORDER BY key_sha256
+    ON CONFLICT (key_sha256) DO NOTHING
+    """
+)
+_GROW_CHUNKS: Final = text(
+    """
+    UPDATE curve_chunk SET values = curve_chunk.values || (CAST(:values AS real[]))[grown.first:grown.last]
+    FROM unnest(CAST(:ids AS bigint[]), CAST(:firsts AS int[]), CAST(:lasts AS int[])) AS grown (id, first, last)
+    WHERE curve_chunk.id = grown.id
+    """
+)
+_LOCK_BLOB: Final = text("SELECT sha256 FROM blob WHERE sha256 = :sha256 FOR UPDATE SKIP LOCKED")
+_DROP_BLOB: Final = text(
+    "DELETE FROM blob WHERE sha256 = :sha256 AND NOT EXISTS (SELECT FROM artefact WHERE artefact.sha256 = blob.sha256)"
+)
+_TOUCHED_CHUNKS: Final = text(
+    """
+    SELECT id, curve_chunk.counter, started_at, step_seconds, cardinality(values) AS size
+    FROM unnest(CAST(:counters AS text[]), CAST(:earliest AS timestamptz[]), CAST(:firsts AS timestamptz[]),
+                CAST(:lasts AS timestamptz[])) AS span (counter, earliest, first, last)
+    JOIN curve_chunk ON curve_chunk.order_id = :order_id AND curve_chunk.counter = span.counter
+        AND started_at BETWEEN earliest AND last
+        AND started_at + (cardinality(values) + 1) * step_seconds * interval '1 s' >= first
+    """
+)
+# Of two days the later one counts: a transaction that began before midnight may end after one of the next day.
+_COUNT_RAW_BYTES: Final = text(
+    """
+    UPDATE node_beat
+    SET raw_bytes = CASE WHEN raw_on < today.day THEN 0 ELSE raw_bytes END
+                  + CASE WHEN raw_on > today.day THEN 0 ELSE :size_bytes END,
+        raw_on = GREATEST(raw_on, today.day)
+    FROM (SELECT CAST(now() AT TIME ZONE 'UTC' AS date) AS day) AS today
+    WHERE node_id = :node_id
+    RETURNING raw_bytes
+    """
+)
+_RAW_BYTES_TODAY: Final = text(
+    "SELECT raw_bytes FROM node_beat WHERE node_id = :node_id AND raw_on = CAST(now() AT TIME ZONE 'UTC' AS date)"
+)
+
+_COUNT_SERIES: Final = text(
+    """
+    UPDATE node_beat
+    SET new_series = CASE WHEN series_on < today.day THEN 0 ELSE new_series END
+                   + CASE WHEN series_on > today.day THEN 0 ELSE :count END,
+        series_on = GREATEST(series_on, today.day)
+    FROM (SELECT CAST(now() AT TIME ZONE 'UTC' AS date) AS day) AS today
+    WHERE node_id = :node_id
+    """
+)
+_SERIES_TODAY: Final = text(
+    "SELECT new_series FROM node_beat WHERE node_id = :node_id AND series_on = CAST(now() AT TIME ZONE 'UTC' AS date)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCell:
+    """A cell with what its series are known by.
+
+    Attributes:
+        revision: of the workload that measured.
+        series_revision: the last one up to it that broke series.
+        sender: name of the node that sends to the others; None where each node does all of the work.
+    """
+
+    id: int
+    cluster_id: int
+    node_ids: frozenset[int]
+    target_ids: frozenset[int]
+    workload: str
+    revision: int
+    series_revision: int
+    options: Json
+    options_sha256: str
+    variant: str
+    metrics: Mapping[str, MetricSpec]
+    baseline: WorkloadBaseline
+    sender: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A stretch with the id of its row; each of its values reads 0, since only where it lies is of interest."""
+
+    id: int
+    stretch: Stretch
+
+
+def measured_cell(session: Session, cell_id: int, revision: int | None = None) -> MeasuredCell:
+    """The cell with its nodes, targets and workload, as measured by the workload's own or by another revision.
+
+    Raises:
+        RevisionUnknownError: no agent announced that revision.
+    """
+    cell = session.execute(_MEASURED_CELL.where(Cell.id == cell_id)).one()
+    measuring: Row[Any] = cell
+    if revision is not None and revision != cell.revision:
+        measuring = _revision(session, cell, revision)
+    metrics = map(MetricSpec.model_validate, measuring.metrics)
+    return MeasuredCell(
+        id=cell.id,
+        cluster_id=cell.cluster_id,
+        node_ids=frozenset(cell.node_ids or ()),
+        target_ids=frozenset(cell.target_ids or ()),
+        workload=cell.workload,
+        revision=measuring.revision,
+        series_revision=measuring.series_revision,
+        options=cell.options,
+        options_sha256=cell.options_sha256,
+        variant=cell.variant,
+        metrics={metric.name: metric for metric in metrics},
+        baseline=cell.WorkloadBaseline,
+        sender=cell.sender,
+    )
+
+
+def _revision(session: Session, cell: Row[Any], revision: int) -> Row[Any]:
+    """Look for the revision among iotide's own workloads first, then in the catalogue of the cell's cluster."""
+    is_theirs = Workload.cluster_id.is_(None) | (Workload.cluster_id == cell.cluster_id)
+    newest = (
+        select(*_WORKLOAD)
+        .where(Workload.name == cell.workload, Workload.revision == revision, is_theirs)
+        .order_by(Workload.cluster_id.nulls_first(), Workload.id.desc())
+    )
+    found = session.execute(newest.limit(1)).one_or_none()
+    if found is None:
+        raise RevisionUnknownError(cell.workload, revision)
+    return found
+
+
+def ensure_series(session: Session, digests: Collection[str], row_of: Callable[[str], Json]) -> dict[str, int]:
+    """Ids of series by the digest of their key; those that are missing are made, whoever else makes them too.
+
+    Args:
+        row_of: its columns, by its digest.
+    """
+    known = _series_ids(session, digests)
+    missing = [row_of(digest) for digest in set(digests) - known.keys()]
+    if missing:
+        # In order of their digests, so that two results with the same new series wait for each other, and not both.
+        session.execute(_ADD_SERIES, {"rows": json.dumps(missing)})
+        known = _series_ids(session, digests)
+    return known
+
+
+def newest_series(session: Session) -> int:
+    """Return the id of the newest series, or 0."""
+    return session.scalar(select(func.max(Series.id))) or 0
+
+
+def _series_ids(session: Session, digests: Collection[str]) -> dict[str, int]:
+    is_wanted = Series.key_sha256 == func.any(cast(list(digests), ARRAY(Text)))
+    return dict(session.execute(select(Series.key_sha256, Series.id).where(is_wanted)).all())
+
+
+def quiet_policy(session: Session, campaign_id: int) -> QuietPolicy:
+    """What becomes of the runs of a campaign that meet other load."""
+    policy = session.scalar(select(Campaign.plan["quiet"].astext).where(Campaign.id == campaign_id))
+    return QuietPolicy(policy or QuietPolicy.FLAG)
+
+
+def replace_samples(session: Session, order: Order, rows: Sequence[Json]) -> None:
+    """The samples of an order are exactly `rows`, in their order."""
+    columns = {f"{name}s": [row[name] for row in rows] for name in ("series_id", "target_id", "value")}
+    session.execute(_REPLACE_SAMPLES, {"run_id": order.run_id, "order_id": order.id, **columns})
+
+
+def ensure_environment(session: Session, sha256: str, facts: Json) -> None:
+    """Store the facts once for all runs that share them."""
+    statement = upsert(Environment).values(sha256=sha256, facts=facts)
+    session.execute(statement.on_conflict_do_nothing(index_elements=[Environment.sha256]))
+
+
+def environment_of(session: Session, run: Run) -> Json:
+    """The facts that the run is known to have run under."""
+    return session.scalars(select(Environment.facts).where(Environment.sha256 == run.environment_sha256)).one()
+
+
+def others_in_attempt(session: Session, order: Order) -> Sequence[Order]:
+    """The other orders of the same attempt that load."""
+    statement = select(Order).where(
+        Order.attempt_id == order.attempt_id, Order.id != order.id, Order.role == OrderRole.LOAD
+    )
+    return session.scalars(statement.order_by(Order.id)).all()
+
+
+def earlier_result_in_attempt(session: Session, order: Order) -> bool:
+    """Return true where another node that loads in the same attempt has delivered a result and not declined."""
+    statement = select(Order.id).where(
+        Order.attempt_id == order.attempt_id,
+        Order.id != order.id,
+        Order.role == OrderRole.LOAD,
+        Order.result_sha256.is_not(None),
+        Order.outcome.is_distinct_from(Outcome.DECLINED),
+    )
+    return session.scalar(statement.limit(1)) is not None
+
+
+def artefact_digests(session: Session, order_id: int) -> dict[str, str]:
+    """Digests of an order's artefacts by name."""
+    statement = select(Artefact.name, Artefact.sha256).where(Artefact.order_id == order_id)
+    return dict(session.execute(statement).all())
+
+
+def artefact_bytes(session: Session, order_id: int, *, besides: str) -> int:
+    """Sum the bytes of an order's raw output, all but what has that name."""
+    statement = select(func.coalesce(func.sum(Artefact.size_bytes), 0))
+    found = session.scalar(statement.where(Artefact.order_id == order_id, Artefact.name != besides))
+    return int(found or 0)
+
+
+def count_raw_bytes(session: Session, node_id: int, size_bytes: int) -> int:
+    """Add to the bytes of raw output, curves and results that a node has sent today; return the sum."""
+    found = session.scalar(_COUNT_RAW_BYTES, {"node_id": node_id, "size_bytes": size_bytes})
+    return int(found or 0)
+
+
+def raw_bytes_today(session: Session, node_id: int) -> int:
+    """Return the bytes of raw output, curves and results that a node has sent today."""
+    return int(session.scalar(_RAW_BYTES_TODAY, {"node_id": node_id}) or 0)
+
+
+def count_series(session: Session, node_id: int, count: int) -> None:
+    """Add to the series that results of a node began today."""
+    session.execute(_COUNT_SERIES, {"node_id": node_id, "count": count})
+
+
+def series_today(session: Session, node_id: int) -> int:
+    """Return how many series results of a node began today."""
+    return int(session.scalar(_SERIES_TODAY, {"node_id": node_id}) or 0)
+
+
+def put_artefact(session: Session, order: Order, name: str, sha256: str, content: bytes) -> None:
+    """Store the content once by its digest, and the artefact by its name; a second one replaces the first."""
+    session.execute(
+        upsert(Blob).values(sha256=sha256, content=content).on_conflict_do_nothing(index_elements=[Blob.sha256])
+    )
+    row: dict[str, Any] = {"sha256": sha256, "size_bytes": len(content)}
+    session.execute(
+        upsert(Artefact)
+        .values(run_id=order.run_id, order_id=order.id, name=name, **row)
+        .on_conflict_do_update(index_elements=[Artefact.order_id, Artefact.name], set_=row)
+    )
+
+
+def drop_blob(session: Session, sha256: str) -> None:
+    """Delete a content that nothing names any more, unless somebody else is just bringing it."""
+    if session.scalar(_LOCK_BLOB, {"sha256": sha256}) is not None:
+        session.execute(_DROP_BLOB, {"sha256": sha256})
+
+
+def lock_order(session: Session, order_id: int) -> None:
+    """Wait for whoever else stores curves of the order."""
+    session.execute(select(Order.id).where(Order.id == order_id).with_for_update(key_share=True))
+
+
+def chunks_between(
+    session: Session, order_id: int, arrived: Mapping[str, Sequence[Stretch]]
+) -> dict[str, dict[datetime, StoredChunk]]:
+    """Return the rows that touch the span of what arrived of their counter, or end a step before, by counter and start.
+
+    Args:
+        arrived: by counter.
+    """
+    firsts = [min(stretch.started_at for stretch in own) for own in arrived.values()]
+    longest = [max(stretch.step_seconds for stretch in own) * (MAX_CHUNK_VALUES + 1) for own in arrived.values()]
+    values = {
+        "order_id": order_id,
+        "counters": list(arrived),
+        "earliest": [first - timedelta(seconds=row) for first, row in zip(firsts, longest, strict=True)],
+        "firsts": firsts,
+        "lasts": [max(stretch.ended_at for stretch in own) for own in arrived.values()],
+    }
+    found: dict[str, dict[datetime, StoredChunk]] = defaultdict(dict)
+    for row in session.execute(_TOUCHED_CHUNKS, values):
+        stretch = Stretch(row.started_at, row.step_seconds, _zeros(row.size))
+        found[row.counter][row.started_at] = StoredChunk(row.id, stretch)
+    return found
+
+
+@lru_cache(maxsize=MAX_CHUNK_VALUES)
+def _zeros(count: int) -> tuple[float, ...]:
+    """Return the same tuple for all rows of a size: there may be very many."""
+    return (0.0,) * count
+
+
+def chunk_counts(session: Session, order_id: int) -> dict[str, int]:
+    """Count the rows of curves of an order, by counter."""
+    statement = select(CurveChunk.counter, func.count()).where(CurveChunk.order_id == order_id)
+    return dict(session.execute(statement.group_by(CurveChunk.counter)).all())
+
+
+def grow_chunks(session: Session, values_by_id: Mapping[int, Sequence[float]]) -> None:
+    """Append values to rows."""
+    ids = sorted(values_by_id)
+    ends = list(accumulate(len(values_by_id[chunk_id]) for chunk_id in ids))
+    grown = {
+        "ids": ids,
+        "firsts": [end - len(values_by_id[chunk_id]) + 1 for chunk_id, end in zip(ids, ends, strict=True)],
+        "lasts": ends,
+        "values": [value for chunk_id in ids for value in values_by_id[chunk_id]],
+    }
+    if ids:
+        session.execute(_GROW_CHUNKS, grown)
+
+
+def add_chunks(session: Session, order_id: int, stretches: Sequence[tuple[str, Stretch]]) -> None:
+    """New rows by counter; one that starts where another of its counter does is not stored."""
+    rows = [
+        {
+            "order_id": order_id,
+            "counter": counter,
+            "started_at": stretch.started_at,
+            "step_seconds": stretch.step_seconds,
+            "values": list(stretch.values),
+        }
+        for counter, stretch in stretches
+    ]
+    if rows:
+        session.execute(upsert(CurveChunk).on_conflict_do_nothing(), rows)

@@ -1,0 +1,188 @@
+"""Raw output that a corrected parser read again: its numbers take the place of the former, which stay readable."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.change_feed import service as live
+from iotide_server.kit.db import Json
+from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.people import OPERATOR
+from iotide_server.kit.work import want_work
+from iotide_server.results.errors import (
+    OrdersDifferError,
+    RawOutputRemovedError,
+    ReadingNotFoundError,
+    RunNotReadableError,
+)
+from iotide_server.results.ingest import readings, repository
+from iotide_server.results.ingest.checks import check_flags, check_samples, check_size
+from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
+from iotide_server.results.ingest.service import (
+    POINTS,
+    check_day,
+    check_series,
+    count_day,
+    is_rejected,
+    sample_rows,
+    series_begun,
+)
+from iotide_server.results.models import Reading, ThinnedRun
+from iotide_server.results.schemas import FormerSample, ReadingDetail
+from iotide_server.runs import service as runs
+from iotide_server.runs.lifecycle import RunState
+from iotide_server.runs.models import Order, Run, RunEvent
+from iotide_wire.measured import Flag, FlagCode
+from iotide_wire.reading import OrderReading, RunReading
+
+_FROM_OTHER_RUNS = frozenset({FlagCode.ENV_CHANGED, FlagCode.OUTLIER, FlagCode.PEER_ODD})
+"""Marks that are made again with the points of the cell, or after them."""
+
+
+def read_again(  # noqa: PLR0913 - each is a part of what is asked
+    session: Session,
+    principal: Principal,
+    run_id: int,
+    said: RunReading,
+    now: datetime,
+    *,
+    limits: ReportLimits = DEFAULTS,
+) -> None:
+    """Put another reading in the place of the current one, and have the points of the cell computed again.
+
+    The same reading again changes nothing. What it stores counts to the day of the node that ran the order. A run that
+    failed because its output could not be read has then finished.
+
+    Raises:
+        RunNotFoundError: there is none that the caller may see.
+        RawOutputRemovedError: what it would be read from is gone.
+        RunNotReadableError: it did not finish for other reasons, or is of before readings were kept.
+        OrdersDifferError: not all orders of that attempt are named, or others.
+        RevisionUnknownError, InvalidInputError: its workload announced no such revision, metric or label.
+        ReportTooLargeError: there are more numbers or series than a node may report at once or in a day.
+        DayFullError: the node has sent as many bytes today as it may.
+    """
+    run = runs.lock_changeable(session, principal, run_id)
+    thinned = session.get(ThinnedRun, run_id)
+    if thinned is not None and thinned.raw_removed_at is not None:
+        raise RawOutputRemovedError(run_id, thinned.raw_removed_at)
+    orders = {order.id: order for order in runs.last_orders(session, run_id)}
+    is_unread = runs.is_unread(session, run)
+    former = {order_id: found for order_id in orders if (found := readings.current(session, order_id))}
+    is_readable = run.state == RunState.FINISHED or is_unread
+    if not is_readable or not orders or orders.keys() != former.keys():
+        raise RunNotReadableError(run_id, run.state)
+    if sorted(orders) != sorted(of_order.order_id for of_order in said.orders):
+        raise OrdersDifferError(run_id, sorted(orders))
+    cell = repository.measured_cell(session, run.cell_id, said.workload_revision)
+    for index, of_order in enumerate(said.orders):
+        check_size(of_order.samples, limits, f"orders[{index}].samples")
+        check_samples(of_order.samples, cell.metrics, cell.target_ids, f"orders[{index}].samples")
+        check_flags(of_order.flags, cell.target_ids, limits, f"orders[{index}].flags")
+    superseded = []
+    counted: dict[int, tuple[int, int]] = {}
+    for index, of_order in enumerate(said.orders):
+        order, before = orders[of_order.order_id], former[of_order.order_id]
+        if not _is_same(session, order, before, said, of_order):
+            size_bytes = len(of_order.model_dump_json().encode())
+            check_day(session, order.node_id, size_bytes, limits, f"orders[{index}]")
+            before.samples = readings.samples(session, order)
+            session.add(_reading(principal, said, of_order, before, now))
+            session.flush()
+            readings.forget_older(session, order.id)
+            newest_id = repository.newest_series(session)
+            rows = sample_rows(session, cell, order, of_order.samples)
+            new_series = series_begun(rows, newest_id)
+            check_series(session, order.node_id, new_series, limits, f"orders[{index}].samples")
+            repository.replace_samples(session, order, rows)
+            counted[order.node_id] = (size_bytes, new_series)
+            superseded.append(before)
+    if superseded:
+        _replace_flags(run, former.values(), said)
+        if is_unread:
+            runs.finish_unread(session, run)
+        _write_down(session, principal, run, _difference(superseded[0], said), now)
+        run.validity = (
+            "rejected" if is_rejected(run.flags, [one for own in said.orders for one in own.samples]) else "valid"
+        )
+        session.flush()
+        want_work(session, POINTS, run.cell_id, now)
+        live.publish(session, "run", run.id, run.cluster_id)
+    for node_id, (size_bytes, new_series) in sorted(counted.items()):
+        count_day(session, node_id, size_bytes, new_series)
+
+
+def _is_same(session: Session, order: Order, before: Reading, said: RunReading, of_order: OrderReading) -> bool:
+    by_same = (before.workload_revision, before.parser_version) == (said.workload_revision, said.parser_version)
+    if not by_same or before.flags != [flag.model_dump(mode="json") for flag in of_order.flags]:
+        return False
+    now = [
+        (sample["metric"], sample["labels"], sample["target_id"], sample["value"])
+        for sample in readings.samples(session, order)
+    ]
+    return now == [(sample.metric, sample.labels, sample.target_id, sample.value) for sample in of_order.samples]
+
+
+def _reading(principal: Principal, said: RunReading, of_order: OrderReading, before: Reading, now: datetime) -> Reading:
+    return Reading(
+        run_id=before.run_id,
+        order_id=before.order_id,
+        ordinal=before.ordinal + 1,
+        workload_revision=said.workload_revision,
+        parser_version=said.parser_version,
+        read_at=now,
+        read_by=principal.name,
+        flags=[flag.model_dump(mode="json") for flag in of_order.flags],
+        samples=None,
+    )
+
+
+def _replace_flags(run: Run, former: Iterable[Reading], said: RunReading) -> None:
+    """What the server itself said of the run stays; marks that follow from other runs come again."""
+    before = {canonical_sha256(flag) for reading in former for flag in reading.flags}
+    flags = {canonical_sha256(flag): flag for flag in run.flags if flag["code"] not in _FROM_OTHER_RUNS}
+    kept = {key: flag for key, flag in flags.items() if key not in before or flag["code"] == FlagCode.CLOCK}
+    read = (flag.model_dump(mode="json") for of_order in said.orders for flag in of_order.flags)
+    run.flags = list((kept | {canonical_sha256(flag): flag for flag in read}).values())
+
+
+def _difference(before: Reading, said: RunReading) -> tuple[Json, Json]:
+    return (
+        {"workload_revision": before.workload_revision, "parser_version": before.parser_version},
+        {"workload_revision": said.workload_revision, "parser_version": said.parser_version},
+    )
+
+
+def _write_down(session: Session, principal: Principal, run: Run, change: tuple[Json, Json], now: datetime) -> None:
+    before, after = change
+    audit.record(session, principal, Action("run_read_again", "run", run.id, run.cluster_id, before, after))
+    was, now_is = (f"revision {one['workload_revision']} of iotide {one['parser_version']}" for one in change)
+    words = f"read again by {OPERATOR}: by the parser of {now_is}, before by that of {was}"
+    session.add(RunEvent(run_id=run.id, at=now, kind="read_again", text=words, actor=principal.actor))
+
+
+def reading(session: Session, principal: Principal, reading_id: int) -> ReadingDetail:
+    """A reading with the numbers that it gave.
+
+    Raises:
+        ReadingNotFoundError: there is none that the caller may see.
+    """
+    missing = ReadingNotFoundError(reading_id)
+    found = readings.visible(session, reading_id)
+    if found is None:
+        raise missing
+    row, cluster_id = found
+    principal.require(Role.VIEWER, cluster_id, missing)
+    kept = row.samples
+    if kept is None:
+        kept = readings.samples(session, session.get_one(Order, row.order_id))
+    return ReadingDetail(
+        **{name: getattr(row, name) for name in ReadingDetail.model_fields if name not in {"samples", "flags"}},
+        flags=[Flag.model_validate(flag) for flag in row.flags],
+        samples=[FormerSample.model_validate(sample) for sample in kept],
+    )

@@ -1,0 +1,1 @@
+"""Surfaces: one number over file size and record size."""

@@ -1,0 +1,310 @@
+"""One number of one operation over file size and record size, of a run, a campaign or some of its cells, or of two."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from fastapi import Query
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.campaigns import reading as campaigns
+from iotide_server.campaigns.models import Campaign, Cell
+from iotide_server.results.errors import (
+    NoSurfaceError,
+    OperationNotMeasuredError,
+    SurfaceCellNotFoundError,
+    SurfaceMetricNotMeasuredError,
+    SurfaceTooLargeError,
+)
+from iotide_server.results.ingest.gangs import NODES, node_totals
+from iotide_server.results.surfaces import grid as layout
+from iotide_server.results.surfaces import queries
+from iotide_server.results.surfaces.caches import SizeAxis, caches_of, cliffs_of, limits_of
+from iotide_server.results.surfaces.gaps import Gap, gap_at, gaps_of, sizes_of
+from iotide_server.results.surfaces.grid import Grid, PartKey, Place
+from iotide_server.results.surfaces.queries import AnyRow
+from iotide_server.results.surfaces.schemas import (
+    CacheSize,
+    Surface,
+    SurfaceMetric,
+    SurfacePart,
+    SurfaceSide,
+    SurfaceSource,
+    Unlike,
+    Unmeasured,
+)
+from iotide_server.results.surfaces.sources import Source, SourceName, campaign_source, source_of
+from iotide_server.results.values import RunValue, all_values, flags_of
+from iotide_server.runs.errors import RunNotFoundError
+from iotide_server.runs.models import Run
+
+MOST_PLACES: Final = 40_000
+"""File sizes times record sizes: IOzone's full matrix has some 300, and sizes that a node invents may have millions."""
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceChoice:
+    """Which surfaces are wanted, as query parameters."""
+
+    a: SourceName
+    b: SourceName | None = None
+    operation: Annotated[str | None, Query(max_length=200, examples=["random_read"])] = None
+    metric: Annotated[str | None, Query(max_length=100, examples=["throughput"])] = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """A source that the caller may see.
+
+    Attributes:
+        cells: those that it names.
+        metrics: that it measured over two sizes.
+    """
+
+    source: Source
+    campaign: Campaign
+    cells: Sequence[AnyRow]
+    metrics: Sequence[AnyRow]
+
+
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """What all sides of an answer are laid out over."""
+
+    operation: str
+    files: Sequence[int]
+    records: Sequence[int]
+    is_rate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One part of a source, with its numbers by operation; `parts` are all of them.
+
+    Attributes:
+        gaps: what a flag says of numbers that are not there, or do not count.
+    """
+
+    origin: _Origin
+    key: PartKey
+    cells: Sequence[AnyRow]
+    grids: Mapping[str, Grid]
+    parts: Mapping[PartKey, Sequence[AnyRow]]
+    gaps: Sequence[Gap]
+
+
+def sources(session: Session, principal: Principal) -> list[SurfaceSource]:
+    """What the caller may see and has a surface, newest first."""
+    visible = principal.visible_clusters()
+    found = []
+    for row in queries.matrices(session, visible):
+        source = campaign_source(row.campaign_id, [row.ordinal])
+        if not row.has_rejected or _is_surface(session, principal, source):
+            found.append(SurfaceSource(**row._mapping, source=source))
+    for row in queries.sweeps(session, visible):
+        source = campaign_source(row.campaign_id, [])
+        found.append(SurfaceSource(**row._mapping, source=source, variant="", run_ids=[]))
+    return sorted(found, key=lambda one: one.started_at, reverse=True)
+
+
+def _is_surface(session: Session, principal: Principal, name: str) -> bool:
+    """Whether enough of a source is left once what flags reject is taken out."""
+    try:
+        origin = _origin(session, principal, source_of("a", name))
+        _side(session, origin, origin.metrics[0].metric)
+    except NoSurfaceError:
+        return False
+    return True
+
+
+def surface(session: Session, principal: Principal, wanted: SurfaceChoice) -> Surface:
+    """The surface of A, and of B with the difference.
+
+    Raises:
+        RunNotFoundError, CampaignNotFoundError, SurfaceCellNotFoundError: there is none that the caller may see.
+        NoSurfaceError: a source has no numbers of two sizes each.
+        SurfaceMetricNotMeasuredError, OperationNotMeasuredError: no side has it.
+        SurfaceTooLargeError: its sizes are too many to lay out.
+    """
+    named = [("a", wanted.a), *([("b", wanted.b)] if wanted.b else [])]
+    origins = [_origin(session, principal, source_of(side, name)) for side, name in named]
+    metrics = {row.metric: row for origin in origins for row in origin.metrics}
+    if wanted.metric is not None and wanted.metric not in metrics:
+        raise SurfaceMetricNotMeasuredError(wanted.metric, list(metrics))
+    metric = metrics[wanted.metric or next(iter(metrics))]
+    sides = [_side(session, origin, metric.metric) for origin in origins]
+    operations = list(dict.fromkeys(name for side in sides for name in side.grids))
+    operation = wanted.operation or operations[0]
+    if operation not in operations:
+        raise OperationNotMeasuredError(operation, operations)
+    return _surface(session, sides, metrics.values(), metric, (operations, operation))
+
+
+def _origin(session: Session, principal: Principal, source: Source) -> _Origin:
+    cell_id = None
+    campaign_id = source.campaign_id
+    if source.run_id is not None:
+        run = session.get(Run, source.run_id)
+        missing = RunNotFoundError(source.run_id)
+        if run is None:
+            raise missing
+        principal.require(Role.VIEWER, run.cluster_id, missing)
+        campaign_id, cell_id = run.campaign_id, run.cell_id
+    campaign = campaigns.visible_campaign(session, principal, campaign_id or 0)
+    cells = [
+        row
+        for row in queries.cells(session, campaign.id, cell_id)
+        if not source.ordinals or row.ordinal in source.ordinals
+    ]
+    absent = source.ordinals - {row.ordinal for row in cells}
+    if absent:
+        raise SurfaceCellNotFoundError(source.side, source.name, min(absent))
+    metrics = queries.metrics(session, [row.id for row in cells], source.run_id)
+    if not metrics:
+        raise NoSurfaceError(source.side, source.name)
+    return _Origin(source, campaign, cells, metrics)
+
+
+def _side(session: Session, origin: _Origin, metric: str) -> _Side:
+    """The first part of a source that has a surface of the metric."""
+    by_id = {row.id: row for row in origin.cells}
+    everything = list(all_values(session, list(by_id), metric, run_id=origin.source.run_id))
+    values = [value for value in everything if value.rejected_by is None]
+    totals = node_totals(session, values)
+    together = {total.cell_id for total in totals}
+    values = [*totals, *(value for value in values if value.cell_id not in together)]
+    members: dict[PartKey, list[AnyRow]] = {}
+    for row in origin.cells:
+        members.setdefault(layout.part_key(row), []).append(row)
+    found = {key: layout.grids(_placed(values, rows)) for key, rows in members.items()}
+    found = {key: grids for key, grids in found.items() if grids}
+    if not found:
+        raise NoSurfaceError(origin.source.side, origin.source.name)
+    key = next(iter(found))
+    flags = flags_of(
+        session, {value.run_id for value in everything if value.cell_id in {row.id for row in members[key]}}
+    )
+    rejected = [value for value in everything if value.rejected_by is not None]
+    gaps = gaps_of(_placed(rejected, members[key]), flags.values())
+    return _Side(origin, key, members[key], found[key], {one: members[one] for one in found}, gaps)
+
+
+def _placed(values: Iterable[RunValue], rows: Sequence[AnyRow]) -> Iterable[tuple[str, Place, RunValue]]:
+    by_id = {row.id: row for row in rows}
+    for value in values:
+        row = by_id.get(value.cell_id)
+        place = row and layout.place_of(value.labels, row.options)
+        if row and place:
+            several = len(row.targets or {}) > 1 and value.target_id is not None
+            target = row.targets[str(value.target_id)] if several else None
+            yield layout.operation_of(value.labels, target), place, value
+
+
+def _surface(
+    session: Session,
+    sides: Sequence[_Side],
+    metrics: Iterable[AnyRow],
+    metric: AnyRow,
+    told: tuple[list[str], str],
+) -> Surface:
+    operations, operation = told
+    grids = [side.grids.get(operation, {}) for side in sides]
+    told_sizes = [sizes_of(side.gaps, operation) for side in sides]
+    files, records = (
+        sorted({place[axis] for grid in grids for place in grid}.union(*(sizes[axis] for sizes in told_sizes)))
+        for axis in (0, 1)
+    )
+    if len(files) * len(records) > MOST_PLACES:
+        raise SurfaceTooLargeError(operation, len(files), len(records), MOST_PLACES)
+    axes = _Axes(operation, files, records, is_rate=metric.better == "higher")
+    shown = [_shown_side(session, side, grid, axes) for side, grid in zip(sides, grids, strict=True)]
+    has_both = len(sides) > 1
+    return Surface(
+        metrics=[SurfaceMetric.model_validate(row) for row in metrics],
+        **metric._mapping,
+        operations=operations,
+        operation=operation,
+        file_sizes_bytes=files,
+        record_sizes_bytes=records,
+        a=shown[0],
+        b=shown[1] if has_both else None,
+        unlike=_unlike(shown[0], shown[1]) if has_both else [],
+        differences=layout.differences(grids[0], grids[1], files, records) if has_both else None,
+        only_a=layout.only_in(grids[0], grids[1]) if has_both else [],
+        only_b=layout.only_in(grids[1], grids[0]) if has_both else [],
+    )
+
+
+def _shown_side(session: Session, side: _Side, grid: Grid, axes: _Axes) -> SurfaceSide:
+    values = [value for own in grid.values() for of_run in own.values() for value in of_run]
+    run_ids = {value.run_id for value in values}
+    newest = queries.newest_run(session, list(run_ids)) if run_ids else None
+    facts = (newest and newest.facts) or {}
+    is_write = any("write" in str(value.labels.get("operation")) for value in values[:1])
+    is_direct = any(value.labels.get("direct") is True for value in values[:1])
+    part = _part(side.origin, side.key, side.cells)
+    caches = caches_of(facts, part.node_names, is_write=is_write, is_direct=is_direct)
+    cells = [[layout.cell_of(grid, (file, record)) for record in axes.records] for file in axes.files]
+    by_axis: Mapping[SizeAxis, Sequence[int]] = {"file_size": axes.files, "record_size": axes.records}
+    suiting: Mapping[SizeAxis, Sequence[CacheSize]] = {"file_size": caches, "record_size": limits_of(facts)}
+    return SurfaceSide(
+        **part.model_dump(),
+        campaign_id=side.origin.campaign.id,
+        campaign_name=side.origin.campaign.name,
+        cluster_id=side.origin.campaign.cluster_id,
+        run_id=side.origin.source.run_id,
+        options=_common_options(side.cells),
+        started_at=newest and newest.started_at,
+        run_count=len(run_ids),
+        is_total=any(NODES in value.labels for value in values[:1]),
+        parts=[_part(side.origin, key, rows) for key, rows in side.parts.items()],
+        caches=caches,
+        cells=cells,
+        unmeasured=_unmeasured(side, grid, axes),
+        cliffs=cliffs_of(cells, by_axis, suiting) if axes.is_rate and cells else [],
+    )
+
+
+def _unmeasured(side: _Side, grid: Grid, axes: _Axes) -> list[Unmeasured]:
+    empty = ((file, record) for file in axes.files for record in axes.records if (file, record) not in grid)
+    reasons = ((place, gap_at(side.gaps, axes.operation, place)) for place in empty)
+    return [
+        Unmeasured(file_size_bytes=place[0], record_size_bytes=place[1], flag=flag) for place, flag in reasons if flag
+    ]
+
+
+def _part(origin: _Origin, key: PartKey, rows: Sequence[AnyRow]) -> SurfacePart:
+    workload, variant, nodes, targets, _ = key
+    of_campaign = campaign_source(origin.campaign.id, [row.ordinal for row in rows])
+    return SurfacePart(
+        source=origin.source.name if origin.source.run_id is not None else of_campaign,
+        workload=workload,
+        node_names=list(nodes),
+        target_names=list(targets),
+        variant=variant,
+    )
+
+
+def _common_options(cells: Sequence[AnyRow | Cell]) -> dict[str, Any]:
+    """Those that no cell has otherwise."""
+    first, *others = (cell.options for cell in cells)
+    return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
+
+
+def _unlike(a: SurfaceSide, b: SurfaceSide) -> list[Unlike]:
+    of_a, of_b = (_described(side) for side in (a, b))
+    names = [name for name in dict.fromkeys([*of_a, *of_b]) if of_a.get(name) != of_b.get(name)]
+    return [Unlike(name=name, a=of_a.get(name), b=of_b.get(name)) for name in names]
+
+
+def _described(side: SurfaceSide) -> dict[str, Any]:
+    """What a side is, by the names that a person knows."""
+    return {
+        "workload": side.workload,
+        "nodes": ", ".join(side.node_names),
+        "targets": ", ".join(side.target_names),
+        "variant": side.variant,
+        **{f"options.{name}": value for name, value in side.options.items()},
+    }

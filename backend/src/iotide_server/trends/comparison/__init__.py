@@ -1,0 +1,1 @@
+"""Comparison of campaigns, targets, clusters and options."""

@@ -1,0 +1,1 @@
+"""Events: what changed around a series, and what followed."""

@@ -1,0 +1,117 @@
+"""Events: what people say has changed, and what they see of it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.clusters import service as clusters
+from iotide_server.kit.db import Json
+from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.quotas import Addition, Kind, check_day, count_day
+from iotide_server.kit.work import want_all
+from iotide_server.targets import service as targets
+from iotide_server.trends.events import repository
+from iotide_server.trends.events.schemas import EventFilter, EventInput
+from iotide_server.trends.models import Event
+from iotide_server.trends.points.service import ANALYSIS
+
+
+class EventNotFoundError(NotFoundError):
+    """No such event, or one of a cluster that the caller may not see."""
+
+    code = "event_not_found"
+
+    def __init__(self, event_id: int) -> None:
+        super().__init__(f"there is no event {event_id}", field="event_id", value=event_id)
+
+
+class EventSeenError(ConflictError):
+    """Runs saw the event; nobody can take that back."""
+
+    code = "event_seen"
+
+    def __init__(self, event_id: int) -> None:
+        remedy = "only what a person said can be removed"
+        super().__init__(f"event {event_id} was seen by runs", field="event_id", value=event_id, remedy=remedy)
+
+
+def list_events(session: Session, principal: Principal, wanted: EventFilter, paging: PageRequest) -> Slice[Event]:
+    """The events that the caller may see, the newest noted first."""
+    return repository.events_page(session, principal.visible_clusters(), wanted, paging)
+
+
+def add(session: Session, principal: Principal, wanted: EventInput, now: datetime) -> Event:
+    """Note what a person says has changed, and have the series that it may concern judged by it.
+
+    Raises:
+        ClusterNotFoundError, NodeNotFoundError, TargetNotFoundError: there is none that the caller may see.
+        QuotaReachedError: people added as many events to the cluster today as they may, also ones removed since.
+        InvalidInputError: it has not happened yet.
+    """
+    cluster = clusters.cluster_named(session, principal, wanted.cluster, Role.OPERATOR, field="cluster")
+    added = Addition(Kind.EVENTS, cluster.id, principal.user_id, now)
+    check_day(session, added)
+    at = wanted.at or now
+    if at > now:
+        raise InvalidInputError(
+            "at: the event lies in the future", field="at", value=at.isoformat(), remedy="add it once it has happened"
+        )
+    nodes = clusters.nodes_named(session, cluster.id, wanted.nodes, field="nodes")
+    views = targets.targets_named(session, cluster.id, wanted.targets, field="targets")
+    event = Event(
+        cluster_id=cluster.id,
+        kind="manual",
+        since=at,
+        at=at,
+        text=wanted.text,
+        node_ids=sorted(node.id for node in nodes),
+        target_ids=sorted(view.target.id for view in views),
+        told_by=principal.name,
+        created_at=now,
+    )
+    session.add(event)
+    session.flush()
+    audit.record(session, principal, Action("event_told", "event", event.id, cluster.id, after=_summary(event)))
+    _have_judged(session, repository.series_touched(session, event), now)
+    count_day(session, added)
+    return event
+
+
+def remove(session: Session, principal: Principal, event_id: int, now: datetime) -> None:
+    """Take back what a person said.
+
+    Raises:
+        EventNotFoundError: there is none that the caller may see.
+        EventSeenError: runs saw it.
+    """
+    missing = EventNotFoundError(event_id)
+    event = session.get(Event, event_id)
+    if event is None:
+        raise missing
+    principal.require(Role.OPERATOR, event.cluster_id, missing)
+    if event.kind != "manual":
+        raise EventSeenError(event_id)
+    touched = repository.series_touched(session, event)
+    audit.record(session, principal, Action("event_removed", "event", event.id, event.cluster_id, _summary(event)))
+    session.delete(event)
+    session.flush()
+    _have_judged(session, touched, now)
+
+
+def _have_judged(session: Session, series_ids: Sequence[int], now: datetime) -> None:
+    want_all(session, ANALYSIS, series_ids, now)
+
+
+def _summary(event: Event) -> Json:
+    return {
+        "at": event.at.isoformat(),
+        "text": event.text,
+        "node_ids": event.node_ids,
+        "target_ids": event.target_ids,
+    }

@@ -1,0 +1,345 @@
+"""Undoes an entry of a catalogue: it goes, and the series that it split by its revision or defaults go on as before."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import delete, func, or_, select, text, update
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.campaigns.models import Cell
+from iotide_server.clusters.models import Node
+from iotide_server.kit.db import Json, any_of
+from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.errors import ConflictError, NotFoundError
+from iotide_server.kit.work import want_all, want_work
+from iotide_server.results.ingest.keys import SeriesKey
+from iotide_server.results.ingest.service import POINTS
+from iotide_server.results.ingest.superseded import Superseded
+from iotide_server.results.models import Sample, Series
+from iotide_server.runs.models import Run
+from iotide_server.trends.points.superseding import SUPERSEDED
+from iotide_server.workloads.models import EVERYWHERE, Catalogue, NodeWorkload, Workload, WorkloadBaseline
+from iotide_server.workloads.repository import IN_SERVICE, REJECTED, remove
+from iotide_server.workloads.service import is_shipped, series_options
+from iotide_wire.built_in import FIRST_REVISION, breaking_revisions, built_in, frozen_defaults
+
+_READ_AT_ONCE: Final = 1000
+_SET_DIGESTS: Final = text(
+    """
+    UPDATE cell SET options_sha256 = new.options_sha256
+    FROM unnest(CAST(:ids AS bigint[]), CAST(:digests AS text[])) AS new (id, options_sha256)
+    WHERE cell.id = new.id
+    """
+)
+
+
+class EntryNotFoundError(NotFoundError):
+    """No catalogue of a cluster has such an entry."""
+
+    code = "catalogue_entry_not_found"
+
+    def __init__(self, entry_id: int) -> None:
+        super().__init__(
+            f"no cluster's catalogue has an entry {entry_id}",
+            field="id",
+            value=entry_id,
+            remedy="`iotide-server catalogue` lists them",
+        )
+
+
+class EntryInUseError(ConflictError):
+    """Nodes still announce it, and would do so again."""
+
+    code = "catalogue_entry_in_use"
+
+    def __init__(self, entry_id: int, nodes: Sequence[str]) -> None:
+        super().__init__(
+            f"entry {entry_id} is announced by {', '.join(nodes)}",
+            field="id",
+            value=entry_id,
+            remedy="revoke or retire these nodes, or remove the plug-in there and restart their agents",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """Says what became of an entry.
+
+    Attributes:
+        workload, revision: of it.
+        defaults: options whose defaults it had frozen, by name.
+        series_count: series whose numbers are again where they were before.
+        is_kept: cells were measured by it, so the entry stays, and breaks no series any more.
+    """
+
+    workload: str
+    revision: int
+    defaults: Sequence[str]
+    series_count: int
+    is_kept: bool
+
+
+def undo(session: Session, principal: Principal, entry_ids: Collection[int], now: datetime) -> list[Undone]:
+    """Take entries out of their catalogues, all or none, and move the numbers of series that they split back.
+
+    Raises:
+        EntryNotFoundError: there is none of an id, or it is of a workload that iotide ships.
+        EntryInUseError: a node in service still has one.
+    """
+    return [_undo(session, principal, entry_id, now) for entry_id in sorted(set(entry_ids))]
+
+
+def _undo(session: Session, principal: Principal, entry_id: int, now: datetime) -> Undone:
+    entry = session.get(Workload, entry_id, with_for_update=True)
+    if entry is None or is_shipped(entry):
+        raise EntryNotFoundError(entry_id)
+    nodes = _announcing(session, entry_id)
+    if nodes:
+        raise EntryInUseError(entry_id, nodes)
+    before = {"name": entry.name, "revision": entry.revision, "digest": entry.digest, "breaks": entry.breaks_series}
+    name, revision, cluster_id = entry.name, entry.revision, entry.cluster_id
+    entry.breaks_series = False
+    session.flush()
+    count = _rejoin(session, entry, now)
+    defaults: set[str] = set()
+    for catalogue in _reached(session, entry):
+        thawed, moved_count = _thaw(session, entry, catalogue, now)
+        defaults |= thawed
+        count += moved_count
+    session.execute(delete(NodeWorkload).where(NodeWorkload.workload_id == entry_id))
+    session.flush()
+    remove(session, [entry_id])
+    is_kept = session.scalar(select(Workload.id).where(Workload.id == entry_id)) is not None
+    if not is_kept:
+        session.expunge(entry)
+    after = {"series_rejoined": count, "defaults": sorted(defaults), "kept": is_kept}
+    undone = Action("catalogue_entry_undone", "workload", entry_id, cluster_id, before=before, after=after)
+    audit.record(session, principal, undone)
+    return Undone(name, revision, sorted(defaults), count, is_kept)
+
+
+def _announcing(session: Session, entry_id: int) -> list[str]:
+    in_service = (
+        select(Node.name)
+        .join(NodeWorkload, NodeWorkload.node_id == Node.id)
+        .where(NodeWorkload.workload_id == entry_id, IN_SERVICE)
+        .order_by(Node.name)
+    )
+    return list(session.scalars(in_service))
+
+
+def _is_of_all(entry: Workload) -> bool:
+    """Return whether an entry was stored before each cluster had a catalogue: its effects reached all clusters."""
+    return entry.cluster_id is None or entry.announced_by is None
+
+
+def _rejoin(session: Session, entry: Workload, now: datetime) -> int:
+    """Find what the other revisions are known by without the entry, and move the numbers of its series there."""
+    broken = entry.revision
+    others = select(Workload).where(Workload.name == entry.name, Workload.series_revision == broken)
+    if not _is_of_all(entry):
+        others = others.where(or_(Workload.cluster_id == entry.cluster_id, Workload.cluster_id.is_(None)))
+    known_by: dict[int | None, int] = {}
+    for row in session.scalars(others.order_by(Workload.id)):
+        row.series_revision = known_by[row.cluster_id] = _known_by(session, row)
+    session.flush()
+    split = session.scalars(
+        select(Series)
+        .where(
+            Series.workload == entry.name, Series.series_revision == broken, Series.superseded != Superseded.REJOINED
+        )
+        .order_by(Series.id)
+        .with_for_update()
+    ).all()
+    shipped = known_by.get(None, broken) if entry.name in built_in() else broken
+    count = 0
+    for series in split:
+        revision = known_by.get(series.cluster_id, shipped)
+        if revision != broken:
+            _move(session, series, _Identity(revision, series.options, series.options_sha256), now)
+            count += 1
+    return count
+
+
+def _known_by(session: Session, row: Workload) -> int:
+    if is_shipped(row):
+        return max((one for one in breaking_revisions(row.name) if one <= row.revision), default=FIRST_REVISION)
+    last = select(func.max(Workload.revision)).where(
+        Workload.name == row.name,
+        Workload.breaks_series,
+        Workload.revision <= row.revision,
+        Workload.cluster_id.is_not_distinct_from(row.cluster_id),
+    )
+    return session.scalar(last) or FIRST_REVISION
+
+
+def _reached(session: Session, entry: Workload) -> list[Catalogue]:
+    """Return the catalogues in which the entry may have frozen defaults."""
+    if not _is_of_all(entry):
+        return [Catalogue(entry.cluster_id)]
+    clusters = session.scalars(select(Workload.cluster_id).where(Workload.name == entry.name).distinct()).all()
+    return [Catalogue(cluster_id) for cluster_id in {None, *clusters}]
+
+
+def _thaw(session: Session, entry: Workload, catalogue: Catalogue, now: datetime) -> tuple[set[str], int]:
+    """Give back the defaults that the entry froze to who comes next, and the keys that follow to cells and series.
+
+    Returns:
+        The options, and the number of series whose numbers moved.
+    """
+    frozen = session.get(WorkloadBaseline, catalogue.key(entry.name), with_for_update=True)
+    if frozen is None:
+        return set(), 0
+    left = _frozen_without(session, entry, catalogue, frozen.option_defaults)
+    before = frozen.option_defaults
+    thawed = {name for name, value in before.items() if name not in left or left[name] != value}
+    if not thawed:
+        return set(), 0
+    frozen.option_defaults = left
+    session.flush()
+    identities = dict(_changed_cells(session, catalogue, frozen, entry.name))
+    digests = [identity.options_sha256 for identity in identities.values()]
+    session.execute(_SET_DIGESTS, {"ids": list(identities), "digests": digests})
+    return thawed, _rekey(session, identities, now)
+
+
+def _frozen_without(session: Session, entry: Workload, catalogue: Catalogue, frozen: Json) -> Json:
+    """Return the frozen defaults as they were had the entry never been announced."""
+    others: list[Mapping[str, Any]] = list(
+        session.scalars(
+            select(Workload.option_defaults)
+            .where(
+                Workload.name == entry.name,
+                Workload.cluster_id.is_not_distinct_from(catalogue.cluster_id),
+                Workload.revision > REJECTED,
+                Workload.id != entry.id,
+            )
+            .order_by(Workload.first_seen_at, Workload.id)
+        )
+    )
+    if catalogue == EVERYWHERE and entry.name in built_in():
+        others = [frozen_defaults(entry.name)]
+    if not others:  # nothing to rejoin: the defaults go or stay with the entry
+        return frozen
+    left = dict(frozen)
+    for name, value in entry.option_defaults.items():
+        if name not in left or left[name] != value:
+            continue
+        following = [other[name] for other in others if name in other]
+        if following:
+            left[name] = following[0]
+        else:
+            del left[name]
+    return left
+
+
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    """Identifies a series, as far as an entry can change that."""
+
+    series_revision: int | None
+    options: Json
+    options_sha256: str
+
+
+def _changed_cells(
+    session: Session, catalogue: Catalogue, frozen: WorkloadBaseline, name: str
+) -> Iterator[tuple[int, _Identity]]:
+    """Yield each cell whose options are known by another digest now, with that."""
+    cells = (
+        select(Cell.id, Cell.options, Cell.options_sha256)
+        .join(Workload, Workload.id == Cell.workload_id)
+        .where(Workload.name == name, Workload.cluster_id.is_not_distinct_from(catalogue.cluster_id))
+        .order_by(Cell.id)
+    )
+    for cell in session.execute(cells.execution_options(yield_per=_READ_AT_ONCE)):
+        options = series_options(frozen, cell.options)
+        digest = canonical_sha256(options)
+        if digest != cell.options_sha256:
+            yield cell.id, _Identity(None, options, digest)
+
+
+def _rekey(session: Session, identities: Mapping[int, _Identity], now: datetime) -> int:
+    """Move the numbers of these cells to the series of their new options."""
+    by_digest = {identity.options_sha256: identity for identity in identities.values()}
+    touched = session.execute(
+        select(Sample.series_id, Cell.options_sha256, func.array_agg(Cell.id.distinct()).label("cell_ids"))
+        .join(Run, Run.id == Sample.run_id)
+        .join(Cell, Cell.id == Run.cell_id)
+        .where(Cell.id == any_of(identities))
+        .group_by(Sample.series_id, Cell.options_sha256)
+        .order_by(Sample.series_id, Cell.options_sha256)
+    ).all()
+    for row in touched:
+        series = session.get_one(Series, row.series_id, with_for_update=True)
+        _move(session, series, by_digest[row.options_sha256], now, row.cell_ids)
+    return len({row.series_id for row in touched})
+
+
+def _move(
+    session: Session, series: Series, to: _Identity, now: datetime, of_cells: Collection[int] | None = None
+) -> None:
+    """Give the series this key, or its numbers to the series that has it.
+
+    Args:
+        of_cells: whose numbers move; None: all of them.
+    """
+    revision = series.series_revision if to.series_revision is None else to.series_revision
+    key_sha256 = _key(series, revision, to.options_sha256, series.superseded)
+    cell_ids = _cells_of(session, series)
+    is_whole = of_cells is None or cell_ids <= set(of_cells)
+    former = session.scalar(select(Series.id).where(Series.key_sha256 == key_sha256))
+    if former is None and is_whole:
+        series.series_revision, series.key_sha256 = revision, key_sha256
+        series.options, series.options_sha256 = to.options, to.options_sha256
+        session.flush()
+        return
+    if former is None:
+        former = _beside(session, series, to, key_sha256)
+    moved = cell_ids if of_cells is None else cell_ids & set(of_cells)
+    runs = select(Run.id).where(Run.cell_id == any_of(moved))
+    session.execute(
+        update(Sample).where(Sample.series_id == series.id, Sample.run_id.in_(runs)).values(series_id=former)
+    )
+    if is_whole:
+        superseded = f"{Superseded.REJOINED}:{series.id}"
+        series.superseded = Superseded.REJOINED
+        # With its id: other series of this revision may be rejoined as well, and this one again after a later split.
+        series.key_sha256 = _key(series, series.series_revision, series.options_sha256, superseded)
+        session.flush()
+        want_work(session, SUPERSEDED, 0, now)
+    want_all(session, POINTS, moved, now)
+
+
+def _cells_of(session: Session, series: Series) -> set[int]:
+    cells = select(Run.cell_id).join(Sample, Sample.run_id == Run.id).where(Sample.series_id == series.id).distinct()
+    return set(session.scalars(cells))
+
+
+def _beside(session: Session, series: Series, to: _Identity, key_sha256: str) -> int:
+    """Return the id of a new series that differs from this one by its options alone."""
+    same = {column.key: getattr(series, column.key) for column in Series.__table__.columns if column.key != "id"}
+    new = Series(**same | {"options": to.options, "options_sha256": to.options_sha256, "key_sha256": key_sha256})
+    session.add(new)
+    session.flush()
+    return new.id
+
+
+def _key(series: Series, revision: int, options_sha256: str, superseded: str) -> str:
+    return SeriesKey(
+        cluster_id=series.cluster_id,
+        node_ids=frozenset(series.node_ids),
+        target_ids=frozenset(series.target_ids),
+        workload=series.workload,
+        series_revision=revision,
+        options_sha256=options_sha256,
+        metric=series.metric,
+        labels=series.labels,
+        variant=series.variant,
+        superseded=superseded,
+    ).sha256

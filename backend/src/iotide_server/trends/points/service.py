@@ -1,0 +1,247 @@
+"""What follows a result: the points of its cell, and a mark where the environment changed."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.roles.principal import Principal
+from iotide_server.campaigns.models import Cell
+from iotide_server.change_feed import service as live
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.pagination import Page, PageRequest
+from iotide_server.kit.parts import in_parts
+from iotide_server.kit.work import want_all, want_work
+from iotide_server.results import reading as results
+from iotide_server.results.ingest.headlines import put_headlines
+from iotide_server.statistics.gaps import FoundGaps, find_gaps, missing_days
+from iotide_server.statistics.thinning import thinned
+from iotide_server.trends.changes.environment import environment_change, environment_differences
+from iotide_server.trends.events import repository as event_repository
+from iotide_server.trends.events.repository import SeenChange
+from iotide_server.trends.events.schemas import Event
+from iotide_server.trends.models import ChangePoint, SeriesCourse
+from iotide_server.trends.peers.outliers import Outliers
+from iotide_server.trends.points import repository
+from iotide_server.trends.points.failures import failed_cells
+from iotide_server.trends.points.levels import CellLevels
+from iotide_server.trends.points.of_cell import cell_points
+from iotide_server.trends.points.repository import FinishedRun
+from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis, SeriesChange
+from iotide_wire.measured import Flag, FlagCode
+
+ANALYSIS: Final = "analysis"
+"""Kind of the work that analyses a series; its key is the series."""
+
+ALERTS: Final = "alerts"
+"""Kind of the work that raises the alerts of a series; its key is the series."""
+
+PEERS: Final = "peers"
+"""Kind of the work that marks the odd ones among equals; its key is the campaign."""
+
+JUDGED_AFTER: Final = timedelta(minutes=1)
+"""Equals are judged so long after a cell has all its runs, at a full minute: cells end one after the other, and
+campaigns that measure at once are judged together."""
+
+JUDGED_MEANWHILE: Final = timedelta(minutes=10)
+"""And so long after a run to which others of its cell are still to come."""
+
+MOST_SERIES: Final = 64
+"""A page of small charts asks for so many series at once."""
+
+MOST_TIMES: Final = 10_000
+"""Points of a series, the newest, between which gaps are looked for."""
+MOST_GAPS: Final = 100
+
+POINTS_AT_ONCE: Final = 2_000
+"""Points of a cell that are written together; a cell may have millions."""
+
+_UNLIKE_AT_ONCE: Final = 20
+"""Runs of which the environments are held at the same time, each of up to 128 KiB."""
+
+ANALYSED_AFTER: Final = timedelta(seconds=5)
+"""An analysis waits so long for more news of its series: the points of a campaign come one after the other."""
+
+
+def recompute_points(session: Session, cell_id: int) -> None:
+    """Make the points of a cell say what its valid finished runs say; harmless to do twice, also at once.
+
+    Marks its runs whose environment differs from the previous run's, and those that lie far from the others, first, so
+    that the points carry the marks, tells browsers which series changed, has these analysed, and judged
+    among their equals.
+    """
+    cell = repository.lock_cell(session, cell_id)
+    if cell is None:
+        return
+    cluster_id, now = repository.cluster_and_time(session, cell.campaign_id)
+    runs = repository.lock_finished_runs(session, cell_id)
+    event_ids = _note_environment_changes(session, cluster_id, cell_id, runs)
+    has_touched = False
+    for touched in _put_points(session, cell, runs, event_ids):
+        has_touched = True
+        live.publish_all(session, [("series", series_id, cluster_id) for series_id in sorted(touched)])
+        want_all(session, ANALYSIS, touched, now + ANALYSED_AFTER)
+    put_headlines(session, [cell_id])
+    if has_touched:
+        has_all = not repository.has_open_runs(session, cell_id)
+        at = now + (JUDGED_AFTER if has_all else JUDGED_MEANWHILE)
+        want_work(session, PEERS, cell.campaign_id, at.replace(second=0, microsecond=0) + timedelta(minutes=1))
+
+
+def _put_points(
+    session: Session, cell: Cell, runs: Sequence[FinishedRun], event_ids: Collection[int]
+) -> Iterator[set[int]]:
+    """Write the points, a part at a time; yield the series of each part whose points changed."""
+    levels = CellLevels(session, cell.id, besides=FlagCode.OUTLIER)
+    outliers = Outliers(repository.primary_of(session, cell.id))
+    if len(runs) > 1:
+        for series in levels.series():
+            outliers.judge(series)
+    flags = outliers.flags()
+    repository.put_flags(session, FlagCode.OUTLIER, {run.id: flags.get(run.id, []) for run in runs})
+    points = cell_points(levels.series(), {run.id: run.began_at for run in runs}, flags)
+    after_id = 0
+    for part in in_parts(points, POINTS_AT_ONCE):
+        series_ids = {point.series_id for point in part}
+        touched = repository.drop_points(session, cell.id, series_ids, after_id, part[-1].series_id)
+        touched |= repository.put_points(session, cell, part)
+        event_repository.link(session, event_ids, sorted(series_ids))
+        if event_ids:  # what they did is judged again
+            touched |= series_ids
+        if touched:
+            yield touched
+        after_id = part[-1].series_id
+    if gone := repository.drop_points(session, cell.id, (), after_id):
+        yield gone
+
+
+def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, runs: Sequence[FinishedRun]) -> set[int]:
+    """Mark the runs that met another environment than the one before them; the ids of the events that this makes."""
+    event_ids: set[int] = set()
+    previous = repository.previous_runs(session, cell_id)
+    unlike = [
+        (run, before, run.environment_sha256)
+        for run in runs
+        if (before := previous.get(run.id)) is not None
+        and run.environment_sha256 not in {None, before.environment_sha256}
+    ]
+    node_ids = repository.node_ids(session, cell_id) if unlike else []
+    flags: dict[int, list[Flag]] = {run.id: [] for run in runs}
+    for some in in_parts(unlike, _UNLIKE_AT_ONCE):
+        digests = {before.environment_sha256 for _, before, _ in some} | {str(own) for *_, own in some}
+        facts = repository.facts(session, list(digests))
+        for run, before, own in some:
+            if own is None or run.started_at is None:
+                continue
+            change = environment_change(facts[before.environment_sha256], facts[own], before.id)
+            if change is not None:
+                flags[run.id] = [change]
+                words = environment_differences(facts[before.environment_sha256], facts[own])
+                seen = SeenChange(cluster_id, node_ids, before.started_at, run.started_at, words, run.id)
+                event_ids.add(event_repository.note(session, seen))
+    repository.put_flags(session, FlagCode.ENV_CHANGED, flags)
+    return event_ids
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which points of a series are wanted.
+
+    Attributes:
+        limit: the newest of the span, so many at most.
+        shown: so many of these at most, as `thinning.thinned` selects them; None: all of them.
+        since, until: the span, its ends included; None: open.
+    """
+
+    limit: int
+    shown: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def series_points(session: Session, principal: Principal, series_id: int, span: Span, now: datetime) -> Points:
+    """Points of a series in time order, column by column.
+
+    Raises:
+        SeriesNotFoundError: there is none that the caller may see.
+        InvalidInputError: the span ends before it begins.
+    """
+    series = results.series(session, principal, series_id)
+    if span.since is not None and span.until is not None and span.since > span.until:
+        remedy = f"give a moment after {span.since.isoformat()}, or none"
+        raise InvalidInputError(
+            "to: the span ends before it begins", field="to", value=span.until.isoformat(), remedy=remedy
+        )
+    points = repository.newest_points(session, series_id, span.limit, span.since, span.until)
+    if span.shown is not None:
+        times, medians = [point.at.timestamp() for point in points], [point.median for point in points]
+        points = [points[index] for index in thinned(times, medians, span.shown)]
+    total = repository.count_points(session, series_id, span.since, span.until)
+    return Points.of(
+        series,
+        points,
+        max(0, total - len(points)),
+        _gaps(repository.newest_times(session, series_id, MOST_TIMES), span, now),
+        failed_cells(session, series, span.since, span.until),
+    )
+
+
+def _gaps(times: Sequence[datetime], span: Span, now: datetime) -> FoundGaps:
+    """The newest gaps that reach into a span; points outside of it may be their ends."""
+    gaps = [
+        gap
+        for gap in find_gaps(times, now)
+        if (span.since is None or gap.until is None or gap.until > span.since)
+        and (span.until is None or gap.since < span.until)
+    ]
+    return FoundGaps(gaps[-MOST_GAPS:], missing_days(times))
+
+
+def points_of_series(
+    session: Session, principal: Principal, series_ids: Sequence[int], span: Span, now: datetime
+) -> list[Points]:
+    """Points of several series, in the order of the ids; each series once.
+
+    Raises:
+        SeriesNotFoundError: there is none of such an id that the caller may see.
+        InvalidInputError: the span ends before it begins.
+    """
+    return [series_points(session, principal, series_id, span, now) for series_id in dict.fromkeys(series_ids)]
+
+
+def series_analysis(session: Session, principal: Principal, series_id: int) -> SeriesAnalysis:
+    """How a series went by its last analysis.
+
+    Raises:
+        SeriesNotFoundError: there is none that the caller may see.
+    """
+    series = results.series(session, principal, series_id)
+    return SeriesAnalysis.of(
+        series,
+        session.get(SeriesCourse, series_id),
+        repository.told_changes(session, series_id),
+        event_repository.effects(session, series_id),
+    )
+
+
+def list_changes(
+    session: Session, principal: Principal, wanted: ChangeFilter, paging: PageRequest
+) -> Page[NamedChange]:
+    """Changes of the series that the caller may see, the newest found first."""
+    found = repository.changes_page(session, principal.visible_clusters(), wanted, paging)
+    series = results.series_by_id(session, {row.series_id for row in found.rows})
+    events = event_repository.events_near(session, [row.id for row in found.rows])
+
+    def named(row: ChangePoint) -> NamedChange:
+        own = series[row.series_id]
+        near = events[row.id]
+        return NamedChange(
+            series=own,
+            change=SeriesChange.of(row, own.better),
+            events=[Event.model_validate(event) for event in near.shown],
+            events_more=near.more,
+        )
+
+    return found.page(named)

@@ -1,0 +1,139 @@
+"""A node that does a part of a run: its places, its endpoint, and what it tells and is told of the other node."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from agent.made_orders import make_order
+from agent.order_rig import target_card
+from agent.runs_node import Node
+
+from iotide_agent.core.protocol import Beat, Prepared, RunnerEnded, Stage, Told
+from iotide_agent.orders.parsing import Verdict
+from iotide_agent.orders.plan import read_endpoint, read_plan
+from iotide_agent.runner.card import read_card
+from iotide_agent.runner.life import LATE_START_SECONDS
+from iotide_server.scheduling.watch import BARRIER_TIMEOUT
+from iotide_wire.endpoint import Endpoint
+from iotide_wire.measured import StepRole
+from iotide_wire.messages import OrderTarget, Outcome
+
+STREAM = {"rate_bytes_per_second": 8_000_000, "duration_seconds": 1.0, "verify": True}
+ELSEWHERE = Endpoint(address="127.0.0.1", ports=(20_000,), token="ab" * 16)
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Node]:
+    made = Node(tmp_path)
+    yield made
+    made.close()
+
+
+def begin(node: Node, role: StepRole, **options: object) -> None:
+    """Begins an order for a part of a stream."""
+    workload = node.executor.inventory.workloads["stream"]
+    card = target_card(node.target)
+    target = OrderTarget(target_id=1, name="t", path=card.path, fstype=card.fstype, source=card.source, reserve_bytes=0)
+    order = make_order(
+        workload="stream",
+        workload_revision=workload.revision,
+        schema_sha256=workload.schema_sha256,
+        options=workload.option_defaults | STREAM | options,
+        targets=() if role is StepRole.SENDER else (target,),
+        step_role=role,
+    )
+    node.spool.keep_order(order)
+    node.runs.begin(order)
+
+
+def prepare(node: Node, role: StepRole, **options: object) -> None:
+    """Begins such an order, and waits until it is prepared."""
+    begin(node, role, **options)
+
+    def is_prepared() -> bool:
+        node.runs.look()
+        return Prepared(1) in node.events
+
+    node.until(is_prepared)
+
+
+def beat(node: Node, stage: Stage) -> Endpoint | None:
+    (said,) = node.runs.beats(Beat(1, (Told(1, stage),)))
+    return said.endpoint
+
+
+def test_a_receiver_tells_where_it_listens_as_long_as_it_is_ready(node: Node) -> None:
+    prepare(node, StepRole.RECEIVER, ramp_rates=3)
+    told = beat(node, Stage.READY)
+    assert told is not None
+    assert (told.address, len(told.ports)) == ("127.0.0.1", 3)
+    assert told == beat(node, Stage.READY) == read_endpoint(node.spool.files(1))
+    assert beat(node, Stage.RELEASED) is beat(node, Stage.PREPARING) is None
+    plan = read_plan(node.spool.files(1))
+    assert plan is not None
+    assert [step.socket for group in plan.groups for step in group if step.name.startswith("receive")] == [0, 1, 2]
+    [place] = plan.places
+    assert (place.step_role, place.facts["data.address"]) == (StepRole.RECEIVER, "127.0.0.1")
+
+
+def test_the_token_stands_where_the_agents_own_user_alone_reads_it(node: Node) -> None:
+    prepare(node, StepRole.RECEIVER)
+    files = node.spool.files(1)
+    told = read_endpoint(files)
+    assert told is not None
+    assert files.endpoint.stat().st_mode & 0o077 == 0
+    named = [file for file in files.directory.rglob("*") if file.is_file() and told.token in file.read_text()]
+    assert named == [files.endpoint]
+
+
+def test_two_runs_have_two_tokens(node: Node, tmp_path: Path) -> None:
+    prepare(node, StepRole.RECEIVER)
+    (tmp_path / "other").mkdir()
+    other = Node(tmp_path / "other")
+    prepare(other, StepRole.RECEIVER)
+    tokens = {told.token for one in (node, other) if (told := read_endpoint(one.spool.files(1)))}
+    other.close()
+    assert len(tokens) == 2
+
+
+def test_a_sender_touches_no_target_and_listens_nowhere(node: Node) -> None:
+    prepare(node, StepRole.SENDER)
+    files = node.spool.files(1)
+    assert (read_card(files.directory).sockets, beat(node, Stage.READY)) == (0, None)
+    assert list(node.target.iterdir()) == []
+    plan = read_plan(files)
+    assert plan is not None
+    assert [step.name for group in plan.groups for step in group] == ["send"]
+    [place] = plan.places
+    assert (place.target_id, place.target_count) == (None, 0)
+    assert place.facts["cpu.count"] == node.executor.inventory.facts["cpu.count"]
+
+
+def test_a_sender_sends_where_the_leave_to_start_says_and_fails_in_words_where_nobody_is(node: Node) -> None:
+    prepare(node, StepRole.SENDER)
+    node.runs.release(1, None, ELSEWHERE)
+    assert read_endpoint(node.spool.files(1)) == ELSEWHERE
+    node.until(lambda: (node.spool.files(1).directory / "phase.json").read_text().find('"loads": [{') > 0)
+    node.runs.cancel(1, Verdict(Outcome.CANCELLED, "cancelled", "by the test"))
+    node.until(lambda: RunnerEnded(1) in node.events)
+    node.runs.collect(1)
+    result = node.spool.result(1)
+    assert (result.outcome, [step.role for step in result.steps]) == (Outcome.CANCELLED, [StepRole.SENDER])
+    assert result.steps[0].target_id is None
+    assert "kernel.release" in result.environment
+
+
+def test_a_node_whose_data_address_is_not_its_own_declines_to_receive(tmp_path: Path) -> None:
+    elsewhere = Node(tmp_path, data_address="192.0.2.7")
+    begin(elsewhere, StepRole.RECEIVER)
+    result = elsewhere.spool.result(1)
+    assert (result.outcome, result.reason_code) == (Outcome.DECLINED, "no_data_address")
+    assert "data_address = '192.0.2.7'" in str(result.reason)
+
+
+def test_a_node_of_a_gang_waits_for_the_start_as_long_as_it_may_still_come(node: Node) -> None:
+    # A network that is away for longer than the run may last is back before the start has come too late.
+    begin(node, StepRole.RECEIVER)
+    (order,) = node.spool.orders()
+    wait_seconds = read_card(node.spool.files(order.order_id).directory).others_wait_seconds
+    assert wait_seconds >= BARRIER_TIMEOUT.total_seconds() + LATE_START_SECONDS

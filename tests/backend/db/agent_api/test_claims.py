@@ -1,0 +1,121 @@
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from factories.site import Offered, SimulatedAgent, Site
+from sqlalchemy import text
+
+from iotide_server.agent_api import repository
+from iotide_server.agent_api.errors import (
+    OrderCancelledError,
+    OrderNotFoundError,
+    OrderTakenError,
+    OrderWithdrawnError,
+    SchemaChangedError,
+    StaleFenceError,
+)
+from iotide_server.clusters.errors import AgentSupersededError
+from iotide_server.runs.models import Order
+from iotide_wire.messages import ClaimRequest, OrderState
+
+
+def offered(site: Site) -> tuple[SimulatedAgent, Offered]:
+    """A run offered to the first node."""
+    site.add_runs([1])
+    site.start()
+    return site.agent(1), site.agent(1).offer()
+
+
+def order(site: Site, offer: Offered) -> Order:
+    with site.database.transaction() as session:
+        return session.get_one(Order, offer.order_id)
+
+
+def test_of_forty_claims_at_once_one_wins(site: Site) -> None:
+    agent, offer = offered(site)
+    gate = threading.Barrier(40)
+
+    def claim(number: int) -> bool:
+        request = ClaimRequest(fence=offer.fence, agent_instance=f"process-{number}", boot_id=agent.boot_id)
+        gate.wait()
+        with site.database.transaction() as session:
+            return repository.claim(session, agent.node_id, offer.order_id, request, site.clock())
+
+    with ThreadPoolExecutor(40) as pool:
+        won = [number for number, has_won in enumerate(pool.map(claim, range(40))) if has_won]
+    assert len(won) == 1
+    assert order(site, offer).claimed_by == f"process-{won[0]}"
+
+
+def test_the_same_process_may_ask_again_for_the_answer_it_lost(site: Site) -> None:
+    agent, offer = offered(site)
+    assert agent.claim(offer) == agent.claim(offer)
+    agent.say(offer, OrderState.RUNNING)
+    assert agent.claim(offer).order_id == offer.order_id
+    assert order(site, offer).state == "running"
+
+
+def test_a_claim_with_another_fence_changes_nothing(site: Site) -> None:
+    agent, offer = offered(site)
+    with pytest.raises(StaleFenceError):
+        agent.claim(offer, fence=offer.fence ^ 1 or 1)
+    assert order(site, offer).state == "offered"
+
+
+def test_a_node_cannot_have_the_order_of_another(site: Site) -> None:
+    _, offer = offered(site)
+    with pytest.raises(OrderNotFoundError):
+        site.agent(2).claim(offer)
+    assert order(site, offer).state == "offered"
+
+
+def test_a_process_that_does_not_speak_for_its_node_gets_nothing(site: Site) -> None:
+    agent, offer = offered(site)
+    stranger = SimulatedAgent(site, agent.node_id, "a-second-copy")
+    with pytest.raises(AgentSupersededError):
+        stranger.claim(offer)
+    assert order(site, offer).state == "offered"
+    agent.claim(offer)
+    with pytest.raises(OrderTakenError):
+        stranger.claim(offer)
+
+
+def test_an_order_cancelled_before_its_claim_is_not_to_be_had(site: Site, cancel: Callable[[int], None]) -> None:
+    agent, offer = offered(site)
+    cancel(offer.run_id)
+    with pytest.raises(OrderCancelledError, match="cancelled by an operator"):
+        agent.claim(offer)
+
+
+def test_the_claim_of_an_earlier_attempt_is_stale_for_ever(site: Site) -> None:
+    agent, offer = offered(site)
+    agent.claim(offer)
+    agent.hello(instance="instance-after-restart")
+    with pytest.raises(OrderWithdrawnError, match="no longer has the order"):
+        agent.claim(offer)
+    site.start()
+    assert agent.offer().order_id != offer.order_id
+    with pytest.raises(OrderWithdrawnError):
+        agent.claim(offer)
+    agent.claim(agent.offer())
+
+
+def test_a_run_whose_workload_changed_on_the_node_fails_and_says_so(site: Site) -> None:
+    agent, offer = offered(site)
+    site.change("DELETE FROM node_workload WHERE node_id = :id", id=agent.node_id)
+    with pytest.raises(SchemaChangedError):
+        agent.claim(offer)
+    run = site.run(offer.run_id)
+    assert (run.state, run.reason_code) == ("failed", "schema_changed")
+    with pytest.raises(OrderWithdrawnError):
+        agent.claim(offer)
+
+
+def test_a_claim_stops_the_offers(site: Site) -> None:
+    agent, offer = offered(site)
+    agent.claim(offer)
+    assert order(site, offer).next_offer_at is None
+    with site.database.transaction() as session:
+        kinds = session.scalars(text("SELECT kind FROM run_event ORDER BY id")).all()
+    assert kinds == ["offered", "claimed"]

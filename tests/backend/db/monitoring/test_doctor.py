@@ -1,0 +1,173 @@
+"""The doctor's readers on the real PostgreSQL and Redis, healthy, ill and away."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from factories.site import BrokerView, Site
+from local_stack import free_port
+from redis import Redis
+from sqlalchemy import text
+
+from iotide_server.bundled.redis import PrivateRedis
+from iotide_server.kit.clock import system_clock
+from iotide_server.kit.db import Database
+from iotide_server.kit.work import suspect, want_work
+from iotide_server.monitoring.doctor.examination import Installation, examine
+from iotide_server.monitoring.doctor.findings import Standing
+from iotide_server.monitoring.doctor.redis import read_redis
+from iotide_server.scheduling.due import take_work
+
+
+@pytest.fixture
+def installation(database_url: str, redis_server: PrivateRedis, in_redis: BrokerView, tmp_path: Path) -> Installation:
+    del in_redis
+    return Installation(
+        database_url=database_url,
+        redis_url=redis_server.url,
+        redis_admin_url=redis_server.admin_url,
+        public_url=f"http://127.0.0.1:{free_port()}",
+        broker_url=redis_server.url,
+        ca_certificate=None,
+        metrics_host=None,
+        vault=None,
+        directories=(tmp_path,),
+        version="1",
+        is_public=True,
+    )
+
+
+@pytest.fixture
+def look(installation: Installation) -> Callable[..., dict[str, Standing]]:
+    """By check, how it stands."""
+
+    def examined(**changes: object) -> dict[str, Standing]:
+        wanted = replace(installation, **changes)  # type: ignore[arg-type]
+        return {finding.check: finding.standing for finding in examine(wanted, system_clock)}
+
+    return examined
+
+
+def test_everything_is_looked_at(look: Callable[..., dict[str, Standing]], database: Database) -> None:
+    del database
+    found = look()
+    assert {check for check, standing in found.items() if standing is Standing.FINE} >= {
+        *("database", "database_clock", "schema", "vault"),
+        *("redis", "redis_persistence", "redis_memory", "redis_clients", "redis_default_user", "redis_node_users"),
+        *("public_url_tls", "broker_tls"),
+    }
+    wrong = {check for check, standing in found.items() if standing is Standing.WRONG}
+    # It is a forgetful server, and nobody is there.
+    assert wrong == {"database_durability", "scheduler", "administrators"}
+    assert found["public_url"] is Standing.WARNING
+    assert found["public_read"] is found["backup"] is Standing.NOTE
+    assert found["agents"] is found["node_clocks"] is Standing.NOTE, "there is no node that could be checked"
+    assert found["worker"] is Standing.NOTE, "no scheduler asked it for anything"
+
+
+def test_a_database_that_is_away_hides_nothing_of_redis(look: Callable[..., dict[str, Standing]]) -> None:
+    found = look(database_url=f"postgresql://nobody@127.0.0.1:{free_port()}/none")
+    assert found["database"] is Standing.WRONG
+    assert found["redis"] is Standing.FINE
+    assert "scheduler" not in found
+
+
+def test_a_redis_that_is_away_hides_nothing_of_the_database(look: Callable[..., dict[str, Standing]]) -> None:
+    away = f"redis://127.0.0.1:{free_port()}/0"
+    found = look(redis_url=away, redis_admin_url=away)
+    assert (found["redis"], found["database"]) == (Standing.WRONG, Standing.FINE)
+
+
+def test_a_node_that_redis_does_not_let_in_is_named(site: Site, look: Callable[..., dict[str, Standing]]) -> None:
+    del site
+    assert look()["redis_node_users"] is Standing.WRONG
+
+
+def test_a_node_whose_clock_is_off_is_named_unless_it_was_revoked(
+    site: Site, look: Callable[..., dict[str, Standing]]
+) -> None:
+    with site.database.transaction() as session:
+        session.execute(
+            text("UPDATE node_beat SET seen_at = now(), clock_offset_seconds = 5, clock_uncertainty_seconds = 0.01")
+        )
+    assert look()["node_clocks"] is Standing.WARNING
+    with site.database.transaction() as session:
+        session.execute(text("UPDATE node SET revoked_at = now()"))
+    assert look()["node_clocks"] is Standing.NOTE
+
+
+def test_work_that_nobody_does_is_noticed_whoever_was_told_of_it(
+    database: Database, look: Callable[..., dict[str, Standing]]
+) -> None:
+    with database.transaction() as session:
+        want_work(session, "analysis", 7, datetime.now(UTC))
+        # Named twice, and put off for that, as the scheduler does.
+        session.execute(text("UPDATE work SET sends = 3, due_at = now() - interval '1 s'"))
+    assert look()["worker"] is Standing.WRONG
+
+
+def test_work_that_is_being_done_does_not_fail(database: Database, look: Callable[..., dict[str, Standing]]) -> None:
+    with database.transaction() as session:
+        want_work(session, "analysis", 7, datetime.now(UTC))
+        session.execute(text("UPDATE work SET sends = 8"))
+    suspect(database, "analysis", [7])
+    assert "work_failing" not in look()
+    with database.transaction() as session:
+        take_work(session, datetime.now(UTC))
+    assert look()["work_failing"] is Standing.WARNING
+
+
+def test_a_schema_that_is_behind_is_all_that_is_asked_of_the_tables(
+    database: Database, look: Callable[..., dict[str, Standing]]
+) -> None:
+    with database.transaction() as session:
+        newest = session.scalar(text("SELECT version_num FROM alembic_version"))
+        session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    try:
+        found = look()
+    finally:
+        with database.transaction() as session:
+            session.execute(text("UPDATE alembic_version SET version_num = :newest"), {"newest": newest})
+    assert found["schema"] is Standing.WRONG
+    assert "scheduler" not in found
+
+
+@pytest.fixture
+def spoilt(redis_server: PrivateRedis, in_redis: BrokerView) -> Iterator[Redis]:
+    """Redis's settings and users may be changed; they are put back."""
+    redis = in_redis.redis
+    before = redis.config_get("maxclients", "maxmemory", "maxmemory-policy")
+    yield redis
+    for name, value in before.items():
+        redis.config_set(str(name), str(value))
+    redis.acl_deluser("stranger")
+    redis.acl_setuser("default", enabled=False)
+    in_redis.append_again()
+    del redis_server
+
+
+def test_what_is_set_wrongly_in_redis_is_read_from_it(spoilt: Redis, look: Callable[..., dict[str, Standing]]) -> None:
+    spoilt.config_set("maxmemory", 100 * 1024**2)
+    spoilt.config_set("maxmemory-policy", "allkeys-lru")
+    spoilt.config_set("maxclients", 40)
+    spoilt.config_set("appendonly", "no")
+    spoilt.acl_setuser("stranger", enabled=True, passwords=["+secret"], keys=["*"], commands=["+get"])
+    spoilt.acl_setuser("default", enabled=True, nopass=True)
+    found = look()
+    wanted = {"redis_memory", "redis_clients", "redis_default_user"}
+    assert {check for check in wanted if found[check] is Standing.WRONG} == wanted
+    assert found["redis_persistence"] is found["redis_foreign_users"] is Standing.WARNING
+
+
+def test_without_the_right_to_ask_that_is_what_is_said(redis_server: PrivateRedis) -> None:
+    with closing(Redis.from_url(redis_server.url)) as own, closing(Redis.from_url(redis_server.admin_url)) as admin:
+        assert read_redis(own, admin).users
+        admin.acl_setuser("iotide-server", enabled=True, commands=["+info"])
+        try:
+            facts = read_redis(own, own)
+        finally:
+            admin.acl_setuser("iotide-server", enabled=True, commands=["-info"])
+    assert (facts.users, facts.settings) == (None, None)

@@ -1,0 +1,68 @@
+import asyncio
+
+from iotide_server.change_feed.feed import News, Subscription
+
+
+def news(number: int) -> News:
+    return News(id=number, kind="run", subject_id=number, cluster_id=1)
+
+
+def test_a_reader_gets_all_that_waits_in_order() -> None:
+    async def read() -> list[News] | None:
+        subscription = Subscription()
+        for number in range(3):
+            subscription.tell(news(number))
+        return await subscription.take()
+
+    assert asyncio.run(read()) == [news(0), news(1), news(2)]
+
+
+def test_of_each_row_a_reader_gets_the_latest_news_alone_and_the_latest_of_all_last() -> None:
+    def run(number: int, subject_id: int) -> News:
+        return News(id=number, kind="run", subject_id=subject_id, cluster_id=1)
+
+    other = News(id=4, kind="node", subject_id=7, cluster_id=1)
+
+    async def read() -> list[News] | None:
+        subscription = Subscription()
+        for told in (run(1, 7), run(2, 8), run(3, 7), other, run(5, 8), *[run(number, 9) for number in range(6, 5000)]):
+            subscription.tell(told)
+        return await subscription.take()
+
+    assert asyncio.run(read()) == [run(3, 7), other, run(5, 8), run(4999, 9)]
+
+
+def test_news_of_many_in_two_clusters_are_two() -> None:
+    many = [News(id=number, kind="series", subject_id=0, cluster_id=number) for number in (1, 2)]
+
+    async def read() -> list[News] | None:
+        subscription = Subscription()
+        for told in many:
+            subscription.tell(told)
+        return await subscription.take()
+
+    assert asyncio.run(read()) == many
+
+
+def test_a_reader_that_falls_behind_is_told_once_and_goes_on() -> None:
+    async def read() -> list[list[News] | None]:
+        subscription = Subscription()
+        for number in range(5000):
+            subscription.tell(news(number))
+        first = await subscription.take()
+        subscription.tell(news(7))
+        return [first, await subscription.take()]
+
+    assert asyncio.run(read()) == [None, [news(7)]]
+
+
+def test_a_reader_waits_for_news() -> None:
+    async def read() -> list[News] | None:
+        subscription = Subscription()
+        reading = asyncio.create_task(subscription.take())
+        await asyncio.sleep(0)
+        assert not reading.done()
+        subscription.tell(news(1))
+        return await reading
+
+    assert asyncio.run(read()) == [news(1)]

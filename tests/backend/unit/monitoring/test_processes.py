@@ -1,0 +1,56 @@
+"""Several real processes that count together."""
+
+import subprocess
+import sys
+from contextlib import ExitStack
+
+from factories.metrics import Scraped
+
+from iotide_server.monitoring.processes import counting_together
+
+COUNTS = """
+import sys
+from iotide_server.kit.meters import EVENT_STREAMS, HEARTBEATS
+HEARTBEATS.inc(int(sys.argv[1]))
+EVENT_STREAMS.inc()
+print(flush=True)
+sys.stdin.read()
+"""
+TELLS = """
+from prometheus_client import generate_latest
+from sqlalchemy import create_engine
+from iotide_server.monitoring.exposition import ProcessMetrics, registry_of
+engine = create_engine("postgresql+psycopg://nowhere/none", pool_size=3, max_overflow=1)
+print(generate_latest(registry_of(ProcessMetrics("api", engine))).decode())
+"""
+CPU, RESIDENT = "process_cpu_seconds_total", "process_resident_memory_bytes"
+
+
+def told() -> Scraped:
+    return Scraped(subprocess.run([sys.executable, "-c", TELLS], capture_output=True, text=True, check=True).stdout)
+
+
+def test_each_tells_what_all_counted_and_what_those_that_live_hold() -> None:
+    with counting_together(), ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", COUNTS, beats], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                )
+            )
+            for beats in ("3", "4")
+        ]
+        for process in processes:
+            assert process.stdout
+            process.stdout.readline()
+        both = told()
+        processes[0].kill()
+        processes[0].wait()
+        one = told()
+        processes[1].communicate()
+    assert (both.value("iotide_heartbeats_total"), one.value("iotide_heartbeats_total")) == (7, 7)
+    assert (both.value("iotide_event_streams"), one.value("iotide_event_streams")) == (2, 1)
+    assert both.value("iotide_database_connections_limit") == one.value("iotide_database_connections_limit") == 4
+    assert both.value(RESIDENT) > one.value(RESIDENT) > 1.5 * both.value(RESIDENT) / 3
+    assert both.value("process_start_time_seconds") <= one.value("process_start_time_seconds")
+    assert both.value(CPU) > 0
