@@ -3651,7 +3651,7 @@ export interface components {
             /** Workload */
             workload: string;
             /** @description Compared with the last healthy level: the best one since a change was last expected. `slower`: worse by 3 % or more; `faster`: better than any before; `stale`: no data for twice the usual gap; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
-            state: components["schemas"]["iotide_server__board__standing__Standing"];
+            state: components["schemas"]["iotide_server__overview__standing__Standing"];
             /**
              * Since
              * @description Of the worst series, or when it recovered; null of a slow drift, and without a change
@@ -9092,7 +9092,7 @@ export interface components {
          */
         StandingCount: {
             /** @description Compared with the last healthy level: the best one since a change was last expected. `slower`: worse by 3 % or more; `faster`: better than any before; `stale`: no data for twice the usual gap; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
-            state: components["schemas"]["iotide_server__board__standing__Standing"];
+            state: components["schemas"]["iotide_server__overview__standing__Standing"];
             /** Series */
             series: number;
         };
@@ -10538,12 +10538,6 @@ export interface components {
             node_ids: number[];
         };
         /**
-         * Standing
-         * @description In the order in which somebody should look.
-         * @enum {string}
-         */
-        iotide_server__board__standing__Standing: "slower" | "stale" | "noisy" | "faster" | "in_control" | "no_baseline";
-        /**
          * Attempt
          * @description One try; `words` is null while it is under way, or where nobody came back to say.
          */
@@ -10556,6 +10550,12 @@ export interface components {
             /** Words */
             words: string | null;
         };
+        /**
+         * Standing
+         * @description In the order in which somebody should look.
+         * @enum {string}
+         */
+        iotide_server__overview__standing__Standing: "slower" | "stale" | "noisy" | "faster" | "in_control" | "no_baseline";
         /**
          * Attempt
          * @description One try of a run.
