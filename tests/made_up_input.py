@@ -31,7 +31,7 @@ from iotide_server.kit.migrations import migrate
 from iotide_server.kit.turns import Turns
 from iotide_server.main import API, create_app
 from iotide_server.notifications.deliveries import Office
-from iotide_server.notifications.sending import Outcome, Result
+from iotide_server.notifications.sending import AttemptOutcome, Result
 from iotide_server.settings import Settings
 from iotide_server.tables import metadata
 from iotide_server.trends.points.service import recompute_points
@@ -118,7 +118,7 @@ def made_up_for(postgres_server: PrivatePostgres, name: str) -> Iterator[Site]:
         blackout = {"starts_at": "2999-01-01T00:00:00Z", "ends_at": "2999-01-02T00:00:00Z", "reason": "firmware"}
         receiver = {"kind": "email", "host": "mail", "sender": "a@example.org", "recipients": ["b@example.org"]}
         channel = {"name": "people", "receiver": receiver}
-        patch.setattr(Office, "send", lambda *_: Outcome(Result.REFUSED, "nothing leaves this test"))
+        patch.setattr(Office, "send", lambda *_: AttemptOutcome(Result.REFUSED, "nothing leaves this test"))
         for path, body in (
             ("schedules", schedule),
             ("templates", {"name": "weekly", "plan": ready.plan()}),

@@ -9,7 +9,7 @@ from access.callers import Caller, Proof
 from factories.routes import DeclaredRoute
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.rules import HasRole, Public, Rule, SignedIn
+from iotide_server.accounts.roles.rules import AccessRule, AnyPerson, HasRole, Public
 from iotide_server.clusters.agents.rules import ConfirmsToken, IsNode, IsNodeOrWaits
 
 Ids = Mapping[str, Any]
@@ -88,12 +88,12 @@ def _for_nodes(rule: IsNode, request: Request, caller: Caller) -> str | None:
     return (request.unanswered or NOT_FOUND) if is_foreign else None
 
 
-def _for_persons(rule: Rule, method: str, request: Request, caller: Caller) -> str | None:
+def _for_persons(rule: AccessRule, method: str, request: Request, caller: Caller) -> str | None:
     if not caller.is_person:
         return NOT_AUTHENTICATED
     if caller.proof is Proof.BARE_COOKIE and method not in _SAFE_METHODS:
         return NOT_ALLOWED
-    if caller.proof is Proof.READING and (method not in _SAFE_METHODS or isinstance(rule, SignedIn)):
+    if caller.proof is Proof.READING and (method not in _SAFE_METHODS or isinstance(rule, AnyPerson)):
         return NOT_AUTHENTICATED
     if isinstance(rule, HasRole) and not caller.may_somewhere(rule.role):
         return NOT_AUTHENTICATED if caller.proof is Proof.READING else NOT_ALLOWED

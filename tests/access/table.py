@@ -20,7 +20,7 @@ from starlette.types import Message
 from structlog.testing import capture_logs
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.rules import HasRole, Public, Rule, SignedIn, SignedInAhead, SignedInOrReading
+from iotide_server.accounts.roles.rules import AccessRule, AnyPerson, HasRole, Public, SignedInAhead, SignedInOrReading
 from iotide_server.clusters.agents.rules import ConfirmsToken, IsNode, IsNodeOrWaits
 from iotide_server.kit.db import Database
 from iotide_server.main import API
@@ -182,9 +182,9 @@ def summary(routes: Sequence[DeclaredRoute], checks: Sequence[Check]) -> str:
     return f"access: {counts} differences={differences} missing={len(missing(routes))}"
 
 
-_RULE_NAMES: Mapping[type[Rule], str] = {
+_RULE_NAMES: Mapping[type[AccessRule], str] = {
     Public: "anyone",
-    SignedIn: "person",
+    AnyPerson: "person",
     SignedInAhead: "person",
     SignedInOrReading: "person or open for reading",
     IsNode: "node",

@@ -34,7 +34,7 @@ from iotide_server.kit.migrations import migrate
 from iotide_server.kit.queue import Broker
 from iotide_server.main import create_app, measure
 from iotide_server.notifications.deliveries import Office
-from iotide_server.notifications.sending import Outcome, Result
+from iotide_server.notifications.sending import AttemptOutcome, Result
 from iotide_server.scheduling.service import Scheduler
 from iotide_server.settings import Settings
 from iotide_server.tables import metadata
@@ -162,7 +162,7 @@ def kept_site(
     with pytest.MonkeyPatch.context() as patch, TestClient(shared_app, raise_server_exceptions=False) as client:
         measure(shared_app)
         patch.setattr(live, "STREAM_SECONDS", 0.01)
-        patch.setattr(Office, "send", lambda *_: Outcome(Result.REFUSED, "nothing leaves this test"))
+        patch.setattr(Office, "send", lambda *_: AttemptOutcome(Result.REFUSED, "nothing leaves this test"))
         # Guessing a password takes long on purpose, and is done by everybody here.
         patch.setattr(passwords, "_passwords", PasswordHash([Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1)]))
         yield AccessSite(client, shared_app.state.database, shared_app.state.clock)

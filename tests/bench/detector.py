@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from iotide_server.statistics.changepoints import DETECTOR, FEWEST_RUNS, analyse
-from iotide_server.statistics.course import CONFIRMING_RUNS, Analysis, Change, agreed, same_change
+from iotide_server.statistics.course import CONFIRMING_RUNS, Analysis, LevelChange, agreed, same_change
 
 TOLERANCE_RUNS: Final = 3
 EACH: Final = 4
@@ -121,7 +121,7 @@ def windowed(analyses: Iterable[Analysis]) -> Iterator[tuple[Analysis, ...]]:
 
 def stream(series: Labelled) -> Streamed:
     """Let a series grow and be analysed after each run."""
-    alerted: list[Change] = []
+    alerted: list[LevelChange] = []
     delays: dict[int, int] = {}
     false_alerts = 0
     analyses = (analyse(series.values[:runs]) for runs in range(FEWEST_RUNS, len(series.values) + 1))

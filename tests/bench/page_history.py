@@ -15,7 +15,7 @@ from sqlalchemy.sql import ColumnElement, func
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
 from iotide_server.change_feed import service as live
 from iotide_server.demo_history.loading import HistoryPlan, load_history
-from iotide_server.demo_history.sites import GIB, TIB, Figure, Labels, Load, Mounted, Routine, Site
+from iotide_server.demo_history.sites import GIB, TIB, Figure, Labels, Routine, SampleCluster, SampleLoad, SampleTarget
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Base, Database
 from iotide_server.results.models import Point, RunHeadline, Sample, Series
@@ -111,7 +111,7 @@ def _later(column: Column[Any], time: ColumnElement[int], strides: Mapping[str, 
     return column
 
 
-def sites() -> tuple[Site, ...]:
+def sites() -> tuple[SampleCluster, ...]:
     """Two clusters of 200 series; besides, once in their days, a whole matrix of IOzone."""
     few = (64 * _MIB, 256 * _MIB, GIB), (64 * _KIB, _MIB, 16 * _MIB)
     all_sizes = tuple(_powers(64 * _KIB, 512 * _MIB)), tuple(_powers(4 * _KIB, 16 * _MIB))
@@ -133,28 +133,30 @@ def sites() -> tuple[Site, ...]:
     )
 
 
-def _site(name: str, nodes: tuple[str, ...], targets: tuple[Mounted, ...], routines: tuple[Routine, ...]) -> Site:
+def _site(
+    name: str, nodes: tuple[str, ...], targets: tuple[SampleTarget, ...], routines: tuple[Routine, ...]
+) -> SampleCluster:
     facts: dict[str, FactValue] = {"kernel.release": "5.14.0", "cpu.count": 64, "memory.total_bytes": 256 * GIB}
-    return Site(name, "For the bench of pages.", dict.fromkeys(nodes, "compute"), facts, targets, routines)
+    return SampleCluster(name, "For the bench of pages.", dict.fromkeys(nodes, "compute"), facts, targets, routines)
 
 
-def _mounted(name: str, fstype: str, scope: str, nodes: tuple[str, ...]) -> Mounted:
-    return Mounted(name, f"/{name}", scope, nodes, fstype, f"{name}:/", "rw", 100 * TIB, {"mount.fstype": fstype})
+def _mounted(name: str, fstype: str, scope: str, nodes: tuple[str, ...]) -> SampleTarget:
+    return SampleTarget(name, f"/{name}", scope, nodes, fstype, f"{name}:/", "rw", 100 * TIB, {"mount.fstype": fstype})
 
 
 def _powers(least: int, most: int) -> list[int]:
     return [least << step for step in range(int(log2(most // least)) + 1)]
 
 
-def _dd(node: str, target: str) -> Load:
+def _dd(node: str, target: str) -> SampleLoad:
     labels: Labels = {"file_size_bytes": 64 * GIB, "direct": False}
     rates = {"write": 1.9e9, "read": 2.3e9}
     figures = tuple(Figure("throughput", rate, {"operation": name, **labels}) for name, rate in rates.items())
     options = {"file_size_bytes": 64 * GIB, "operations": list(rates)}
-    return Load("dd", (node,), target, figures, options)
+    return SampleLoad("dd", (node,), target, figures, options)
 
 
-def _iozone(nodes: tuple[str, ...], target: str, files: tuple[int, ...], records: tuple[int, ...]) -> Load:
+def _iozone(nodes: tuple[str, ...], target: str, files: tuple[int, ...], records: tuple[int, ...]) -> SampleLoad:
     """Quick while a file fits into memory, and slow with small records."""
     figures = tuple(
         Figure(
@@ -173,10 +175,10 @@ def _iozone(nodes: tuple[str, ...], target: str, files: tuple[int, ...], records
         "max_record_size_bytes": records[-1],
         "tests": ["write", "read"],
     }
-    return Load("iozone", nodes, target, figures, options)
+    return SampleLoad("iozone", nodes, target, figures, options)
 
 
-def _fio(nodes: tuple[str, ...], target: str) -> Load:
+def _fio(nodes: tuple[str, ...], target: str) -> SampleLoad:
     percentiles = {
         "p50": 150e-6,
         "p90": 240e-6,
@@ -198,4 +200,4 @@ def _fio(nodes: tuple[str, ...], target: str) -> Load:
             ),
         ]
     options = {"rw": "randrw", "block_size_bytes": 4096, "file_size_bytes": 8 * GIB, "runtime_seconds": 60.0}
-    return Load("fio", nodes, target, tuple(figures), options)
+    return SampleLoad("fio", nodes, target, tuple(figures), options)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 
 from iotide_server.advice.findings import Advice, Finding
-from iotide_server.advice.scene import Cell, Point, Scene, Site
+from iotide_server.advice.scene import MountedTarget, Scene, SceneCell, ScenePoint
 from iotide_wire.facts import FactValue
 from iotide_wire.units import Unit
 
@@ -13,11 +13,13 @@ KIB = 1024
 _RUNS = count(1)
 
 
-def site(fstype: str, facts: Mapping[str, FactValue], *, device: str = "/dev/md5", mount_point: str = "/data") -> Site:
-    return Site("scratch", "node07", mount_point, device, {"mount.fstype": fstype, **facts})
+def site(
+    fstype: str, facts: Mapping[str, FactValue], *, device: str = "/dev/md5", mount_point: str = "/data"
+) -> MountedTarget:
+    return MountedTarget("scratch", "node07", mount_point, device, {"mount.fstype": fstype, **facts})
 
 
-def places(*sites: Site) -> Scene:
+def places(*sites: MountedTarget) -> Scene:
     return Scene(sites, ())
 
 
@@ -28,9 +30,9 @@ def cell(
     nodes: Sequence[str] = ("node07",),
     facts: Mapping[str, FactValue] | None = None,
     **options: object,
-) -> Cell:
+) -> SceneCell:
     """A cell of campaign 9; each node has the same facts, by default no memory."""
-    return Cell(
+    return SceneCell(
         ordinal=1,
         campaign_id=9,
         workload=workload,
@@ -43,14 +45,14 @@ def cell(
     )
 
 
-def rate(of: Cell, *runs: float, metric: str = "throughput", **labels: str | float | bool) -> Point:
+def rate(of: SceneCell, *runs: float, metric: str = "throughput", **labels: str | float | bool) -> ScenePoint:
     """What these runs of a cell say, in bytes a second."""
     middle = sorted(runs)[len(runs) // 2] if len(runs) % 2 else sum(sorted(runs)[len(runs) // 2 - 1 :][:2]) / 2
     labels = {"operation": "write", **labels}
-    return Point(of, metric, Unit.BYTES_PER_SECOND, labels, len(runs), middle, min(runs), max(runs))
+    return ScenePoint(of, metric, Unit.BYTES_PER_SECOND, labels, len(runs), middle, min(runs), max(runs))
 
 
-def measured(*points: Point, claimed_ratio: float | None = None) -> Scene:
+def measured(*points: ScenePoint, claimed_ratio: float | None = None) -> Scene:
     return Scene((), points, claimed_ratio)
 
 

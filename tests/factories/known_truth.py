@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.views import Origin
-from iotide_server.demo_history.sites import Site
+from iotide_server.demo_history.sites import SampleCluster
 from iotide_server.demo_history.truth import KnownChange, known_changes
 from iotide_server.results.models import Point, Series
 from iotide_server.targets.models import Target
@@ -51,7 +51,7 @@ class Score:
     unknown: list[Found]
 
 
-def score(session: Session, sites: tuple[Site, ...], began_at: datetime, days: int) -> Score:
+def score(session: Session, sites: tuple[SampleCluster, ...], began_at: datetime, days: int) -> Score:
     """Hold confirmed changes against the table, within three points of where they were."""
     series = _series(session)
     times: dict[Key, list[datetime]] = {

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from iotide_server.accounts.roles.rules import Rule
+from iotide_server.accounts.roles.rules import AccessRule
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class DeclaredRoute:
 
     method: str
     path: str
-    rules: tuple[Rule, ...]
+    rules: tuple[AccessRule, ...]
     status: int
 
     def __str__(self) -> str:
@@ -38,7 +38,7 @@ def declared_routes(app: FastAPI) -> list[DeclaredRoute]:
     ]
 
 
-def _rules_of(dependant: Dependant) -> tuple[Rule, ...]:
+def _rules_of(dependant: Dependant) -> tuple[AccessRule, ...]:
     """Each once, however many parts of the route depend on it."""
     return tuple(dict.fromkeys(_rules(dependant)))
 
@@ -51,6 +51,6 @@ def _filled(parameter: str, ids: Mapping[str, object] | None) -> str:
     return "1" if ids is None else str(ids[parameter])
 
 
-def _rules(dependant: Dependant) -> list[Rule]:
+def _rules(dependant: Dependant) -> list[AccessRule]:
     below = [rule for part in dependant.dependencies for rule in _rules(part)]
-    return [dependant.call, *below] if isinstance(dependant.call, Rule) else below
+    return [dependant.call, *below] if isinstance(dependant.call, AccessRule) else below

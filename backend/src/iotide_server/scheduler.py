@@ -25,7 +25,7 @@ from iotide_server.kit.queue import Broker
 from iotide_server.kit.quotas import IN_SESSION
 from iotide_server.kit.wake import SCHEDULER_LOCK, WAKE_CHANNEL
 from iotide_server.monitoring.exposition import SCHEDULER_OFFSET, ProcessMetrics, registry_of, serve_metrics
-from iotide_server.scheduling.due import FairShare
+from iotide_server.scheduling.due import FairShareTerms
 from iotide_server.scheduling.service import Scheduler
 from iotide_server.settings import Settings
 from iotide_server.trends.points.service import ALERTS, ANALYSIS, PEERS
@@ -110,8 +110,10 @@ def _serve(listener: psycopg.Connection, scheduler: Scheduler, stop: Stop) -> No
         reasons = {notification.payload for notification in listener.notifies(timeout=0)}
 
 
-def _fair_share(settings: Settings) -> FairShare:
-    return FairShare(timedelta(hours=settings.fair_share_hours), timedelta(hours=settings.fair_share_half_life_hours))
+def _fair_share(settings: Settings) -> FairShareTerms:
+    return FairShareTerms(
+        timedelta(hours=settings.fair_share_hours), timedelta(hours=settings.fair_share_half_life_hours)
+    )
 
 
 def _redis_users(settings: Settings, database: Database) -> Callable[[], None]:

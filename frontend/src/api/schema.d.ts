@@ -2805,10 +2805,10 @@ export interface components {
             phase: string;
         };
         /**
-         * Addition
+         * AddedRepeats
          * @description Repeats that somebody added to cells after the campaign was submitted.
          */
-        Addition: {
+        AddedRepeats: {
             /**
              * Added At
              * Format: date-time
@@ -2826,47 +2826,6 @@ export interface components {
             repeats: number;
             /** Cells */
             cells: number;
-        };
-        /**
-         * Advice
-         * @description Something to know or to change, with the numbers behind it; `commands` are to be copied, a line each.
-         */
-        Advice: {
-            /**
-             * Code
-             * @example stripe_misaligned
-             */
-            code: string;
-            severity: components["schemas"]["Severity"];
-            /**
-             * Subjects
-             * @description What it is about
-             * @example [
-             *       "scratch on node07"
-             *     ]
-             */
-            subjects: string[];
-            /** Title */
-            title: string;
-            /** Explanation */
-            explanation: string;
-            /** Evidence */
-            evidence: components["schemas"]["AdviceEvidence"][];
-            /** Remedy */
-            remedy: string;
-            /**
-             * Commands
-             * @example [
-             *       "tune2fs -E stride=16,stripe_width=32 /dev/md5"
-             *     ]
-             */
-            commands: string[];
-            /**
-             * Source
-             * @description The document that the rule is from
-             * @example nfs(5)
-             */
-            source: string;
         };
         /**
          * AdviceEvidence
@@ -2932,12 +2891,53 @@ export interface components {
             because: string;
         };
         /**
+         * AdviceOutput
+         * @description Something to know or to change, with the numbers behind it; `commands` are to be copied, a line each.
+         */
+        AdviceOutput: {
+            /**
+             * Code
+             * @example stripe_misaligned
+             */
+            code: string;
+            severity: components["schemas"]["Severity"];
+            /**
+             * Subjects
+             * @description What it is about
+             * @example [
+             *       "scratch on node07"
+             *     ]
+             */
+            subjects: string[];
+            /** Title */
+            title: string;
+            /** Explanation */
+            explanation: string;
+            /** Evidence */
+            evidence: components["schemas"]["AdviceEvidence"][];
+            /** Remedy */
+            remedy: string;
+            /**
+             * Commands
+             * @example [
+             *       "tune2fs -E stride=16,stripe_width=32 /dev/md5"
+             *     ]
+             */
+            commands: string[];
+            /**
+             * Source
+             * @description The document that the rule is from
+             * @example nfs(5)
+             */
+            source: string;
+        };
+        /**
          * AdviceReport
          * @description What all rules say, the gravest first, what they could not judge, and what they looked at.
          */
         AdviceReport: {
             /** Advice */
-            advice: components["schemas"]["Advice"][];
+            advice: components["schemas"]["AdviceOutput"][];
             /** Not Known */
             not_known: components["schemas"]["AdviceNotKnown"][];
             /** Looked At */
@@ -2968,13 +2968,96 @@ export interface components {
          */
         AgentStanding: "current" | "behind" | "too_old" | "too_new" | "unknown";
         /**
-         * Alert
+         * AlertActionInput
+         * @description Something to do about an alert; `owner` (by default the caller) and `due_at` go with `acknowledge`.
+         */
+        AlertActionInput: {
+            action: components["schemas"]["Move"];
+            /**
+             * Comment
+             * @default
+             */
+            comment: string;
+            /**
+             * Owner
+             * @example ada
+             */
+            owner?: string | null;
+            /** Due At */
+            due_at?: string | null;
+            /**
+             * Event Id
+             * @description What it is expected by; goes with `expect`
+             */
+            event_id?: number | null;
+        };
+        /**
+         * AlertActionOutput
+         * @description What was done about an alert; `who` is null of what an analysis did.
+         */
+        AlertActionOutput: {
+            /** Id */
+            id: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Who */
+            who: string | null;
+            /**
+             * Action
+             * @example acknowledge
+             */
+            action: string;
+            /** Comment */
+            comment: string;
+            /** Before */
+            before: {
+                [key: string]: unknown;
+            };
+            /** After */
+            after: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * AlertDetail
+         * @description An alert with what was done about it, oldest first, and the others of its group.
+         */
+        AlertDetail: {
+            alert: components["schemas"]["AlertOutput"];
+            /**
+             * Actions
+             * @description The last 200
+             */
+            actions: components["schemas"]["AlertActionOutput"][];
+            /** Group */
+            group: components["schemas"]["AlertOutput"][];
+        };
+        /**
+         * AlertGroupRef
+         * @description Alerts of one cluster within two runs; one message tells of all.
+         */
+        AlertGroupRef: {
+            /** Id */
+            id: number;
+            /**
+             * Is Environment
+             * @description A control workload changed along
+             */
+            is_environment: boolean;
+            /** Told At */
+            told_at: string | null;
+        };
+        /**
+         * AlertOutput
          * @description A change that a rule covers, a suspicion of one, or a scheduled series that is stale.
          *
          *     `change` is null of a suspicion, and of a stale series; that has `silent_since`. `moves` are the actions that
          *     it takes now.
          */
-        Alert: {
+        AlertOutput: {
             /** Id */
             id: number;
             /** Cluster Id */
@@ -3017,7 +3100,7 @@ export interface components {
             owner: string | null;
             /** Due At */
             due_at: string | null;
-            event: components["schemas"]["Event"] | null;
+            event: components["schemas"]["EventOutput"] | null;
             /** Closed Because */
             closed_because: string | null;
             /**
@@ -3032,132 +3115,6 @@ export interface components {
             confirmation_id: number | null;
             /** Moves */
             moves: components["schemas"]["Move"][];
-        };
-        /**
-         * AlertAction
-         * @description What was done about an alert; `who` is null of what an analysis did.
-         */
-        AlertAction: {
-            /** Id */
-            id: number;
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /** Who */
-            who: string | null;
-            /**
-             * Action
-             * @example acknowledge
-             */
-            action: string;
-            /** Comment */
-            comment: string;
-            /** Before */
-            before: {
-                [key: string]: unknown;
-            };
-            /** After */
-            after: {
-                [key: string]: unknown;
-            };
-        };
-        /**
-         * AlertActionInput
-         * @description Something to do about an alert; `owner` (by default the caller) and `due_at` go with `acknowledge`.
-         */
-        AlertActionInput: {
-            action: components["schemas"]["Move"];
-            /**
-             * Comment
-             * @default
-             */
-            comment: string;
-            /**
-             * Owner
-             * @example ada
-             */
-            owner?: string | null;
-            /** Due At */
-            due_at?: string | null;
-            /**
-             * Event Id
-             * @description What it is expected by; goes with `expect`
-             */
-            event_id?: number | null;
-        };
-        /**
-         * AlertDetail
-         * @description An alert with what was done about it, oldest first, and the others of its group.
-         */
-        AlertDetail: {
-            alert: components["schemas"]["Alert"];
-            /**
-             * Actions
-             * @description The last 200
-             */
-            actions: components["schemas"]["AlertAction"][];
-            /** Group */
-            group: components["schemas"]["Alert"][];
-        };
-        /**
-         * AlertGroupRef
-         * @description Alerts of one cluster within two runs; one message tells of all.
-         */
-        AlertGroupRef: {
-            /** Id */
-            id: number;
-            /**
-             * Is Environment
-             * @description A control workload changed along
-             */
-            is_environment: boolean;
-            /** Told At */
-            told_at: string | null;
-        };
-        /**
-         * AlertRule
-         * @description Of which changes of which series somebody is told; the narrowest rule that covers a series answers for it.
-         */
-        AlertRule: {
-            /** Id */
-            id: number;
-            /** Cluster Id */
-            cluster_id: number;
-            /** Cluster Name */
-            cluster_name: string;
-            /**
-             * Name
-             * @example nightly-slower
-             */
-            name: string;
-            target: components["schemas"]["TargetRef"] | null;
-            /** Workload */
-            workload: string | null;
-            /** Metric */
-            metric: string | null;
-            /** Least Shift Ratio */
-            least_shift_ratio: number;
-            directions: components["schemas"]["Directions"];
-            /** Channel Ids */
-            channel_ids: number[];
-            /** Missing Runs */
-            missing_runs: boolean;
-            /** Control Workload */
-            control_workload: string | null;
-            /** Muted Until */
-            muted_until: string | null;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /**
-             * Open Alerts
-             * @description So many are closed if it is removed
-             */
-            open_alerts: number;
         };
         /**
          * AlertRuleInput
@@ -3212,6 +3169,49 @@ export interface components {
             control_workload?: string | null;
             /** Muted Until */
             muted_until?: string | null;
+        };
+        /**
+         * AlertRuleOutput
+         * @description Of which changes of which series somebody is told; the narrowest rule that covers a series answers for it.
+         */
+        AlertRuleOutput: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Cluster Name */
+            cluster_name: string;
+            /**
+             * Name
+             * @example nightly-slower
+             */
+            name: string;
+            target: components["schemas"]["TargetRef"] | null;
+            /** Workload */
+            workload: string | null;
+            /** Metric */
+            metric: string | null;
+            /** Least Shift Ratio */
+            least_shift_ratio: number;
+            directions: components["schemas"]["Directions"];
+            /** Channel Ids */
+            channel_ids: number[];
+            /** Missing Runs */
+            missing_runs: boolean;
+            /** Control Workload */
+            control_workload: string | null;
+            /** Muted Until */
+            muted_until: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Open Alerts
+             * @description So many are closed if it is removed
+             */
+            open_alerts: number;
         };
         /**
          * AlertSeries
@@ -3272,10 +3272,22 @@ export interface components {
             status: "alive";
         };
         /**
-         * Artefact
+         * ArtefactFact
+         * @description A file of raw output that was uploaded before.
+         */
+        ArtefactFact: {
+            /** Name */
+            name: string;
+            /** Sha256 */
+            sha256: string;
+            /** Size Bytes */
+            size_bytes: number;
+        };
+        /**
+         * ArtefactOutput
          * @description A piece of raw output; its content is at /artefacts/{id}.
          */
-        Artefact: {
+        ArtefactOutput: {
             /** Id */
             id: number;
             /** Name */
@@ -3288,16 +3300,33 @@ export interface components {
             size_bytes: number;
         };
         /**
-         * ArtefactFact
-         * @description A file of raw output that was uploaded before.
+         * Attempt
+         * @description One try of a run.
+         *
+         *     `go_at` is the moment at which all its nodes were told to start their loads; `start_skew_seconds` by how much the
+         *     last of them really started after the first, by their own clocks, null for a single node.
          */
-        ArtefactFact: {
-            /** Name */
-            name: string;
-            /** Sha256 */
-            sha256: string;
-            /** Size Bytes */
-            size_bytes: number;
+        Attempt: {
+            /** Ordinal */
+            ordinal: number;
+            state: components["schemas"]["AttemptState"];
+            /**
+             * Opened At
+             * Format: date-time
+             */
+            opened_at: string;
+            /** Go At */
+            go_at: string | null;
+            /** Start Skew Seconds */
+            start_skew_seconds: number | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Reason */
+            reason: string | null;
+            /** @description Null where the nodes' agents start it */
+            batch_job: components["schemas"]["BatchJobOutput"] | null;
+            /** Orders */
+            orders: components["schemas"]["RunOrder"][];
         };
         /**
          * AttemptState
@@ -3342,15 +3371,15 @@ export interface components {
              */
             node_id: number | null;
             /** @description Of several that stopped alike the newest */
-            series: components["schemas"]["Series"] | null;
+            series: components["schemas"]["SeriesOutput"] | null;
             /** Series Count */
             series_count: number;
         };
         /**
-         * AuditEntry
+         * AuditEntryOutput
          * @description One change: who, what, before, after, from where.
          */
-        AuditEntry: {
+        AuditEntryOutput: {
             /** Id */
             id: number;
             /**
@@ -3412,10 +3441,10 @@ export interface components {
             targets: number[];
         };
         /**
-         * BatchJob
+         * BatchJobOutput
          * @description The job of a batch system that is to run, or ran, an attempt; `words` are the batch system's own.
          */
-        BatchJob: {
+        BatchJobOutput: {
             system: components["schemas"]["BatchSystem"];
             /**
              * State
@@ -3556,33 +3585,6 @@ export interface components {
             problem?: string | null;
         };
         /**
-         * Blackout
-         * @description A maintenance of a cluster: no run starts in it, nor one that by its time limit could not end before it.
-         */
-        Blackout: {
-            /** Id */
-            id: number;
-            /** Cluster Id */
-            cluster_id: number;
-            /**
-             * Starts At
-             * Format: date-time
-             */
-            starts_at: string;
-            /**
-             * Ends At
-             * Format: date-time
-             */
-            ends_at: string;
-            /** Reason */
-            reason: string;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-        };
-        /**
          * BlackoutInput
          * @description A new blackout.
          */
@@ -3604,6 +3606,33 @@ export interface components {
              * @example new firmware on the switches
              */
             reason: string;
+        };
+        /**
+         * BlackoutOutput
+         * @description A maintenance of a cluster: no run starts in it, nor one that by its time limit could not end before it.
+         */
+        BlackoutOutput: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /**
+             * Starts At
+             * Format: date-time
+             */
+            starts_at: string;
+            /**
+             * Ends At
+             * Format: date-time
+             */
+            ends_at: string;
+            /** Reason */
+            reason: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
         };
         /**
          * Board
@@ -3651,7 +3680,7 @@ export interface components {
             /** Workload */
             workload: string;
             /** @description Compared with the last healthy level: the best one since a change was last expected. `slower`: worse by 3 % or more; `faster`: better than any before; `stale`: no data for twice the usual gap; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
-            state: components["schemas"]["iotide_server__overview__standing__Standing"];
+            state: components["schemas"]["SeriesState"];
             /**
              * Since
              * @description Of the worst series, or when it recovered; null of a slow drift, and without a change
@@ -3663,7 +3692,7 @@ export interface components {
              */
             counts: components["schemas"]["StandingCount"][];
             /** @description Of those in this state the one that moved most */
-            worst: components["schemas"]["Series"];
+            worst: components["schemas"]["SeriesOutput"];
             /**
              * Since Cell Id
              * @description Of the first point since then
@@ -3880,63 +3909,23 @@ export interface components {
             firings: string[];
         };
         /**
-         * Campaign
-         * @description A plan and how far it has got, see `ListedCampaign`.
+         * CallerOutput
+         * @description Who is calling.
          */
-        Campaign: {
-            /** Id */
-            id: number;
+        CallerOutput: {
+            kind: components["schemas"]["PrincipalKind"];
+            /**
+             * Id
+             * @description Of the user or the API token
+             */
+            id: number | null;
             /**
              * Name
-             * @example nightly
+             * @example grace
              */
             name: string;
-            /** Cluster Id */
-            cluster_id: number;
-            /** Cluster Name */
-            cluster_name: string;
-            /**
-             * Owner
-             * @description Who submitted it; null when that person is gone
-             */
-            owner: string | null;
-            /**
-             * Schedule Id
-             * @description The schedule that submitted it; null: a person did
-             */
-            schedule_id: number | null;
-            /** Schedule Name */
-            schedule_name: string | null;
-            plan: components["schemas"]["CampaignPlan"];
-            state: components["schemas"]["CampaignState"];
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Ended At */
-            ended_at: string | null;
-            counts: components["schemas"]["RunCounts"];
-            /**
-             * Stages
-             * @description Empty where the matrix is run once
-             */
-            stages: components["schemas"]["Stage"][];
-            /**
-             * Additions
-             * @description Repeats beyond those of the plan, in their order
-             */
-            additions: components["schemas"]["Addition"][];
-            /**
-             * Progress
-             * @description Fraction of its runs' work that is done, 0 to 1
-             */
-            progress: number;
-            /**
-             * Seconds Remaining Estimated
-             * @description By the pace of its runs so far; null before the first has ended
-             */
-            seconds_remaining_estimated: number | null;
+            /** Roles */
+            roles: components["schemas"]["RoleGrantOutput"][];
         };
         /**
          * CampaignComparison
@@ -4009,6 +3998,65 @@ export interface components {
              * @description It stands for whole runs, and comparisons judge it
              */
             is_primary: boolean;
+        };
+        /**
+         * CampaignOutput
+         * @description A plan and how far it has got, see `ListedCampaign`.
+         */
+        CampaignOutput: {
+            /** Id */
+            id: number;
+            /**
+             * Name
+             * @example nightly
+             */
+            name: string;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Cluster Name */
+            cluster_name: string;
+            /**
+             * Owner
+             * @description Who submitted it; null when that person is gone
+             */
+            owner: string | null;
+            /**
+             * Schedule Id
+             * @description The schedule that submitted it; null: a person did
+             */
+            schedule_id: number | null;
+            /** Schedule Name */
+            schedule_name: string | null;
+            plan: components["schemas"]["CampaignPlan"];
+            state: components["schemas"]["CampaignState"];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            counts: components["schemas"]["RunCounts"];
+            /**
+             * Stages
+             * @description Empty where the matrix is run once
+             */
+            stages: components["schemas"]["Stage"][];
+            /**
+             * Additions
+             * @description Repeats beyond those of the plan, in their order
+             */
+            additions: components["schemas"]["AddedRepeats"][];
+            /**
+             * Progress
+             * @description Fraction of its runs' work that is done, 0 to 1
+             */
+            progress: number;
+            /**
+             * Seconds Remaining Estimated
+             * @description By the pace of its runs so far; null before the first has ended
+             */
+            seconds_remaining_estimated: number | null;
         };
         /**
          * CampaignPatch
@@ -4198,10 +4246,10 @@ export interface components {
             field: string;
         };
         /**
-         * Cell
+         * CellOutput
          * @description One combination of a campaign's matrix with what its runs say so far.
          */
-        Cell: {
+        CellOutput: {
             /** Id */
             id: number;
             /** Ordinal */
@@ -4293,48 +4341,6 @@ export interface components {
             flags: string[];
         };
         /**
-         * Channel
-         * @description A way to people or to a program of theirs.
-         *
-         *     `failed_at` and `failure` say when an attempt last failed and why, `delivered_at` when one last succeeded.
-         */
-        Channel: {
-            /** Id */
-            id: number;
-            /**
-             * Name
-             * @example storage-team
-             */
-            name: string;
-            /**
-             * Cluster Id
-             * @description It tells of this cluster alone; null: of all
-             */
-            cluster_id: number | null;
-            /** Cluster Name */
-            cluster_name: string | null;
-            /** Receiver */
-            receiver: components["schemas"]["Email"] | components["schemas"]["Webhook"] | components["schemas"]["Chat"];
-            quiet_hours: components["schemas"]["Window"] | null;
-            digest: components["schemas"]["Digest"] | null;
-            /** Digest Due At */
-            digest_due_at: string | null;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Delivered At */
-            delivered_at: string | null;
-            /** Failed At */
-            failed_at: string | null;
-            /**
-             * Failure
-             * @example HTTP 503 Service Unavailable
-             */
-            failure: string | null;
-        };
-        /**
          * ChannelChange
          * @description A channel with all that can be changed of it.
          */
@@ -4375,6 +4381,48 @@ export interface components {
             digest?: components["schemas"]["Digest"] | null;
             /** Cluster Id */
             cluster_id?: number | null;
+        };
+        /**
+         * ChannelOutput
+         * @description A way to people or to a program of theirs.
+         *
+         *     `failed_at` and `failure` say when an attempt last failed and why, `delivered_at` when one last succeeded.
+         */
+        ChannelOutput: {
+            /** Id */
+            id: number;
+            /**
+             * Name
+             * @example storage-team
+             */
+            name: string;
+            /**
+             * Cluster Id
+             * @description It tells of this cluster alone; null: of all
+             */
+            cluster_id: number | null;
+            /** Cluster Name */
+            cluster_name: string | null;
+            /** Receiver */
+            receiver: components["schemas"]["Email"] | components["schemas"]["Webhook"] | components["schemas"]["Chat"];
+            quiet_hours: components["schemas"]["Window"] | null;
+            digest: components["schemas"]["Digest"] | null;
+            /** Digest Due At */
+            digest_due_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Delivered At */
+            delivered_at: string | null;
+            /** Failed At */
+            failed_at: string | null;
+            /**
+             * Failure
+             * @example HTTP 503 Service Unavailable
+             */
+            failure: string | null;
         };
         /**
          * Chat
@@ -4446,10 +4494,33 @@ export interface components {
             uncertainty_seconds: number;
         };
         /**
-         * Cluster
+         * ClusterInput
+         * @description A new cluster.
+         */
+        ClusterInput: {
+            /**
+             * Name
+             * @example blade-2026
+             */
+            name: string;
+            /**
+             * Description
+             * @description What a colleague should know
+             * @default
+             * @example rack 4
+             */
+            description: string;
+            /**
+             * @description Who starts its runs: its nodes' agents, or jobs of a batch system
+             * @default direct
+             */
+            launcher: components["schemas"]["Launcher"];
+        };
+        /**
+         * ClusterOutput
          * @description A named set of nodes and targets.
          */
-        Cluster: {
+        ClusterOutput: {
             /** Id */
             id: number;
             /**
@@ -4473,30 +4544,7 @@ export interface components {
              */
             created_at: string;
             /** @description Nothing new starts in the whole cluster */
-            drain: components["schemas"]["Drain"] | null;
-        };
-        /**
-         * ClusterInput
-         * @description A new cluster.
-         */
-        ClusterInput: {
-            /**
-             * Name
-             * @example blade-2026
-             */
-            name: string;
-            /**
-             * Description
-             * @description What a colleague should know
-             * @default
-             * @example rack 4
-             */
-            description: string;
-            /**
-             * @description Who starts its runs: its nodes' agents, or jobs of a batch system
-             * @default direct
-             */
-            launcher: components["schemas"]["Launcher"];
+            drain: components["schemas"]["DrainOutput"] | null;
         };
         /**
          * ClusterPatch
@@ -4788,10 +4836,23 @@ export interface components {
             statement_sha256: string;
         };
         /**
-         * Delivery
+         * DeliveryAttempt
+         * @description One try; `words` is null while it is under way, or where nobody came back to say.
+         */
+        DeliveryAttempt: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Words */
+            words: string | null;
+        };
+        /**
+         * DeliveryOutput
          * @description One message through one channel; `due_at` is of the next attempt, null where there is none.
          */
-        Delivery: {
+        DeliveryOutput: {
             /** Id */
             id: number;
             /**
@@ -4822,7 +4883,7 @@ export interface components {
             /** Ended At */
             ended_at: string | null;
             /** Attempts */
-            attempts: components["schemas"]["iotide_server__notifications__schemas__Attempt"][];
+            attempts: components["schemas"]["DeliveryAttempt"][];
         };
         /**
          * DeliveryState
@@ -4894,10 +4955,28 @@ export interface components {
             end: components["schemas"]["OrderEnd"];
         };
         /**
-         * Drain
+         * DrainInput
+         * @description That nothing new may start there.
+         */
+        DrainInput: {
+            /**
+             * Reason
+             * @description For everybody whose run waits for it
+             * @example its disk is replaced
+             */
+            reason: string;
+            /**
+             * Until
+             * @description It is resumed by itself then
+             * @example 2026-12-01T06:00:00Z
+             */
+            until?: string | null;
+        };
+        /**
+         * DrainOutput
          * @description Nothing new starts there; what runs goes on.
          */
-        Drain: {
+        DrainOutput: {
             /**
              * Kind
              * @enum {string}
@@ -4930,24 +5009,6 @@ export interface components {
              * @description It is resumed by itself then; null: a person resumes it
              */
             until: string | null;
-        };
-        /**
-         * DrainInput
-         * @description That nothing new may start there.
-         */
-        DrainInput: {
-            /**
-             * Reason
-             * @description For everybody whose run waits for it
-             * @example its disk is replaced
-             */
-            reason: string;
-            /**
-             * Until
-             * @description It is resumed by itself then
-             * @example 2026-12-01T06:00:00Z
-             */
-            until?: string | null;
         };
         /**
          * Drift
@@ -5179,10 +5240,41 @@ export interface components {
             request_id: string | null;
         };
         /**
-         * Event
+         * EventInput
+         * @description Describes what a person says has changed; without nodes and targets it concerns all of the cluster.
+         */
+        EventInput: {
+            /**
+             * Cluster
+             * @example hpc1
+             */
+            cluster: string;
+            /**
+             * Text
+             * @example RAID set 2 rebuilt
+             */
+            text: string;
+            /**
+             * At
+             * @description When; null: now
+             */
+            at?: string | null;
+            /**
+             * Nodes
+             * @default []
+             */
+            nodes: string[];
+            /**
+             * Targets
+             * @default []
+             */
+            targets: string[];
+        };
+        /**
+         * EventOutput
          * @description Something that changed outside of the results, after `since` and before `at`.
          */
-        Event: {
+        EventOutput: {
             /** Id */
             id: number;
             /** Cluster Id */
@@ -5221,37 +5313,6 @@ export interface components {
              * @description Who said it; null where runs saw it
              */
             told_by: string | null;
-        };
-        /**
-         * EventInput
-         * @description Describes what a person says has changed; without nodes and targets it concerns all of the cluster.
-         */
-        EventInput: {
-            /**
-             * Cluster
-             * @example hpc1
-             */
-            cluster: string;
-            /**
-             * Text
-             * @example RAID set 2 rebuilt
-             */
-            text: string;
-            /**
-             * At
-             * @description When; null: now
-             */
-            at?: string | null;
-            /**
-             * Nodes
-             * @default []
-             */
-            nodes: string[];
-            /**
-             * Targets
-             * @default []
-             */
-            targets: string[];
         };
         /**
          * Exclusivity
@@ -5420,13 +5481,19 @@ export interface components {
             not_judged?: components["schemas"]["NotJudged"][] | null;
         };
         /**
-         * Firing
+         * FiringOutcome
+         * @description What a firing came to.
+         * @enum {string}
+         */
+        FiringOutcome: "submitted" | "failed" | "skipped";
+        /**
+         * FiringOutput
          * @description What a firing came to.
          *
          *     `problem` says why a failed or skipped one has no campaign. `missed` counts firings that came while no scheduler
          *     was there, for which this one stands. `asked_by` is the person who asked for it by hand.
          */
-        Firing: {
+        FiringOutput: {
             /** Id */
             id: number;
             /**
@@ -5449,12 +5516,6 @@ export interface components {
             /** Asked By */
             asked_by: string | null;
         };
-        /**
-         * FiringOutcome
-         * @description What a firing came to.
-         * @enum {string}
-         */
-        FiringOutcome: "submitted" | "failed" | "skipped";
         /**
          * Flag
          * @description Something about a run that a sceptic must know, with the measured value and the limit it crossed.
@@ -5868,40 +5929,6 @@ export interface components {
          */
         JobState: "pending" | "running" | "ended";
         /**
-         * JoinToken
-         * @description A join token, without its secret.
-         */
-        JoinToken: {
-            /** Id */
-            id: number;
-            /** Cluster Id */
-            cluster_id: number;
-            /**
-             * Node Id
-             * @description It makes no new node but gives this one another identity
-             */
-            node_id: number | null;
-            /** Uses Left */
-            uses_left: number;
-            /** Needs Approval */
-            needs_approval: boolean;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /**
-             * Expires At
-             * Format: date-time
-             */
-            expires_at: string;
-            /**
-             * Made By
-             * @description Who made it; null when that person is gone
-             */
-            made_by: string | null;
-        };
-        /**
          * JoinTokenCreated
          * @description A new join token; its secret is shown this once.
          */
@@ -5968,6 +5995,40 @@ export interface components {
              * @description Whoever enrolls with it waits until somebody lets them in; by default if it is for several
              */
             needs_approval?: boolean | null;
+        };
+        /**
+         * JoinTokenOutput
+         * @description A join token, without its secret.
+         */
+        JoinTokenOutput: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /**
+             * Node Id
+             * @description It makes no new node but gives this one another identity
+             */
+            node_id: number | null;
+            /** Uses Left */
+            uses_left: number;
+            /** Needs Approval */
+            needs_approval: boolean;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /**
+             * Made By
+             * @description Who made it; null when that person is gone
+             */
+            made_by: string | null;
         };
         /**
          * Launcher
@@ -6038,7 +6099,7 @@ export interface components {
              * Additions
              * @description Repeats beyond those of the plan, in their order
              */
-            additions: components["schemas"]["Addition"][];
+            additions: components["schemas"]["AddedRepeats"][];
             /**
              * Progress
              * @description Fraction of its runs' work that is done, 0 to 1
@@ -6117,7 +6178,7 @@ export interface components {
              * @description The next five; empty unless it is active
              */
             next_firings: components["schemas"]["PlannedFiring"][];
-            last_firing: components["schemas"]["Firing"] | null;
+            last_firing: components["schemas"]["FiringOutput"] | null;
         };
         /**
          * ListedTemplate
@@ -6376,13 +6437,13 @@ export interface components {
          * @description A change with its series, and the events that this met within three points of it; they need not be its cause.
          */
         NamedChange: {
-            series: components["schemas"]["Series"];
+            series: components["schemas"]["SeriesOutput"];
             change: components["schemas"]["SeriesChange"];
             /**
              * Events
              * @description At most 20, the newest, in time order
              */
-            events: components["schemas"]["Event"][];
+            events: components["schemas"]["EventOutput"][];
             /**
              * Events More
              * @description How many there are besides these
@@ -6440,85 +6501,6 @@ export interface components {
             /** Node Token */
             node_token: string;
             broker: components["schemas"]["BrokerAccess"];
-        };
-        /**
-         * Node
-         * @description A host with an agent.
-         */
-        Node: {
-            /** Id */
-            id: number;
-            /** Cluster Id */
-            cluster_id: number;
-            /**
-             * Name
-             * @example node07
-             */
-            name: string;
-            role: components["schemas"]["NodeRole"];
-            /**
-             * Slots
-             * @description How many runs may share the node
-             * @example 1
-             */
-            slots: number;
-            state: components["schemas"]["NodeState"];
-            /** Last Seen At */
-            last_seen_at: string | null;
-            /** Agent Version */
-            agent_version: string | null;
-            /**
-             * Wire Version
-             * @description What its agent said last that it speaks
-             */
-            wire_version: number | null;
-            /** @description Whether it understands this server: `behind` still does, and will not after the next change of the language; `too_old` and `too_new` get nothing to do until agent or server is upgraded */
-            agent_standing: components["schemas"]["AgentStanding"];
-            /** @description Null where its agent does not say */
-            clock: components["schemas"]["NodeClock"] | null;
-            /**
-             * Credentials At
-             * Format: date-time
-             * @description Since when it has its present token
-             */
-            credentials_at: string;
-            /**
-             * Rotation Wanted At
-             * @description It is to ask for a new one since
-             */
-            rotation_wanted_at: string | null;
-            /** Boot Id */
-            boot_id: string | null;
-            /** Facts */
-            facts: {
-                [key: string]: string | number | boolean | null;
-            };
-            /** Mounts */
-            mounts: components["schemas"]["MountFacts"][];
-            /**
-             * Approved Directories
-             * @description Where its agent lets runs write
-             * @example [
-             *       "/scratch"
-             *     ]
-             */
-            approved_directories: string[];
-            /** Workloads */
-            workloads: components["schemas"]["NodeWorkload"][];
-            /** Active Orders */
-            active_orders: components["schemas"]["ActiveOrder"][];
-            /**
-             * Problem
-             * @description Why the scheduler passes it over
-             */
-            problem: string | null;
-            /**
-             * Stuck
-             * @description Nothing starts on it until none is left
-             */
-            stuck: components["schemas"]["StuckLoad-Output"][];
-            /** @description Nothing new starts on it; its cluster may be drained, too */
-            drain: components["schemas"]["Drain"] | null;
         };
         /**
          * NodeClock
@@ -6583,9 +6565,88 @@ export interface components {
              */
             stuck: components["schemas"]["StuckLoad-Output"][];
             /** @description Nothing new starts on it; its cluster may be drained, too */
-            drain: components["schemas"]["Drain"] | null;
+            drain: components["schemas"]["DrainOutput"] | null;
             /** Active Orders */
             active_orders: components["schemas"]["ActiveOrder"][];
+        };
+        /**
+         * NodeOutput
+         * @description A host with an agent.
+         */
+        NodeOutput: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /**
+             * Name
+             * @example node07
+             */
+            name: string;
+            role: components["schemas"]["NodeRole"];
+            /**
+             * Slots
+             * @description How many runs may share the node
+             * @example 1
+             */
+            slots: number;
+            state: components["schemas"]["NodeState"];
+            /** Last Seen At */
+            last_seen_at: string | null;
+            /** Agent Version */
+            agent_version: string | null;
+            /**
+             * Wire Version
+             * @description What its agent said last that it speaks
+             */
+            wire_version: number | null;
+            /** @description Whether it understands this server: `behind` still does, and will not after the next change of the language; `too_old` and `too_new` get nothing to do until agent or server is upgraded */
+            agent_standing: components["schemas"]["AgentStanding"];
+            /** @description Null where its agent does not say */
+            clock: components["schemas"]["NodeClock"] | null;
+            /**
+             * Credentials At
+             * Format: date-time
+             * @description Since when it has its present token
+             */
+            credentials_at: string;
+            /**
+             * Rotation Wanted At
+             * @description It is to ask for a new one since
+             */
+            rotation_wanted_at: string | null;
+            /** Boot Id */
+            boot_id: string | null;
+            /** Facts */
+            facts: {
+                [key: string]: string | number | boolean | null;
+            };
+            /** Mounts */
+            mounts: components["schemas"]["MountFacts"][];
+            /**
+             * Approved Directories
+             * @description Where its agent lets runs write
+             * @example [
+             *       "/scratch"
+             *     ]
+             */
+            approved_directories: string[];
+            /** Workloads */
+            workloads: components["schemas"]["NodeWorkloadOutput"][];
+            /** Active Orders */
+            active_orders: components["schemas"]["ActiveOrder"][];
+            /**
+             * Problem
+             * @description Why the scheduler passes it over
+             */
+            problem: string | null;
+            /**
+             * Stuck
+             * @description Nothing starts on it until none is left
+             */
+            stuck: components["schemas"]["StuckLoad-Output"][];
+            /** @description Nothing new starts on it; its cluster may be drained, too */
+            drain: components["schemas"]["DrainOutput"] | null;
         };
         /**
          * NodePatch
@@ -6629,10 +6690,10 @@ export interface components {
          */
         NodeState: "online" | "stuck" | "silent" | "never_seen" | "revoked" | "retired" | "sample_data";
         /**
-         * NodeWorkload
+         * NodeWorkloadOutput
          * @description A workload as a node has it.
          */
-        NodeWorkload: {
+        NodeWorkloadOutput: {
             /**
              * Name
              * @example fio
@@ -6964,59 +7025,59 @@ export interface components {
          * @enum {string}
          */
         Outcome: "finished" | "failed" | "cancelled" | "declined";
-        /** Page[AlertRule] */
-        Page_AlertRule_: {
+        /** Page[AlertOutput] */
+        Page_AlertOutput_: {
             /** Items */
-            items: components["schemas"]["AlertRule"][];
+            items: components["schemas"]["AlertOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Alert] */
-        Page_Alert_: {
+        /** Page[AlertRuleOutput] */
+        Page_AlertRuleOutput_: {
             /** Items */
-            items: components["schemas"]["Alert"][];
+            items: components["schemas"]["AlertRuleOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Artefact] */
-        Page_Artefact_: {
+        /** Page[ArtefactOutput] */
+        Page_ArtefactOutput_: {
             /** Items */
-            items: components["schemas"]["Artefact"][];
+            items: components["schemas"]["ArtefactOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[AuditEntry] */
-        Page_AuditEntry_: {
+        /** Page[AuditEntryOutput] */
+        Page_AuditEntryOutput_: {
             /** Items */
-            items: components["schemas"]["AuditEntry"][];
+            items: components["schemas"]["AuditEntryOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Blackout] */
-        Page_Blackout_: {
+        /** Page[BlackoutOutput] */
+        Page_BlackoutOutput_: {
             /** Items */
-            items: components["schemas"]["Blackout"][];
+            items: components["schemas"]["BlackoutOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Cell] */
-        Page_Cell_: {
+        /** Page[CellOutput] */
+        Page_CellOutput_: {
             /** Items */
-            items: components["schemas"]["Cell"][];
+            items: components["schemas"]["CellOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Channel] */
-        Page_Channel_: {
+        /** Page[ChannelOutput] */
+        Page_ChannelOutput_: {
             /** Items */
-            items: components["schemas"]["Channel"][];
+            items: components["schemas"]["ChannelOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Cluster] */
-        Page_Cluster_: {
+        /** Page[ClusterOutput] */
+        Page_ClusterOutput_: {
             /** Items */
-            items: components["schemas"]["Cluster"][];
+            items: components["schemas"]["ClusterOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -7027,17 +7088,17 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Delivery] */
-        Page_Delivery_: {
+        /** Page[DeliveryOutput] */
+        Page_DeliveryOutput_: {
             /** Items */
-            items: components["schemas"]["Delivery"][];
+            items: components["schemas"]["DeliveryOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Event] */
-        Page_Event_: {
+        /** Page[EventOutput] */
+        Page_EventOutput_: {
             /** Items */
-            items: components["schemas"]["Event"][];
+            items: components["schemas"]["EventOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -7048,17 +7109,17 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Firing] */
-        Page_Firing_: {
+        /** Page[FiringOutput] */
+        Page_FiringOutput_: {
             /** Items */
-            items: components["schemas"]["Firing"][];
+            items: components["schemas"]["FiringOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[JoinToken] */
-        Page_JoinToken_: {
+        /** Page[JoinTokenOutput] */
+        Page_JoinTokenOutput_: {
             /** Items */
-            items: components["schemas"]["JoinToken"][];
+            items: components["schemas"]["JoinTokenOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -7104,45 +7165,45 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Node] */
-        Page_Node_: {
+        /** Page[NodeOutput] */
+        Page_NodeOutput_: {
             /** Items */
-            items: components["schemas"]["Node"][];
+            items: components["schemas"]["NodeOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[PendingNode] */
-        Page_PendingNode_: {
+        /** Page[PendingNodeOutput] */
+        Page_PendingNodeOutput_: {
             /** Items */
-            items: components["schemas"]["PendingNode"][];
+            items: components["schemas"]["PendingNodeOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[RunEvent] */
-        Page_RunEvent_: {
+        /** Page[RunEventOutput] */
+        Page_RunEventOutput_: {
             /** Items */
-            items: components["schemas"]["RunEvent"][];
+            items: components["schemas"]["RunEventOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Run] */
-        Page_Run_: {
+        /** Page[RunOutput] */
+        Page_RunOutput_: {
             /** Items */
-            items: components["schemas"]["Run"][];
+            items: components["schemas"]["RunOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Sample] */
-        Page_Sample_: {
+        /** Page[SampleOutput] */
+        Page_SampleOutput_: {
             /** Items */
-            items: components["schemas"]["Sample"][];
+            items: components["schemas"]["SampleOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Series] */
-        Page_Series_: {
+        /** Page[SeriesOutput] */
+        Page_SeriesOutput_: {
             /** Items */
-            items: components["schemas"]["Series"][];
+            items: components["schemas"]["SeriesOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -7153,10 +7214,10 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Target] */
-        Page_Target_: {
+        /** Page[TargetOutput] */
+        Page_TargetOutput_: {
             /** Items */
-            items: components["schemas"]["Target"][];
+            items: components["schemas"]["TargetOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -7167,17 +7228,17 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[User] */
-        Page_User_: {
+        /** Page[UserOutput] */
+        Page_UserOutput_: {
             /** Items */
-            items: components["schemas"]["User"][];
+            items: components["schemas"]["UserOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** Page[Workload] */
-        Page_Workload_: {
+        /** Page[WorkloadOutput] */
+        Page_WorkloadOutput_: {
             /** Items */
-            items: components["schemas"]["Workload"][];
+            items: components["schemas"]["WorkloadOutput"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -7202,13 +7263,13 @@ export interface components {
             new_password: string;
         };
         /**
-         * Pause
+         * PauseOutput
          * @description What a paused campaign waits for.
          *
          *     Once the servers are changed: ask the nodes to look, wait until `waiting_for` is empty, check `mounts`, and confirm
          *     with their `found_sha256`.
          */
-        Pause: {
+        PauseOutput: {
             /** Campaign Id */
             campaign_id: number;
             /** Ordinal */
@@ -7392,10 +7453,10 @@ export interface components {
             pending_ids: number[];
         };
         /**
-         * PendingNode
+         * PendingNodeOutput
          * @description A host that enrolled and waits until somebody lets it in; it has an identity, which opens nothing yet.
          */
-        PendingNode: {
+        PendingNodeOutput: {
             /**
              * Id
              * @description Of the node that it becomes
@@ -7482,7 +7543,7 @@ export interface components {
          *     span, the newest hundred of each.
          */
         Points: {
-            series: components["schemas"]["Series"];
+            series: components["schemas"]["SeriesOutput"];
             /**
              * Left Out
              * @description So many more points lie in the span that was asked for
@@ -7623,35 +7684,16 @@ export interface components {
             run_seconds_estimated: number | null;
         };
         /**
-         * Principal
-         * @description Who is calling.
-         */
-        Principal: {
-            kind: components["schemas"]["PrincipalKind"];
-            /**
-             * Id
-             * @description Of the user or the API token
-             */
-            id: number | null;
-            /**
-             * Name
-             * @example grace
-             */
-            name: string;
-            /** Roles */
-            roles: components["schemas"]["RoleGrant"][];
-        };
-        /**
          * PrincipalKind
          * @description By what the caller proved who they are.
          * @enum {string}
          */
         PrincipalKind: "user" | "token" | "node" | "anonymous";
         /**
-         * PublishedCampaign
+         * PublishedCampaignOutput
          * @description A campaign that holds what was printed; one run for each number or row.
          */
-        PublishedCampaign: {
+        PublishedCampaignOutput: {
             /** Campaign Id */
             campaign_id: number;
             /**
@@ -7717,10 +7759,10 @@ export interface components {
             verdict: string;
         };
         /**
-         * PublishedSource
+         * PublishedSourceOutput
          * @description Where numbers were printed, what they show and what to know of them before they are compared with.
          */
-        PublishedSource: {
+        PublishedSourceOutput: {
             /**
              * Key
              * @example nus-svu-gpfs
@@ -7746,7 +7788,7 @@ export interface components {
             caution: string;
             claim: components["schemas"]["PublishedClaim"] | null;
             /** Campaigns */
-            campaigns: components["schemas"]["PublishedCampaign"][];
+            campaigns: components["schemas"]["PublishedCampaignOutput"][];
         };
         /**
          * PublishedSources
@@ -7754,7 +7796,7 @@ export interface components {
          */
         PublishedSources: {
             /** Items */
-            items: components["schemas"]["PublishedSource"][];
+            items: components["schemas"]["PublishedSourceOutput"][];
         };
         /**
          * Queue
@@ -7821,35 +7863,6 @@ export interface components {
          */
         QuietPolicy: "ignore" | "flag" | "wait" | "refuse";
         /**
-         * Reading
-         * @description Who read an order's raw output when; the one with the highest ordinal of each order counts.
-         *
-         *     `read_by` is null for the node's own agent, whose reading is the first.
-         */
-        Reading: {
-            /** Id */
-            id: number;
-            /** Order Id */
-            order_id: number;
-            /** Ordinal */
-            ordinal: number;
-            /** Workload Revision */
-            workload_revision: number;
-            /**
-             * Parser Version
-             * @description Of the package with the parser
-             * @example 0.3.0
-             */
-            parser_version: string | null;
-            /**
-             * Read At
-             * Format: date-time
-             */
-            read_at: string;
-            /** Read By */
-            read_by: string | null;
-        };
-        /**
          * ReadingDetail
          * @description A reading with its numbers and flags, also once another has taken its place.
          */
@@ -7879,6 +7892,35 @@ export interface components {
             flags: components["schemas"]["Flag"][];
             /** Samples */
             samples: components["schemas"]["FormerSample"][];
+        };
+        /**
+         * ReadingOutput
+         * @description Who read an order's raw output when; the one with the highest ordinal of each order counts.
+         *
+         *     `read_by` is null for the node's own agent, whose reading is the first.
+         */
+        ReadingOutput: {
+            /** Id */
+            id: number;
+            /** Order Id */
+            order_id: number;
+            /** Ordinal */
+            ordinal: number;
+            /** Workload Revision */
+            workload_revision: number;
+            /**
+             * Parser Version
+             * @description Of the package with the parser
+             * @example 0.3.0
+             */
+            parser_version: string | null;
+            /**
+             * Read At
+             * Format: date-time
+             */
+            read_at: string;
+            /** Read By */
+            read_by: string | null;
         };
         /**
          * Ready
@@ -7964,10 +8006,10 @@ export interface components {
          */
         Role: "viewer" | "operator" | "admin";
         /**
-         * RoleGrant
+         * RoleGrantOutput
          * @description A role in one cluster, or in all, those to come included, where `cluster_id` is null.
          */
-        RoleGrant: {
+        RoleGrantOutput: {
             /** Cluster Id */
             cluster_id: number | null;
             /** @example operator */
@@ -8010,87 +8052,6 @@ export interface components {
              * @example nightly-slower
              */
             name: string;
-        };
-        /**
-         * Run
-         * @description One repeat of a cell.
-         *
-         *     `validity` says whether its numbers count, `overdue` that its time limit passed in silence, and `reason` why it
-         *     failed, was cancelled or has to wait for another attempt.
-         */
-        Run: {
-            /** Id */
-            id: number;
-            /** Campaign Id */
-            campaign_id: number;
-            /** Campaign Name */
-            campaign_name: string;
-            /** Cell Id */
-            cell_id: number;
-            /** Repeat */
-            repeat: number;
-            /** Cluster Id */
-            cluster_id: number;
-            /** Node Names */
-            node_names: string[];
-            /** Target Names */
-            target_names: string[];
-            /**
-             * Variant
-             * @description Of its stage; empty outside stages
-             * @example ext3 data=journal
-             */
-            variant: string;
-            /**
-             * Workload
-             * @example dd
-             */
-            workload: string;
-            /** Options */
-            options: {
-                [key: string]: unknown;
-            };
-            state: components["schemas"]["RunState"];
-            /**
-             * Validity
-             * @enum {string}
-             */
-            validity: "valid" | "rejected";
-            /**
-             * Flags
-             * @description In a list of runs the first of each code and effect, where there are very many
-             */
-            flags: components["schemas"]["Flag"][];
-            /** Overdue */
-            overdue: boolean;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /**
-             * Started At
-             * @description When its load started
-             */
-            started_at: string | null;
-            /** Ended At */
-            ended_at: string | null;
-            /** Reason Code */
-            reason_code: string | null;
-            /** Reason */
-            reason: string | null;
-            /**
-             * Progress
-             * @description Fraction done, 0 to 1; null where it cannot be known
-             */
-            progress: number | null;
-            /**
-             * Phase
-             * @example writing 1.00 GiB
-             */
-            phase: string | null;
-            /** Attempts Made */
-            attempts_made: number;
         };
         /**
          * RunCount
@@ -8199,7 +8160,7 @@ export interface components {
             /** Attempts Made */
             attempts_made: number;
             /** Attempts */
-            attempts: components["schemas"]["iotide_server__runs__schemas__Attempt"][];
+            attempts: components["schemas"]["Attempt"][];
             /**
              * Environment
              * @example {
@@ -8212,9 +8173,9 @@ export interface components {
             /** Observations */
             observations: components["schemas"]["Observation"][];
             /** Samples */
-            samples: components["schemas"]["Sample"][];
+            samples: components["schemas"]["SampleOutput"][];
             /** Readings */
-            readings: components["schemas"]["Reading"][];
+            readings: components["schemas"]["ReadingOutput"][];
             /**
              * Not Judged
              * @description Checks that found too little to answer; null where its agents do not report them
@@ -8237,10 +8198,10 @@ export interface components {
             expected_start_unknown_because: string | null;
         };
         /**
-         * RunEvent
+         * RunEventOutput
          * @description One line of a run's log.
          */
-        RunEvent: {
+        RunEventOutput: {
             /** Id */
             id: number;
             /**
@@ -8298,6 +8259,87 @@ export interface components {
             foreign_load: components["schemas"]["ForeignLoad"] | null;
         };
         /**
+         * RunOutput
+         * @description One repeat of a cell.
+         *
+         *     `validity` says whether its numbers count, `overdue` that its time limit passed in silence, and `reason` why it
+         *     failed, was cancelled or has to wait for another attempt.
+         */
+        RunOutput: {
+            /** Id */
+            id: number;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Campaign Name */
+            campaign_name: string;
+            /** Cell Id */
+            cell_id: number;
+            /** Repeat */
+            repeat: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Node Names */
+            node_names: string[];
+            /** Target Names */
+            target_names: string[];
+            /**
+             * Variant
+             * @description Of its stage; empty outside stages
+             * @example ext3 data=journal
+             */
+            variant: string;
+            /**
+             * Workload
+             * @example dd
+             */
+            workload: string;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
+            state: components["schemas"]["RunState"];
+            /**
+             * Validity
+             * @enum {string}
+             */
+            validity: "valid" | "rejected";
+            /**
+             * Flags
+             * @description In a list of runs the first of each code and effect, where there are very many
+             */
+            flags: components["schemas"]["Flag"][];
+            /** Overdue */
+            overdue: boolean;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Started At
+             * @description When its load started
+             */
+            started_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Reason Code */
+            reason_code: string | null;
+            /** Reason */
+            reason: string | null;
+            /**
+             * Progress
+             * @description Fraction done, 0 to 1; null where it cannot be known
+             */
+            progress: number | null;
+            /**
+             * Phase
+             * @example writing 1.00 GiB
+             */
+            phase: string | null;
+            /** Attempts Made */
+            attempts_made: number;
+        };
+        /**
          * RunReading
          * @description What the raw output of a run says now.
          *
@@ -8327,10 +8369,26 @@ export interface components {
          */
         RunState: "waiting" | "active" | "finished" | "failed" | "cancelled";
         /**
-         * Sample
+         * SampleMessage
+         * @description One number of a run, in the metric's base unit.
+         */
+        SampleMessage: {
+            /** Metric */
+            metric: string;
+            /** Value */
+            value: number;
+            /** Labels */
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            /** Target Id */
+            target_id: number | null;
+        };
+        /**
+         * SampleOutput
          * @description One number of a run, in its metric's base unit.
          */
-        Sample: {
+        SampleOutput: {
             /** Id */
             id: number;
             /** Run Id */
@@ -8377,39 +8435,6 @@ export interface components {
             value: number;
         };
         /**
-         * SampleMessage
-         * @description One number of a run, in the metric's base unit.
-         */
-        SampleMessage: {
-            /** Metric */
-            metric: string;
-            /** Value */
-            value: number;
-            /** Labels */
-            labels: {
-                [key: string]: string | number | boolean;
-            };
-            /** Target Id */
-            target_id: number | null;
-        };
-        /**
-         * SavedView
-         * @description A view that the caller keeps.
-         */
-        SavedView: {
-            /** Id */
-            id: number;
-            /** Name */
-            name: string;
-            /** Query */
-            query: string;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-        };
-        /**
          * SavedViewInput
          * @description A view to be kept.
          */
@@ -8427,18 +8452,35 @@ export interface components {
             query: string;
         };
         /**
+         * SavedViewOutput
+         * @description A view that the caller keeps.
+         */
+        SavedViewOutput: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Query */
+            query: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
          * SavedViews
          * @description All views that the caller keeps, by name.
          */
         SavedViews: {
             /** Items */
-            items: components["schemas"]["SavedView"][];
+            items: components["schemas"]["SavedViewOutput"][];
         };
         /**
-         * Schedule
+         * ScheduleOutput
          * @description A plan that is submitted by a calendar, see `ListedSchedule`.
          */
-        Schedule: {
+        ScheduleOutput: {
             /** Id */
             id: number;
             /**
@@ -8498,7 +8540,7 @@ export interface components {
              * @description The next five; empty unless it is active
              */
             next_firings: components["schemas"]["PlannedFiring"][];
-            last_firing: components["schemas"]["Firing"] | null;
+            last_firing: components["schemas"]["FiringOutput"] | null;
         };
         /**
          * SchedulePlan
@@ -8572,65 +8614,6 @@ export interface components {
             end: components["schemas"]["JobEnd"] | null;
             /** Words */
             words: string;
-        };
-        /**
-         * Series
-         * @description All points with one key; `options` are those that differ from the workload's frozen defaults.
-         */
-        Series: {
-            /** Id */
-            id: number;
-            /** Cluster Id */
-            cluster_id: number;
-            /** Node Names */
-            node_names: string[];
-            /** Target Names */
-            target_names: string[];
-            /**
-             * Variant
-             * @description Of its stage; empty outside stages
-             * @example ext3 data=journal
-             */
-            variant: string;
-            /** Workload */
-            workload: string;
-            /** Options */
-            options: {
-                [key: string]: unknown;
-            };
-            /**
-             * Metric
-             * @example write_rate
-             */
-            metric: string;
-            /** Title */
-            title: string;
-            unit: components["schemas"]["Unit"];
-            /**
-             * Better
-             * @enum {string}
-             */
-            better: "higher" | "lower" | "neither";
-            /**
-             * Labels
-             * @example {
-             *       "operation": "write"
-             *     }
-             */
-            labels: {
-                [key: string]: string | number | boolean;
-            };
-            /**
-             * Superseded
-             * @description Why it counts no more; null where it counts
-             */
-            superseded: string | null;
-            /** Point Count */
-            point_count: number;
-            /** Last Value */
-            last_value: number | null;
-            /** Last At */
-            last_at: string | null;
         };
         /**
          * SeriesAnalysis
@@ -8749,7 +8732,7 @@ export interface components {
          *     Where a change lies between the same two points, the event has the numbers of that change: `change_id`.
          */
         SeriesEvent: {
-            event: components["schemas"]["Event"];
+            event: components["schemas"]["EventOutput"];
             effect: components["schemas"]["Effect"];
             /** Change Id */
             change_id: number | null;
@@ -8768,11 +8751,76 @@ export interface components {
             p_value: number | null;
         };
         /**
+         * SeriesOutput
+         * @description All points with one key; `options` are those that differ from the workload's frozen defaults.
+         */
+        SeriesOutput: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Node Names */
+            node_names: string[];
+            /** Target Names */
+            target_names: string[];
+            /**
+             * Variant
+             * @description Of its stage; empty outside stages
+             * @example ext3 data=journal
+             */
+            variant: string;
+            /** Workload */
+            workload: string;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
+            /**
+             * Metric
+             * @example write_rate
+             */
+            metric: string;
+            /** Title */
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower" | "neither";
+            /**
+             * Labels
+             * @example {
+             *       "operation": "write"
+             *     }
+             */
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            /**
+             * Superseded
+             * @description Why it counts no more; null where it counts
+             */
+            superseded: string | null;
+            /** Point Count */
+            point_count: number;
+            /** Last Value */
+            last_value: number | null;
+            /** Last At */
+            last_at: string | null;
+        };
+        /**
+         * SeriesState
+         * @description In the order in which somebody should look.
+         * @enum {string}
+         */
+        SeriesState: "slower" | "stale" | "noisy" | "faster" | "in_control" | "no_baseline";
+        /**
          * SessionState
          * @description A session.
          */
         SessionState: {
-            principal: components["schemas"]["Principal"];
+            principal: components["schemas"]["CallerOutput"];
         };
         /**
          * SessionsEnded
@@ -9087,12 +9135,40 @@ export interface components {
             ended: number;
         };
         /**
+         * Standing
+         * @description How the server sees the node whose token asks.
+         *
+         *     Attributes:
+         *         pending_until: it waits to be let in, and until then; None: it is in.
+         *         fingerprint: of its token, for people to compare.
+         *         oldest_wire_version, newest_wire_version: what the server speaks.
+         */
+        Standing: {
+            /** Node Name */
+            node_name: string;
+            /** Cluster */
+            cluster: string;
+            /** Pending Until */
+            pending_until: string | null;
+            /** Fingerprint */
+            fingerprint: string;
+            /**
+             * Server Time
+             * Format: date-time
+             */
+            server_time: string;
+            /** Oldest Wire Version */
+            oldest_wire_version: number;
+            /** Newest Wire Version */
+            newest_wire_version: number;
+        };
+        /**
          * StandingCount
          * @description So many series stand so.
          */
         StandingCount: {
             /** @description Compared with the last healthy level: the best one since a change was last expected. `slower`: worse by 3 % or more; `faster`: better than any before; `stale`: no data for twice the usual gap; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
-            state: components["schemas"]["iotide_server__overview__standing__Standing"];
+            state: components["schemas"]["SeriesState"];
             /** Series */
             series: number;
         };
@@ -9317,12 +9393,12 @@ export interface components {
             flags: string[];
         };
         /**
-         * SurfaceCliff
+         * SurfaceCliffOutput
          * @description Where the number falls along one size and stays low, at several of the other size.
          *
          *     `fall_ratio` is the median of what is left; its range is that of all runs, null where they are too few to show it.
          */
-        SurfaceCliff: {
+        SurfaceCliffOutput: {
             /**
              * Axis
              * @enum {string}
@@ -9483,7 +9559,7 @@ export interface components {
              */
             unmeasured: components["schemas"]["Unmeasured"][];
             /** Cliffs */
-            cliffs: components["schemas"]["SurfaceCliff"][];
+            cliffs: components["schemas"]["SurfaceCliffOutput"][];
         };
         /**
          * SurfaceSource
@@ -9530,56 +9606,6 @@ export interface components {
             high: number;
             /** Is Higher */
             is_higher: boolean;
-        };
-        /**
-         * Target
-         * @description A file system or directory under test.
-         */
-        Target: {
-            /** Id */
-            id: number;
-            /** Cluster Id */
-            cluster_id: number;
-            /**
-             * Name
-             * @example nfs-home
-             */
-            name: string;
-            /** Path */
-            path: string;
-            /**
-             * Scope
-             * @description `node`: private to each node; `shared`: one file system behind many mounts
-             * @example shared
-             * @enum {string}
-             */
-            scope: "node" | "shared";
-            /**
-             * Reserve Bytes
-             * @description Space that runs leave free; null: a tenth of what a run needs
-             */
-            reserve_bytes: number | null;
-            /**
-             * Confirms Suspects
-             * @description Cells on it whose newest points look as if they had changed are run three times more at once
-             */
-            confirms_suspects: boolean;
-            /** Retired At */
-            retired_at: string | null;
-            /** Mounts */
-            mounts: components["schemas"]["TargetMount"][];
-            /**
-             * Backed By
-             * @description Targets of storage nodes that it stands on
-             */
-            backed_by: components["schemas"]["TargetRef"][];
-            /** @description No new run loads it; its nodes or cluster may be drained, too */
-            drain: components["schemas"]["Drain"] | null;
-            /**
-             * Stuck
-             * @description No new run loads it until none is left
-             */
-            stuck: components["schemas"]["StuckWriter"][];
         };
         /**
          * TargetFacts
@@ -9647,10 +9673,10 @@ export interface components {
             reserve_bytes?: number | null;
         };
         /**
-         * TargetMount
+         * TargetMountOutput
          * @description A target on one node; every run must find this fstype and this source.
          */
-        TargetMount: {
+        TargetMountOutput: {
             /** Node Id */
             node_id: number;
             /**
@@ -9695,6 +9721,56 @@ export interface components {
              * @description Why runs on it would be refused
              */
             problem: string | null;
+        };
+        /**
+         * TargetOutput
+         * @description A file system or directory under test.
+         */
+        TargetOutput: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /**
+             * Name
+             * @example nfs-home
+             */
+            name: string;
+            /** Path */
+            path: string;
+            /**
+             * Scope
+             * @description `node`: private to each node; `shared`: one file system behind many mounts
+             * @example shared
+             * @enum {string}
+             */
+            scope: "node" | "shared";
+            /**
+             * Reserve Bytes
+             * @description Space that runs leave free; null: a tenth of what a run needs
+             */
+            reserve_bytes: number | null;
+            /**
+             * Confirms Suspects
+             * @description Cells on it whose newest points look as if they had changed are run three times more at once
+             */
+            confirms_suspects: boolean;
+            /** Retired At */
+            retired_at: string | null;
+            /** Mounts */
+            mounts: components["schemas"]["TargetMountOutput"][];
+            /**
+             * Backed By
+             * @description Targets of storage nodes that it stands on
+             */
+            backed_by: components["schemas"]["TargetRef"][];
+            /** @description No new run loads it; its nodes or cluster may be drained, too */
+            drain: components["schemas"]["DrainOutput"] | null;
+            /**
+             * Stuck
+             * @description No new run loads it until none is left
+             */
+            stuck: components["schemas"]["StuckWriter"][];
         };
         /**
          * TargetPatch
@@ -9753,10 +9829,22 @@ export interface components {
             name: string;
         };
         /**
-         * Template
+         * TemplateInput
+         * @description A plan to keep, for the cluster that it names; it need not be one that could be submitted now.
+         */
+        TemplateInput: {
+            /**
+             * Name
+             * @example weekly-scratch
+             */
+            name: string;
+            plan: components["schemas"]["CampaignPlan"];
+        };
+        /**
+         * TemplateOutput
          * @description A plan that is kept under a name, whatever its size.
          */
-        Template: {
+        TemplateOutput: {
             /** Id */
             id: number;
             /** Cluster Id */
@@ -9784,18 +9872,6 @@ export interface components {
              * Format: date-time
              */
             changed_at: string;
-        };
-        /**
-         * TemplateInput
-         * @description A plan to keep, for the cluster that it names; it need not be one that could be submitted now.
-         */
-        TemplateInput: {
-            /**
-             * Name
-             * @example weekly-scratch
-             */
-            name: string;
-            plan: components["schemas"]["CampaignPlan"];
         };
         /**
          * TemplatePatch
@@ -10156,10 +10232,37 @@ export interface components {
             flag: string;
         };
         /**
-         * User
+         * UserChange
+         * @description All that can be changed of a person.
+         */
+        UserChange: {
+            /** Roles */
+            roles: components["schemas"]["RoleGrantOutput"][];
+            /**
+             * Disabled
+             * @description True ends sessions, sign-in links and tokens, and pauses schedules; false lets in again
+             */
+            disabled: boolean;
+        };
+        /**
+         * UserInput
+         * @description A new person.
+         */
+        UserInput: {
+            /**
+             * Name
+             * @description Name to sign in with
+             * @example grace
+             */
+            name: string;
+            /** Roles */
+            roles: components["schemas"]["RoleGrantOutput"][];
+        };
+        /**
+         * UserOutput
          * @description A person.
          */
-        User: {
+        UserOutput: {
             /** Id */
             id: number;
             /** Name */
@@ -10197,7 +10300,7 @@ export interface components {
              * Roles
              * @description Given by administrators
              */
-            roles: components["schemas"]["RoleGrant"][];
+            roles: components["schemas"]["RoleGrantOutput"][];
             /**
              * Issuer
              * @description The OpenID provider they sign in at; null for none
@@ -10207,34 +10310,7 @@ export interface components {
              * Provider Roles
              * @description Given by their groups at the provider, anew at each sign-in
              */
-            provider_roles: components["schemas"]["RoleGrant"][];
-        };
-        /**
-         * UserChange
-         * @description All that can be changed of a person.
-         */
-        UserChange: {
-            /** Roles */
-            roles: components["schemas"]["RoleGrant"][];
-            /**
-             * Disabled
-             * @description True ends sessions, sign-in links and tokens, and pauses schedules; false lets in again
-             */
-            disabled: boolean;
-        };
-        /**
-         * UserInput
-         * @description A new person.
-         */
-        UserInput: {
-            /**
-             * Name
-             * @description Name to sign in with
-             * @example grace
-             */
-            name: string;
-            /** Roles */
-            roles: components["schemas"]["RoleGrant"][];
+            provider_roles: components["schemas"]["RoleGrantOutput"][];
         };
         /** ValidationError */
         ValidationError: {
@@ -10361,64 +10437,6 @@ export interface components {
          */
         Word: "continue" | "go" | "cancel" | "unknown";
         /**
-         * Workload
-         * @description A revision of a workload, with the nodes that have it.
-         */
-        Workload: {
-            /** Id */
-            id: number;
-            /**
-             * Cluster Id
-             * @description The cluster whose catalogue it is in; null for a workload of iotide's own
-             */
-            cluster_id: number | null;
-            /**
-             * Name
-             * @example fio
-             */
-            name: string;
-            /** Revision */
-            revision: number;
-            /** Title */
-            title: string;
-            /** Description */
-            description: string;
-            /**
-             * Schema Sha256
-             * @description Equal on nodes whose results can be compared
-             */
-            schema_sha256: string;
-            /**
-             * Options Schema
-             * @description JSON Schema; `x-unit` names a property's base unit
-             */
-            options_schema: {
-                [key: string]: unknown;
-            };
-            /**
-             * Option Defaults
-             * @description In base units
-             */
-            option_defaults: {
-                [key: string]: unknown;
-            };
-            /** Metrics */
-            metrics: components["schemas"]["MetricSpec"][];
-            /**
-             * Step Roles
-             * @description What `roles` of a plan may share out; empty: nothing
-             */
-            step_roles: ("sender" | "receiver")[];
-            /**
-             * Tool
-             * @description The program that does the work
-             * @example fio
-             */
-            tool: string;
-            /** Nodes */
-            nodes: components["schemas"]["WorkloadNodes"][];
-        };
-        /**
          * WorkloadAnnouncement
          * @description A workload as one agent has it.
          *
@@ -10538,80 +10556,62 @@ export interface components {
             node_ids: number[];
         };
         /**
-         * Attempt
-         * @description One try; `words` is null while it is under way, or where nobody came back to say.
+         * WorkloadOutput
+         * @description A revision of a workload, with the nodes that have it.
          */
-        iotide_server__notifications__schemas__Attempt: {
+        WorkloadOutput: {
+            /** Id */
+            id: number;
             /**
-             * At
-             * Format: date-time
+             * Cluster Id
+             * @description The cluster whose catalogue it is in; null for a workload of iotide's own
              */
-            at: string;
-            /** Words */
-            words: string | null;
-        };
-        /**
-         * Standing
-         * @description In the order in which somebody should look.
-         * @enum {string}
-         */
-        iotide_server__overview__standing__Standing: "slower" | "stale" | "noisy" | "faster" | "in_control" | "no_baseline";
-        /**
-         * Attempt
-         * @description One try of a run.
-         *
-         *     `go_at` is the moment at which all its nodes were told to start their loads; `start_skew_seconds` by how much the
-         *     last of them really started after the first, by their own clocks, null for a single node.
-         */
-        iotide_server__runs__schemas__Attempt: {
-            /** Ordinal */
-            ordinal: number;
-            state: components["schemas"]["AttemptState"];
+            cluster_id: number | null;
             /**
-             * Opened At
-             * Format: date-time
+             * Name
+             * @example fio
              */
-            opened_at: string;
-            /** Go At */
-            go_at: string | null;
-            /** Start Skew Seconds */
-            start_skew_seconds: number | null;
-            /** Ended At */
-            ended_at: string | null;
-            /** Reason */
-            reason: string | null;
-            /** @description Null where the nodes' agents start it */
-            batch_job: components["schemas"]["BatchJob"] | null;
-            /** Orders */
-            orders: components["schemas"]["RunOrder"][];
-        };
-        /**
-         * Standing
-         * @description How the server sees the node whose token asks.
-         *
-         *     Attributes:
-         *         pending_until: it waits to be let in, and until then; None: it is in.
-         *         fingerprint: of its token, for people to compare.
-         *         oldest_wire_version, newest_wire_version: what the server speaks.
-         */
-        iotide_wire__nodes__Standing: {
-            /** Node Name */
-            node_name: string;
-            /** Cluster */
-            cluster: string;
-            /** Pending Until */
-            pending_until: string | null;
-            /** Fingerprint */
-            fingerprint: string;
+            name: string;
+            /** Revision */
+            revision: number;
+            /** Title */
+            title: string;
+            /** Description */
+            description: string;
             /**
-             * Server Time
-             * Format: date-time
+             * Schema Sha256
+             * @description Equal on nodes whose results can be compared
              */
-            server_time: string;
-            /** Oldest Wire Version */
-            oldest_wire_version: number;
-            /** Newest Wire Version */
-            newest_wire_version: number;
+            schema_sha256: string;
+            /**
+             * Options Schema
+             * @description JSON Schema; `x-unit` names a property's base unit
+             */
+            options_schema: {
+                [key: string]: unknown;
+            };
+            /**
+             * Option Defaults
+             * @description In base units
+             */
+            option_defaults: {
+                [key: string]: unknown;
+            };
+            /** Metrics */
+            metrics: components["schemas"]["MetricSpec"][];
+            /**
+             * Step Roles
+             * @description What `roles` of a plan may share out; empty: nothing
+             */
+            step_roles: ("sender" | "receiver")[];
+            /**
+             * Tool
+             * @description The program that does the work
+             * @example fio
+             */
+            tool: string;
+            /** Nodes */
+            nodes: components["schemas"]["WorkloadNodes"][];
         };
     };
     responses: never;
@@ -10864,7 +10864,7 @@ export interface operations {
                      *       "newest_wire_version": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["iotide_wire__nodes__Standing"];
+                    "application/json": components["schemas"]["Standing"];
                 };
             };
             /** @description Unauthorized */
@@ -15773,7 +15773,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_User_"];
+                    "application/json": components["schemas"]["Page_UserOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -15939,7 +15939,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["UserOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -16191,7 +16191,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["UserOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -16615,7 +16615,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_AuditEntry_"];
+                    "application/json": components["schemas"]["Page_AuditEntryOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -16981,7 +16981,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Cluster_"];
+                    "application/json": components["schemas"]["Page_ClusterOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -17136,7 +17136,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Cluster"];
+                    "application/json": components["schemas"]["ClusterOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -17345,7 +17345,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Cluster"];
+                    "application/json": components["schemas"]["ClusterOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -17523,7 +17523,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Cluster"];
+                    "application/json": components["schemas"]["ClusterOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -17754,7 +17754,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Blackout_"];
+                    "application/json": components["schemas"]["Page_BlackoutOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -17923,7 +17923,7 @@ export interface operations {
                      *       "created_at": "2026-11-21T10:00:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Blackout"];
+                    "application/json": components["schemas"]["BlackoutOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -18323,7 +18323,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_JoinToken_"];
+                    "application/json": components["schemas"]["Page_JoinTokenOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -19134,7 +19134,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_PendingNode_"];
+                    "application/json": components["schemas"]["Page_PendingNodeOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -19813,7 +19813,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Node_"];
+                    "application/json": components["schemas"]["Page_NodeOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -20219,7 +20219,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Node"];
+                    "application/json": components["schemas"]["NodeOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -20623,7 +20623,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Node"];
+                    "application/json": components["schemas"]["NodeOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -20913,7 +20913,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Node"];
+                    "application/json": components["schemas"]["NodeOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -21243,7 +21243,7 @@ export interface operations {
                      *       "until": "2026-11-21T10:00:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Drain"];
+                    "application/json": components["schemas"]["DrainOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -21598,7 +21598,7 @@ export interface operations {
                      *       "until": "2026-11-21T10:00:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Drain"];
+                    "application/json": components["schemas"]["DrainOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -21997,7 +21997,7 @@ export interface operations {
                      *       "until": "2026-11-21T10:00:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Drain"];
+                    "application/json": components["schemas"]["DrainOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -22438,7 +22438,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Target_"];
+                    "application/json": components["schemas"]["Page_TargetOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -22637,7 +22637,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["Target"];
+                    "application/json": components["schemas"]["TargetOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -23288,7 +23288,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["Target"];
+                    "application/json": components["schemas"]["TargetOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -23550,7 +23550,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["Target"];
+                    "application/json": components["schemas"]["TargetOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -23937,7 +23937,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["Target"];
+                    "application/json": components["schemas"]["TargetOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -24169,7 +24169,7 @@ export interface operations {
                      *       "until": "2026-11-21T10:00:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Drain"];
+                    "application/json": components["schemas"]["DrainOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -24599,7 +24599,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Workload_"];
+                    "application/json": components["schemas"]["Page_WorkloadOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -25136,7 +25136,7 @@ export interface operations {
                      *       "seconds_remaining_estimated": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["Campaign"];
+                    "application/json": components["schemas"]["CampaignOutput"];
                 };
             };
             /** @description Successful Response */
@@ -25252,7 +25252,7 @@ export interface operations {
                      *       "seconds_remaining_estimated": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["Campaign"];
+                    "application/json": components["schemas"]["CampaignOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -25591,7 +25591,7 @@ export interface operations {
                      *       "seconds_remaining_estimated": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["Campaign"];
+                    "application/json": components["schemas"]["CampaignOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -25855,7 +25855,7 @@ export interface operations {
                      *       "seconds_remaining_estimated": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["Campaign"];
+                    "application/json": components["schemas"]["CampaignOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -26404,7 +26404,7 @@ export interface operations {
                      *       "seconds_remaining_estimated": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["Campaign"];
+                    "application/json": components["schemas"]["CampaignOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -26675,7 +26675,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["Pause"];
+                    "application/json": components["schemas"]["PauseOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -26883,7 +26883,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["Pause"];
+                    "application/json": components["schemas"]["PauseOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -27168,7 +27168,7 @@ export interface operations {
                      *       "seconds_remaining_estimated": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["Campaign"];
+                    "application/json": components["schemas"]["CampaignOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -27486,7 +27486,7 @@ export interface operations {
                      *       "seconds_remaining_estimated": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["Campaign"];
+                    "application/json": components["schemas"]["CampaignOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -28055,7 +28055,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Cell_"];
+                    "application/json": components["schemas"]["Page_CellOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -29328,7 +29328,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Schedule"];
+                    "application/json": components["schemas"]["ScheduleOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -29857,7 +29857,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Schedule"];
+                    "application/json": components["schemas"]["ScheduleOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -30170,7 +30170,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Schedule"];
+                    "application/json": components["schemas"]["ScheduleOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -30591,7 +30591,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Firing_"];
+                    "application/json": components["schemas"]["Page_FiringOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -30825,7 +30825,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Schedule"];
+                    "application/json": components["schemas"]["ScheduleOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -31080,7 +31080,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Schedule"];
+                    "application/json": components["schemas"]["ScheduleOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -31261,7 +31261,7 @@ export interface operations {
                      *       "asked_by": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Firing"];
+                    "application/json": components["schemas"]["FiringOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -31537,7 +31537,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Schedule"];
+                    "application/json": components["schemas"]["ScheduleOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -32048,7 +32048,7 @@ export interface operations {
                      *       "changed_at": "2026-11-21T10:00:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Template"];
+                    "application/json": components["schemas"]["TemplateOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -32333,7 +32333,7 @@ export interface operations {
                      *       "changed_at": "2026-11-21T10:00:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Template"];
+                    "application/json": components["schemas"]["TemplateOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -32781,7 +32781,7 @@ export interface operations {
                      *       "changed_at": "2026-11-21T10:00:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Template"];
+                    "application/json": components["schemas"]["TemplateOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -33047,7 +33047,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Run_"];
+                    "application/json": components["schemas"]["Page_RunOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -33214,7 +33214,7 @@ export interface operations {
                      *       "attempts_made": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["Run"];
+                    "application/json": components["schemas"]["RunOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -33423,7 +33423,7 @@ export interface operations {
                      *       "attempts_made": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["Run"];
+                    "application/json": components["schemas"]["RunOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -33610,7 +33610,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_RunEvent_"];
+                    "application/json": components["schemas"]["Page_RunEventOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -34220,7 +34220,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Node"];
+                    "application/json": components["schemas"]["NodeOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -34708,7 +34708,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Node"];
+                    "application/json": components["schemas"]["NodeOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -35163,7 +35163,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Node"];
+                    "application/json": components["schemas"]["NodeOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -35371,7 +35371,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Series_"];
+                    "application/json": components["schemas"]["Page_SeriesOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -35524,7 +35524,7 @@ export interface operations {
                      *       "last_at": "2026-11-21T10:00:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Series"];
+                    "application/json": components["schemas"]["SeriesOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -35701,7 +35701,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Sample_"];
+                    "application/json": components["schemas"]["Page_SampleOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -37118,7 +37118,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Artefact_"];
+                    "application/json": components["schemas"]["Page_ArtefactOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -38889,7 +38889,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Event_"];
+                    "application/json": components["schemas"]["Page_EventOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -39045,7 +39045,7 @@ export interface operations {
                      *       "told_by": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Event"];
+                    "application/json": components["schemas"]["EventOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -40664,7 +40664,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Alert_"];
+                    "application/json": components["schemas"]["Page_AlertOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -41971,7 +41971,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_AlertRule_"];
+                    "application/json": components["schemas"]["Page_AlertRuleOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -42141,7 +42141,7 @@ export interface operations {
                      *       "open_alerts": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["AlertRule"];
+                    "application/json": components["schemas"]["AlertRuleOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -42376,7 +42376,7 @@ export interface operations {
                      *       "open_alerts": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["AlertRule"];
+                    "application/json": components["schemas"]["AlertRuleOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -42569,7 +42569,7 @@ export interface operations {
                      *       "open_alerts": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["AlertRule"];
+                    "application/json": components["schemas"]["AlertRuleOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -43596,7 +43596,7 @@ export interface operations {
                      *       "created_at": "2026-11-21T10:00:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["SavedView"];
+                    "application/json": components["schemas"]["SavedViewOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -43804,7 +43804,7 @@ export interface operations {
                      *       "created_at": "2026-11-21T10:00:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["SavedView"];
+                    "application/json": components["schemas"]["SavedViewOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -44462,7 +44462,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Channel_"];
+                    "application/json": components["schemas"]["Page_ChannelOutput_"];
                 };
             };
             /** @description Unauthorized */
@@ -44654,7 +44654,7 @@ export interface operations {
                      *       "failure": "HTTP 503 Service Unavailable"
                      *     }
                      */
-                    "application/json": components["schemas"]["Channel"];
+                    "application/json": components["schemas"]["ChannelOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -44900,7 +44900,7 @@ export interface operations {
                      *       "failure": "HTTP 503 Service Unavailable"
                      *     }
                      */
-                    "application/json": components["schemas"]["Channel"];
+                    "application/json": components["schemas"]["ChannelOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -45114,7 +45114,7 @@ export interface operations {
                      *       "failure": "HTTP 503 Service Unavailable"
                      *     }
                      */
-                    "application/json": components["schemas"]["Channel"];
+                    "application/json": components["schemas"]["ChannelOutput"];
                 };
             };
             /** @description Unauthorized */
@@ -45522,7 +45522,7 @@ export interface operations {
                      *       "next_cursor": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["Page_Delivery_"];
+                    "application/json": components["schemas"]["Page_DeliveryOutput_"];
                 };
             };
             /** @description Unauthorized */

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from iotide_agent.batch.system import Answer
+from iotide_agent.batch.system import CommandOutput
 from iotide_agent.node.config import BatchConfig
 from iotide_wire.batch import BatchSystem, JobNode, WantedJob
 
@@ -24,13 +24,13 @@ def wanted(*names: str, run_id: int = 7, fence: int = 99) -> WantedJob:
 class Commands:
     """Answers of programs, by their names."""
 
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, CommandOutput] = field(default_factory=dict)
     asked: list[list[str]] = field(default_factory=list)
 
     def say(self, program: str, stdout: str = "", *, status: int = 0, stderr: str = "") -> None:
-        self.answers[program] = Answer(status, stdout, stderr)
+        self.answers[program] = CommandOutput(status, stdout, stderr)
 
-    def __call__(self, argv: Sequence[str]) -> Answer:
+    def __call__(self, argv: Sequence[str]) -> CommandOutput:
         self.asked.append(list(argv))
         return self.answers[argv[0]]
 

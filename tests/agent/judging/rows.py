@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from iotide_agent.judging.phases import Phase
+from iotide_agent.judging.phases import ParallelSteps
 from iotide_agent.workloads.base import Before, Place, Step, StepOutcome
 from iotide_wire.measured import Answer, Flag, SampleMessage, StepRole
 
@@ -66,10 +66,10 @@ def sample(operation: str, target_id: int | None = 1, **labels: str | int) -> Sa
     return SampleMessage(metric="throughput", value=1.0, labels={"operation": operation, **labels}, target_id=target_id)
 
 
-def phase(outcome: StepOutcome, counters: Counters, seconds: int = 60) -> Phase:
+def phase(outcome: StepOutcome, counters: Counters, seconds: int = 60) -> ParallelSteps:
     """A phase of one step with so many whole seconds."""
     rows = tuple(row(second, counters) for second in range(1, seconds + 1))
-    return Phase((outcome,), (sample("write"),), rows)
+    return ParallelSteps((outcome,), (sample("write"),), rows)
 
 
 def place(fstype: str = "ext4", **facts: str | int) -> Place:

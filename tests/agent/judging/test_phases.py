@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from agent.judging.rows import START, done, row, sample
 
-from iotide_agent.judging.phases import Phase, phases_of
+from iotide_agent.judging.phases import ParallelSteps, phases_of
 from iotide_wire.measured import FlagCode
 
 
@@ -48,15 +48,15 @@ def test_a_group_that_never_began_is_no_phase() -> None:
 
 def test_a_mark_concerns_what_the_labels_of_the_phase_have_in_common() -> None:
     own = (sample("write", writer=1), sample("write", writer=2))
-    flag = Phase((done(),), own, ()).marked(FlagCode.STEADY, "uneven", "20 %")
+    flag = ParallelSteps((done(),), own, ()).marked(FlagCode.STEADY, "uneven", "20 %")
     assert (flag.labels, flag.target_id, flag.measured) == ({"operation": "write"}, 1, "write: uneven")
-    everywhere = Phase((done(),), (sample("write", target_id=1), sample("read", target_id=2)), ())
+    everywhere = ParallelSteps((done(),), (sample("write", target_id=1), sample("read", target_id=2)), ())
     flag = everywhere.marked(FlagCode.STEADY, "uneven", "20 %")
     assert (flag.labels, flag.target_id) == ({}, None)
 
 
 def test_a_counter_that_is_absent_in_one_second_is_not_known() -> None:
     rows = (*only(1, 2, 3, 4), {"step": 0, "step_seconds": 5.0})
-    assert Phase((done(),), (), rows).values("load1") is None
-    assert Phase((done(),), (), tuple(only(1, 2, 3, 4))).mean("load1") is None  # four seconds say too little
-    assert Phase((done(),), (), tuple(only(1, 2, 3, 4, 5))).mean("load1") == 3
+    assert ParallelSteps((done(),), (), rows).values("load1") is None
+    assert ParallelSteps((done(),), (), tuple(only(1, 2, 3, 4))).mean("load1") is None  # four seconds say too little
+    assert ParallelSteps((done(),), (), tuple(only(1, 2, 3, 4, 5))).mean("load1") == 3

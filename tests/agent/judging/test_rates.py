@@ -10,7 +10,7 @@ from agent.judging.rows import MEGABYTE, Counters, done, flags_of, phase, place
 
 from iotide_agent.judging.client import judge_client
 from iotide_agent.judging.foreign import judge_foreign
-from iotide_agent.judging.phases import Phase
+from iotide_agent.judging.phases import ParallelSteps
 from iotide_agent.judging.run import read_rows
 from iotide_agent.judging.share import measure_foreign
 from iotide_agent.judging.steady import judge_steady
@@ -171,7 +171,7 @@ def written(
     bytes_moved: int | None = 6_000_000_000,
     is_bulk: bool = True,
     before_done: Before = Before.SYNC,
-) -> Phase:
+) -> ParallelSteps:
     """A write of 100 MB/s, of which the storage got so many MB/s."""
     disk = {"disk_read_bytes_per_second": 0.0, "disk_write_bytes_per_second": on_disk * MEGABYTE}
     outcome = done(bytes_moved=bytes_moved, is_bulk=is_bulk, before_done=before_done)
@@ -212,7 +212,7 @@ def test_bytes_written_beyond_what_a_file_system_makes_of_a_long_run_are_foreign
         (written(900.0), place("nfs4", **{"nfs.pnfs": "LAYOUT_FLEX_FILES"})),
     ],
 )
-def test_nothing_written_is_foreign_where_the_file_system_may_have_made_it(used: Phase, on: Place) -> None:
+def test_nothing_written_is_foreign_where_the_file_system_may_have_made_it(used: ParallelSteps, on: Place) -> None:
     assert flags_of(judge_foreign(used, (on,))) == []
 
 

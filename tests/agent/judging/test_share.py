@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from agent.judging.rows import MEGABYTE, Counters, done, phase, place
 
-from iotide_agent.judging.phases import Phase
+from iotide_agent.judging.phases import ParallelSteps
 from iotide_agent.judging.share import measure_foreign, why_unmeasured
 from iotide_wire.foreign import ForeignDuring
 from iotide_wire.measured import StepRole
@@ -13,7 +13,7 @@ from iotide_wire.measured import StepRole
 PRESSURE: Counters = {"psi_cpu_some_ratio": 0.25, "psi_io_some_ratio": 0.75}
 
 
-def read(disk: float, *, user: float = 0.0, net: float = 0.0, seconds: int = 60) -> Phase:
+def read(disk: float, *, user: float = 0.0, net: float = 0.0, seconds: int = 60) -> ParallelSteps:
     """A phase that reads 100 MB/s, while the disk and the network carry so many MB/s and programs use so much time."""
     counters: Counters = {
         "read_bytes_per_second": 100 * MEGABYTE,

@@ -15,7 +15,7 @@ from iotide_agent.runner.counters import kernel_threads
 from iotide_agent.runner.counters.disk import Disks
 from iotide_agent.runner.counters.kernel_threads import SCAN_READINGS, RaidThreads
 from iotide_agent.runner.counters.lustre import Calls, LustreClient
-from iotide_agent.runner.counters.memory import Memory
+from iotide_agent.runner.counters.memory import MemoryLevels
 from iotide_agent.runner.counters.network import Network
 from iotide_agent.runner.counters.nfs import LONGEST_BYTES, Client, NfsClient
 from iotide_agent.runner.counters.node import NodeCounters
@@ -80,7 +80,7 @@ def test_pressure_is_the_share_of_time_that_was_lost(tree: Tree) -> None:
 def test_memory_is_told_in_bytes_and_without_what_an_old_kernel_lacks(tree: Tree) -> None:
     text = (DATA / "meminfo.txt").read_text()
     tree.write("proc/meminfo", text)
-    memory = Memory(tree.proc)
+    memory = MemoryLevels(tree.proc)
     assert rates(memory, {}) == {
         "memory_available_bytes": 21889152 * 1024,
         "memory_cached_bytes": 1170380 * 1024,
@@ -88,7 +88,7 @@ def test_memory_is_told_in_bytes_and_without_what_an_old_kernel_lacks(tree: Tree
         "memory_writeback_bytes": 0,
     }
     tree.write("proc/meminfo", text.replace("MemAvailable:", "Else:"))
-    assert "memory_available_bytes" not in Memory(tree.proc).read()
+    assert "memory_available_bytes" not in MemoryLevels(tree.proc).read()
 
 
 def test_disks_are_added_up_and_the_busiest_is_named(tree: Tree) -> None:

@@ -10,7 +10,7 @@ import pytest
 from agent.order_rig import order_card, target_card
 
 from iotide_agent.runner.card import Card, TargetCard
-from iotide_agent.runner.hand import Hands, Limits
+from iotide_agent.runner.hand import HandLimits, Hands
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.places import Places
 from iotide_agent.runner.workspace import (
@@ -268,7 +268,7 @@ def test_a_directory_that_cannot_be_removed_is_told_though_nobody_knew_that_it_w
         target = target_card(mount_point)
         directory = Path(make_place(card(approved, target), target).directory)
         subprocess.run(["mount", "-o", "remount,ro", str(mount_point)], check=True)
-        settled = Places(card(approved, target)).settle(Hands(Loop()), Limits(10.0, 10.0))
+        settled = Places(card(approved, target)).settle(Hands(Loop()), HandLimits(10.0, 10.0))
     finally:
         subprocess.run(["umount", str(mount_point)], check=True)
     assert settled.leftovers == [str(directory)]

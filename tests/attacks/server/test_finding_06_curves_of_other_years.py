@@ -20,7 +20,7 @@ from iotide_server.results.ingest.curves import Stretch, thin, thin_old
 from iotide_server.results.ingest.limits import ReportLimits
 from iotide_server.results.models import CurveChunk
 from iotide_server.retention import service as retention
-from iotide_server.retention.service import Rule, give_up_old
+from iotide_server.retention.service import RetentionRule, give_up_old
 from iotide_wire.messages import CurvePiece, OrderBeat, OrderState
 
 LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -158,7 +158,7 @@ def test_retention_goes_on_past_a_curve_of_other_years_that_an_earlier_release_t
     results.store_curves(session, order.id, [piece(LONG_AGO, 1.0, 3.0), piece(FAR_AHEAD, 5.0)])
     run.state, run.ended_at = "finished", now - timedelta(days=100)
     session.flush()
-    retention.set_rule(session, sessions.console_principal(session, now), Rule(None, 1), now)
+    retention.set_rule(session, sessions.console_principal(session, now), RetentionRule(None, 1), now)
     with little_memory():
         give_up_old(session, 1)
     rows = session.execute(select(CurveChunk.started_at, CurveChunk.values).order_by(CurveChunk.started_at)).all()

@@ -22,7 +22,7 @@ from sqlalchemy import select, text
 
 import iotide_server
 from iotide_server.accounts.models import Role, UserSession
-from iotide_server.accounts.roles.rules import CSRF_HEADER, HasRole, SignedIn
+from iotide_server.accounts.roles.rules import CSRF_HEADER, AnyPerson, HasRole
 from iotide_server.accounts.secret import digest
 from iotide_server.accounts.sessions.cookies import SESSION_COOKIE
 from iotide_server.kit.db import Database
@@ -147,7 +147,7 @@ def culprit(site: AccessSite, shared_app: FastAPI, taken_back: TakenBack) -> Ite
 def test_nothing_that_a_person_does_puts_a_name_into_a_sentence(culprit: Culprit) -> None:
     wrong, undone = [], []
     for route in declared_routes(culprit.app):
-        is_for_people = isinstance(route.rules[0], HasRole | SignedIn)
+        is_for_people = isinstance(route.rules[0], HasRole | AnyPerson)
         if route.method == "GET" or not is_for_people or REQUESTS[str(route)].whose is Whose.A_PERSONS:
             continue
         with culprit.database.taken_back():

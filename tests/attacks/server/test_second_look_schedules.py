@@ -11,7 +11,7 @@ from iotide_server.kit.db import Database
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.schedules import service
 from iotide_server.schedules.firing import fire_due
-from iotide_server.schedules.schemas import STILL_WAITS, Firing, FiringOutcome
+from iotide_server.schedules.schemas import STILL_WAITS, FiringOutcome, FiringOutput
 from iotide_wire.schedule import SchedulePlan
 
 
@@ -28,11 +28,11 @@ def add(database: Database, owner: Principal, clock: MovedClock, name: str, **ch
         return service.create(session, owner, SchedulePlan.model_validate(given), clock())
 
 
-def outcomes(database: Database, owner: Principal, schedule_id: int) -> list[Firing]:
+def outcomes(database: Database, owner: Principal, schedule_id: int) -> list[FiringOutput]:
     """Return the firings of a schedule as the API shows them, oldest first."""
     with database.transaction() as session:
         found = service.firings(session, owner, schedule_id, PageRequest(limit=50, last_id=None)).rows
-        return [Firing.of(row) for row in reversed(found)]
+        return [FiringOutput.of(row) for row in reversed(found)]
 
 
 def change(database: Database, statement: str) -> None:

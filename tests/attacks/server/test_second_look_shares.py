@@ -32,7 +32,7 @@ from iotide_server.kit.vault import Vault
 from iotide_server.main import CHANNEL_TESTS
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.letters import Parcel
-from iotide_server.notifications.sending import Courier, Outcome, Result
+from iotide_server.notifications.sending import AttemptOutcome, Courier, Result
 from iotide_server.results import reading
 
 API: Final = "/api/v1"
@@ -235,10 +235,10 @@ def test_a_slow_receiver_of_a_test_message_keeps_no_page_waiting(
     path = channel_test(client, admin, "slow")
     begun, may_end = Event(), Event()
 
-    def send(*_: object) -> Outcome:
+    def send(*_: object) -> AttemptOutcome:
         begun.set()
         may_end.wait(30)
-        return Outcome(Result.DELIVERED, "200")
+        return AttemptOutcome(Result.DELIVERED, "200")
 
     monkeypatch.setattr(Office, "send", send)
     with ThreadPoolExecutor(3) as pool:
@@ -261,10 +261,10 @@ def test_one_administrator_s_tests_of_channels_leave_room_for_those_of_others(
     urls: list[str] = []
     may_end = Event()
 
-    def send(_: Office, parcel: Parcel) -> Outcome:
+    def send(_: Office, parcel: Parcel) -> AttemptOutcome:
         urls.append(str(parcel.settings))
         may_end.wait(30)
-        return Outcome(Result.DELIVERED, "200")
+        return AttemptOutcome(Result.DELIVERED, "200")
 
     monkeypatch.setattr(Office, "send", send)
     with ThreadPoolExecutor(CHANNEL_TESTS + 2) as pool:

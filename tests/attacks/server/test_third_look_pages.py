@@ -30,7 +30,7 @@ from iotide_server.accounts.roles.rules import CSRF_HEADER
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions.cookies import SESSION_COOKIE
 from iotide_server.accounts.sessions.rotation import Browser, SessionTerms
-from iotide_server.accounts.sessions.service import SignedIn, Visitor
+from iotide_server.accounts.sessions.service import NewSession, Visitor
 from iotide_server.accounts.sessions.throttle import MOST_OF_NAME_AND_NETWORK
 from iotide_server.kit.db import CONNECTIONS, Database
 from iotide_server.kit.errors import NotAuthenticatedError
@@ -319,7 +319,7 @@ def test_a_network_has_as_many_sign_ins_waiting_as_a_person_has_pages(
     assert sorted(answer.result().status_code for answer in asked) == [401] * (MOST_WAITING + 1) + [429]
 
 
-def refused(guesses: list[Future[SignedIn | NotAuthenticatedError | None]]) -> int:
+def refused(guesses: list[Future[NewSession | NotAuthenticatedError | None]]) -> int:
     return sum(guess.done() and guess.result() is None for guess in guesses)
 
 
@@ -329,7 +329,7 @@ def test_of_many_guesses_at_once_none_passes_uncounted_while_passwords_are_hashe
     begun, may_end = hashing
     visitor = Visitor(Browser("192.0.2.7", None), SessionTerms(timedelta(days=7), timedelta(days=30)))
 
-    def guess(password: str) -> SignedIn | NotAuthenticatedError | None:
+    def guess(password: str) -> NewSession | NotAuthenticatedError | None:
         try:
             return sessions.sign_in_by_password(database.transaction, admin.principal.name, password, visitor, clock())
         except TooManyAttemptsError:

@@ -18,7 +18,7 @@ from iotide_server.main import API, create_app
 from iotide_server.notifications.addresses import Reach
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.letters import Parcel
-from iotide_server.notifications.sending import Courier, Outcome, Result
+from iotide_server.notifications.sending import AttemptOutcome, Courier, Result
 from iotide_server.settings import Settings
 
 NOWHERE = SecretStr("postgresql://nowhere/none")
@@ -45,8 +45,8 @@ HAS = {"made": (False, True), "changed": (True, True), "removed": (True, None), 
 class Nowhere(Courier):
     """No message leaves this test."""
 
-    def send(self, parcel: Parcel) -> Outcome:
-        return Outcome(Result.REFUSED, f"{parcel.kind} goes nowhere")
+    def send(self, parcel: Parcel) -> AttemptOutcome:
+        return AttemptOutcome(Result.REFUSED, f"{parcel.kind} goes nowhere")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from factories.people import Person
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from iotide_server.accounts.oidc.patience import Patience
+from iotide_server.accounts.oidc.patience import ProviderLimit
 from iotide_server.accounts.oidc.provider import Provider
 from iotide_server.accounts.oidc.terms import OidcTerms
 
@@ -81,7 +81,7 @@ def installed(shared_app: FastAPI, client: TestClient) -> Iterator[Callable[[str
 
     def install(issuer: str, limit_seconds: float) -> TestClient:
         terms = OidcTerms(issuer, "iotide", None, "Campus", "openid", "groups", {}, admits_without_role=False)
-        shared_app.state.provider = Provider(terms, f"http://127.0.0.1{START}/callback", Patience(limit_seconds))
+        shared_app.state.provider = Provider(terms, f"http://127.0.0.1{START}/callback", ProviderLimit(limit_seconds))
         return client
 
     client.follow_redirects = False

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.rules import HasRole, SignedIn, SignedInOrReading
+from iotide_server.accounts.roles.rules import AnyPerson, HasRole, SignedInOrReading
 from iotide_server.main import API
 
 NEVER = ("users", "audit", "tokens", "channels", "join-tokens", "sessions", "saved-views")
@@ -34,7 +34,7 @@ def test_nobody_reads_what_viewers_read_and_gets_at_nothing_else(reader: TestCli
     routes = [
         route
         for route in declared_routes(shared_app)
-        if isinstance(route.rules[0], HasRole | SignedIn | SignedInOrReading)
+        if isinstance(route.rules[0], HasRole | AnyPerson | SignedInOrReading)
     ]
     statuses: dict[bool, set[int]] = {True: set(), False: set()}
     for route in routes:

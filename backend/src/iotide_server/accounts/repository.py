@@ -23,7 +23,7 @@ from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class OpenAccess:
     """What of a user is open.
 
     Attributes:
@@ -216,10 +216,10 @@ def published_clusters(session: Session) -> dict[int, str]:
     return dict(session.execute(text("SELECT id, name FROM cluster WHERE origin = 'published'")).all())
 
 
-def standings(session: Session, user_ids: Collection[int], now: datetime) -> Mapping[int, Standing]:
+def standings(session: Session, user_ids: Collection[int], now: datetime) -> Mapping[int, OpenAccess]:
     """When these users were last seen and what of theirs is open, by user."""
     rows = session.execute(_STANDINGS, {"ids": list(user_ids), "now": now})
-    return {row.id: Standing(*row[1:]) for row in rows}
+    return {row.id: OpenAccess(*row[1:]) for row in rows}
 
 
 def end_access(session: Session, user_id: int) -> int:

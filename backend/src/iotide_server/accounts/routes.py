@@ -8,14 +8,14 @@ from iotide_server.accounts import service
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Admin, Person
 from iotide_server.accounts.schemas import (
-    RoleGrant,
+    RoleGrantOutput,
     SignInLink,
     Token,
     TokenCreated,
     TokenInput,
-    User,
     UserChange,
     UserInput,
+    UserOutput,
 )
 from iotide_server.accounts.tokens import service as tokens
 from iotide_server.kit.pagination import Page, Paging
@@ -50,25 +50,25 @@ def revoke_token(principal: Person, session: Tx, now: Now, token_id: Id) -> None
 
 
 @router.get("/users", summary="List users")
-def list_users(principal: Admin, session: Tx, now: Now, paging: Paging) -> Page[User]:
+def list_users(principal: Admin, session: Tx, now: Now, paging: Paging) -> Page[UserOutput]:
     """All people with their roles, newest first; for administrators of all clusters."""
-    return service.list_users(session, principal, paging, now).page(User.of)
+    return service.list_users(session, principal, paging, now).page(UserOutput.of)
 
 
 @router.post("/users", summary="Create a user", status_code=201, responses=errors(404, 409))
-def create_user(principal: Admin, session: Tx, now: Now, body: UserInput) -> User:
+def create_user(principal: Admin, session: Tx, now: Now, body: UserInput) -> UserOutput:
     """A new person; make a sign-in link to let them in. For administrators of all clusters."""
-    return User.of(service.create_user(session, principal, body.name, _grants(body.roles), now))
+    return UserOutput.of(service.create_user(session, principal, body.name, _grants(body.roles), now))
 
 
 @router.put("/users/{user_id}", summary="Change a user", responses=errors(404, 409))
-def change_user(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id, body: UserChange) -> User:
+def change_user(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id, body: UserChange) -> UserOutput:
     """Replace the roles, disable or enable; for administrators of all clusters, not for their own account.
 
     Who is disabled loses sessions, sign-in links and API tokens for good, and their schedules pause.
     """
-    change = service.Change(_grants(body.roles), body.disabled, request.app.state.ends_with_user)
-    return User.of(service.change_user(session, principal, user_id, change, now))
+    change = service.AccountChange(_grants(body.roles), body.disabled, request.app.state.ends_with_user)
+    return UserOutput.of(service.change_user(session, principal, user_id, change, now))
 
 
 @router.post("/users/{user_id}/link", summary="Make a sign-in link", status_code=201, responses=errors(404, 409))
@@ -77,5 +77,5 @@ def make_sign_in_link(principal: Admin, session: Tx, now: Now, request: Request,
     return SignInLink(url=service.invite(session, principal, user_id, request.app.state.public_url, now))
 
 
-def _grants(roles: list[RoleGrant]) -> list[service.Grant]:
+def _grants(roles: list[RoleGrantOutput]) -> list[service.Grant]:
     return [service.Grant(role.cluster_id, role.role) for role in roles]

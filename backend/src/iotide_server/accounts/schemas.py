@@ -15,7 +15,7 @@ from iotide_wire.base import Name, UtcTime
 PersonName = Annotated[Name, Field(description="Name to sign in with", examples=["grace"])]
 
 
-class RoleGrant(Input):
+class RoleGrantOutput(Input):
     """A role in one cluster, or in all, those to come included, where `cluster_id` is null."""
 
     cluster_id: Annotated[int, Field(ge=1, le=2**63 - 1, examples=[1])] | None
@@ -76,20 +76,20 @@ class UserInput(Input):
     """A new person."""
 
     name: PersonName
-    roles: Annotated[list[RoleGrant], Field(max_length=1000)]
+    roles: Annotated[list[RoleGrantOutput], Field(max_length=1000)]
 
 
 class UserChange(Input):
     """All that can be changed of a person."""
 
-    roles: Annotated[list[RoleGrant], Field(max_length=1000)]
+    roles: Annotated[list[RoleGrantOutput], Field(max_length=1000)]
     disabled: Annotated[
         bool,
         Field(description="True ends sessions, sign-in links and tokens, and pauses schedules; false lets in again"),
     ]
 
 
-class User(Output):
+class UserOutput(Output):
     """A person."""
 
     id: int
@@ -101,14 +101,14 @@ class User(Output):
     session_count: Annotated[int, Field(description="Browsers in which they are signed in")]
     token_count: Annotated[int, Field(description="API tokens that open something")]
     schedule_count: Annotated[int, Field(description="Schedules that fire in their name")]
-    roles: Annotated[list[RoleGrant], Field(description="Given by administrators")]
+    roles: Annotated[list[RoleGrantOutput], Field(description="Given by administrators")]
     issuer: Annotated[str | None, Field(description="The OpenID provider they sign in at; null for none")]
     provider_roles: Annotated[
-        list[RoleGrant], Field(description="Given by their groups at the provider, anew at each sign-in")
+        list[RoleGrantOutput], Field(description="Given by their groups at the provider, anew at each sign-in")
     ]
 
     @classmethod
-    def of(cls, found: service.UserWithGrants) -> "User":
+    def of(cls, found: service.UserWithGrants) -> "UserOutput":
         """As the API shows the rows."""
         return cls(
             id=found.user.id,
@@ -126,8 +126,8 @@ class User(Output):
         )
 
 
-def _roles(grants: list[models.RoleGrant], source: GrantSource) -> list[RoleGrant]:
-    return [RoleGrant(cluster_id=row.cluster_id, role=Role(row.role)) for row in grants if row.source == source]
+def _roles(grants: list[models.RoleGrant], source: GrantSource) -> list[RoleGrantOutput]:
+    return [RoleGrantOutput(cluster_id=row.cluster_id, role=Role(row.role)) for row in grants if row.source == source]
 
 
 class SignInLink(Output):

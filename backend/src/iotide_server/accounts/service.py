@@ -19,7 +19,7 @@ from iotide_server.accounts.errors import (
     UserNotFoundError,
 )
 from iotide_server.accounts.models import GrantSource, Role, RoleGrant, User
-from iotide_server.accounts.repository import Standing
+from iotide_server.accounts.repository import OpenAccess
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.tokens import queries as token_queries
@@ -41,7 +41,7 @@ Ending = Callable[[Session, Principal, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AccountChange:
     """All that can be changed of a user.
 
     Attributes:
@@ -59,7 +59,7 @@ class UserWithGrants:
 
     user: User
     grants: list[RoleGrant]
-    standing: Standing
+    standing: OpenAccess
 
 
 def list_users(session: Session, principal: Principal, paging: PageRequest, now: datetime) -> Slice[UserWithGrants]:
@@ -98,7 +98,9 @@ def create_user(
     return with_grants(session, [user], now)[0]
 
 
-def change_user(session: Session, principal: Principal, user_id: int, change: Change, now: datetime) -> UserWithGrants:
+def change_user(
+    session: Session, principal: Principal, user_id: int, change: AccountChange, now: datetime
+) -> UserWithGrants:
     """Replace the roles that administrators gave, shut the user out or let them in again.
 
     Who is shut out loses sessions, unspent links and tokens for good, and what `change` says ends too.

@@ -21,7 +21,7 @@ _RANK: Final = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AdviceRule:
     """A rule and what it looks at, in words for a person."""
 
     looks_at: str
@@ -29,22 +29,22 @@ class Rule:
 
 
 RULES: Final = (
-    Rule("Stripes of file system and RAID", misaligned_stripes),
-    Rule("Where partitions and volumes begin", misaligned_offsets),
-    Rule("NFS transfer sizes", small_transfers),
-    Rule("NFS writes that wait", waiting_writes),
-    Rule("NFS transport", udp_transport),
-    Rule("NFS version", old_version),
-    Rule("Targets in memory", memory_targets),
-    Rule("File size against memory", cached_sizes),
-    Rule("Falls along file size and record size", cliffs),
-    Rule("Saturation by writers and nodes", saturation),
-    Rule("Ratios between targets", headline_ratios),
+    AdviceRule("Stripes of file system and RAID", misaligned_stripes),
+    AdviceRule("Where partitions and volumes begin", misaligned_offsets),
+    AdviceRule("NFS transfer sizes", small_transfers),
+    AdviceRule("NFS writes that wait", waiting_writes),
+    AdviceRule("NFS transport", udp_transport),
+    AdviceRule("NFS version", old_version),
+    AdviceRule("Targets in memory", memory_targets),
+    AdviceRule("File size against memory", cached_sizes),
+    AdviceRule("Falls along file size and record size", cliffs),
+    AdviceRule("Saturation by writers and nodes", saturation),
+    AdviceRule("Ratios between targets", headline_ratios),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class GivenAdvice:
     """An advice, and all that it holds for."""
 
     advice: Advice
@@ -78,7 +78,7 @@ class LookedAt:
 class Report:
     """What all rules say, the gravest first."""
 
-    advice: tuple[Told, ...]
+    advice: tuple[GivenAdvice, ...]
     not_known: tuple[NotKnown, ...]
     looked_at: tuple[LookedAt, ...]
 
@@ -99,13 +99,13 @@ def advise(scene: Scene) -> Report:
         looked_at.append(_looked_at(rule, findings))
     told = sorted(advice.items(), key=lambda pair: _RANK[pair[0].severity])[:MOST_FINDINGS]
     return Report(
-        tuple(Told(one, tuple(dict.fromkeys(subjects))) for one, subjects in told),
+        tuple(GivenAdvice(one, tuple(dict.fromkeys(subjects))) for one, subjects in told),
         tuple(NotKnown(one, tuple(dict.fromkeys(subjects))) for one, subjects in [*unknown.items()][:MOST_FINDINGS]),
         tuple(looked_at),
     )
 
 
-def _looked_at(rule: Rule, findings: list[Finding]) -> LookedAt:
+def _looked_at(rule: AdviceRule, findings: list[Finding]) -> LookedAt:
     fine = dict.fromkeys(f"{one.subject}: {one.words}" for one in findings if isinstance(one, Fine))
     advised = sum(isinstance(one, Advice) for one in findings)
     unknown = sum(isinstance(one, Unknown) for one in findings)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from iotide_server.advice.scene import Cell, Point, listed
+from iotide_server.advice.scene import SceneCell, ScenePoint, listed
 from iotide_wire.expressions import MEMORY_FACTOR
 from iotide_wire.units import format_bytes
 
@@ -21,7 +21,7 @@ class PastCache:
     commands: tuple[str, ...]
 
 
-def past_cache(point: Point, memory_bytes: int | None) -> PastCache:
+def past_cache(point: ScenePoint, memory_bytes: int | None) -> PastCache:
     """Return the ways past the cache that are open to the point's cell.
 
     Args:
@@ -46,23 +46,23 @@ def past_cache(point: Point, memory_bytes: int | None) -> PastCache:
     return PastCache(f"{', or '.join(ways)}.", tuple(commands))
 
 
-def size_beyond_memory(memory_bytes: int, point: Point) -> int:
+def size_beyond_memory(memory_bytes: int, point: ScenePoint) -> int:
     """Return the file size, in whole GiB, with which the same writers move twice the memory."""
     shares = point.cell.writers * len(point.cell.targets) * GIBIBYTE
     return -(-MEMORY_FACTOR * memory_bytes // shares) * GIBIBYTE
 
 
-def room_words(cell: Cell) -> str:
+def room_words(cell: SceneCell) -> str:
     """Return what is free on the cell's targets, where that is known."""
     return "" if cell.free_bytes is None else f" {listed(cell.targets)} has {format_bytes(cell.free_bytes)} free."
 
 
-def _has_room(cell: Cell, memory_bytes: int) -> bool:
+def _has_room(cell: SceneCell, memory_bytes: int) -> bool:
     needed = MEMORY_FACTOR * memory_bytes / len(cell.targets) * _SPACE_MARGIN
     return cell.free_bytes is None or needed <= cell.free_bytes
 
 
-def _direct_option(cell: Cell) -> str | None:
+def _direct_option(cell: SceneCell) -> str | None:
     """Return the option that goes past the cache, as the workload names it."""
     if "flush" in cell.options:
         return "flush: direct"

@@ -22,7 +22,7 @@ _TOTAL: Final = "total_throughput"
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class MountedTarget:
     """A target on a node.
 
     Attributes:
@@ -71,7 +71,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SceneCell:
     """One combination of a campaign's matrix that has valid runs.
 
     Attributes:
@@ -111,7 +111,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ScenePoint:
     """What the valid runs of a cell say of one metric with one set of labels.
 
     Attributes:
@@ -120,7 +120,7 @@ class Point:
         flags: codes.
     """
 
-    cell: Cell
+    cell: SceneCell
     metric: str
     unit: Unit
     labels: Mapping[str, str | int | float | bool]
@@ -160,12 +160,12 @@ class Scene:
         claimed_ratio: how many times as fast somebody says that one target is as another; None: nobody says so.
     """
 
-    sites: Sequence[Site]
-    points: Sequence[Point]
+    sites: Sequence[MountedTarget]
+    points: Sequence[ScenePoint]
     claimed_ratio: float | None = None
 
     @property
-    def rates(self) -> list[Point]:
+    def rates(self) -> list[ScenePoint]:
         """Rates in bytes a second of all that a cell had at work; of tools that tell no total, the one they tell."""
         of_all = [
             point

@@ -26,7 +26,7 @@ class AdviceEvidence(Output):
     run_ids: list[int]
 
 
-class Advice(Output):
+class AdviceOutput(Output):
     """Something to know or to change, with the numbers behind it; `commands` are to be copied, a line each."""
 
     code: Annotated[str, Field(examples=["stripe_misaligned"])]
@@ -40,7 +40,7 @@ class Advice(Output):
     source: Annotated[str, Field(description="The document that the rule is from", examples=["nfs(5)"])]
 
     @classmethod
-    def of(cls, told: registry.Told) -> "Advice":
+    def of(cls, told: registry.GivenAdvice) -> "AdviceOutput":
         """As the API shows it."""
         advice = told.advice
         return cls(
@@ -76,7 +76,7 @@ class AdviceLook(Output):
 class AdviceReport(Output):
     """What all rules say, the gravest first, what they could not judge, and what they looked at."""
 
-    advice: list[Advice]
+    advice: list[AdviceOutput]
     not_known: list[AdviceNotKnown]
     looked_at: list[AdviceLook]
     places: Annotated[int, Field(description="Targets on nodes whose facts were looked at")]
@@ -88,7 +88,7 @@ class AdviceReport(Output):
         """As the API shows it."""
         report = advised.report
         return cls(
-            advice=[Advice.of(told) for told in report.advice],
+            advice=[AdviceOutput.of(told) for told in report.advice],
             not_known=[
                 AdviceNotKnown(code=one.unknown.code, subjects=list(one.subjects), because=one.unknown.because)
                 for one in report.not_known

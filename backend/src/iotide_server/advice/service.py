@@ -10,13 +10,13 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.advice import repository
 from iotide_server.advice.registry import Report, advise
 from iotide_server.advice.repository import AnyRow
-from iotide_server.advice.scene import Cell, Point, Scene, Site
-from iotide_server.advice.sites import Mounted, facts_by_node, sites_of
+from iotide_server.advice.scene import MountedTarget, Scene, SceneCell, ScenePoint
+from iotide_server.advice.sites import DeviceMount, facts_by_node, sites_of
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.targets import backing
 from iotide_server.targets import service as targets
-from iotide_server.targets.backing import Place
+from iotide_server.targets.backing import NodeTarget
 from iotide_server.workloads.repository import option_titles
 from iotide_wire.units import Unit
 
@@ -70,7 +70,7 @@ def campaign_advice(session: Session, principal: Principal, campaign_id: int, cl
     cells = _cells(session, rows)
     points, is_cut = _points(session, rows, cells)
     mounted = {
-        (row.target, row.node): Mounted(row.mount_point or "", row.source)
+        (row.target, row.node): DeviceMount(row.mount_point or "", row.source)
         for row in repository.mounts(session, [row.id for row in rows])
     }
     sites = sites_of(cells, mounted)
@@ -78,12 +78,12 @@ def campaign_advice(session: Session, principal: Principal, campaign_id: int, cl
     return Advised(advise(Scene(sites, points, claimed_ratio)), len(sites), len(cells), is_cut)
 
 
-def _site(place: Place, *, is_below: bool) -> Site:
+def _site(place: NodeTarget, *, is_below: bool) -> MountedTarget:
     mount = place.mount
     facts = {**place.node.facts, **(mount.facts if mount else {})}
     if mount:
         facts.setdefault("mount.fstype", mount.fstype)
-    return Site(
+    return MountedTarget(
         place.target.name,
         place.node.name,
         mount.mount_point if mount else place.path,
@@ -108,12 +108,12 @@ def _newest_alike(rows: Sequence[AnyRow]) -> list[AnyRow]:
     return [row for own in newest.values() for row in own]
 
 
-def _cells(session: Session, rows: Sequence[AnyRow]) -> list[Cell]:
+def _cells(session: Session, rows: Sequence[AnyRow]) -> list[SceneCell]:
     """In the order of the rows."""
     environments = repository.environments(session, {row.environment_sha256 for row in rows} - {None})
     titles = option_titles(session, {row.workload for row in rows}, {row.cluster_id for row in rows})
     return [
-        Cell(
+        SceneCell(
             ordinal=row.ordinal,
             campaign_id=row.campaign_id,
             workload=row.workload,
@@ -130,15 +130,15 @@ def _cells(session: Session, rows: Sequence[AnyRow]) -> list[Cell]:
     ]
 
 
-def _points(session: Session, rows: Sequence[AnyRow], cells: Sequence[Cell]) -> tuple[list[Point], bool]:
+def _points(session: Session, rows: Sequence[AnyRow], cells: Sequence[SceneCell]) -> tuple[list[ScenePoint], bool]:
     """The points of the cells, and whether there are more."""
     by_id = {row.id: cell for row, cell in zip(rows, cells, strict=True)}
     found = [_point(row, by_id) for row in repository.points(session, by_id.keys())]
     return found[: repository.MOST_POINTS], len(found) > repository.MOST_POINTS
 
 
-def _point(row: AnyRow, cells: dict[int, Cell]) -> Point:
-    return Point(
+def _point(row: AnyRow, cells: dict[int, SceneCell]) -> ScenePoint:
+    return ScenePoint(
         cell=cells[row.cell_id],
         metric=row.metric,
         unit=Unit(row.unit),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from iotide_server.advice.scene import Cell, Site
+from iotide_server.advice.scene import MountedTarget, SceneCell
 from iotide_wire.facts import Facts
 
 _BACKING: Final = "backing."
@@ -14,7 +14,7 @@ _PARTS_ALONE: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Mounted:
+class DeviceMount:
     """What is mounted where."""
 
     mount_point: str
@@ -35,28 +35,28 @@ def facts_by_node(environment: Facts, nodes: Sequence[str]) -> dict[str, Facts]:
     return {nodes[0]: environment} if len(nodes) == 1 and not by_node else dict(by_node)
 
 
-def sites_of(cells: Sequence[Cell], mounted: Mapping[tuple[str, str], Mounted]) -> list[Site]:
+def sites_of(cells: Sequence[SceneCell], mounted: Mapping[tuple[str, str], DeviceMount]) -> list[MountedTarget]:
     """Each target on each node as the newest of the runs that loaded it alone saw it, and what it stands on.
 
     Of targets that are loaded together, a run's facts name those of the others only where they differ, so that what a
     target lacks cannot be told from what it shares; such cells are left out.
     """
-    found: dict[tuple[str, str], Site] = {}
-    below: dict[tuple[str, str], Site] = {}
+    found: dict[tuple[str, str], MountedTarget] = {}
+    below: dict[tuple[str, str], MountedTarget] = {}
     for cell in cells:
         if len(cell.targets) == 1:
             for node, facts in cell.facts.items():
                 place = cell.targets[0], node
-                where = mounted.get(place, Mounted("", ""))
+                where = mounted.get(place, DeviceMount("", ""))
                 own = {name: value for name, value in facts.items() if not name.startswith(_BACKING)}
                 newest = cell.run_ids[-1:]
-                found.setdefault(place, Site(*place, where.mount_point, where.device, own, newest))
+                found.setdefault(place, MountedTarget(*place, where.mount_point, where.device, own, newest))
                 for site in _backing(facts, newest):
                     below.setdefault((site.target, site.node), site)
     return [*found.values(), *below.values()]
 
 
-def _backing(facts: Facts, run_ids: tuple[int, ...]) -> Iterator[Site]:
+def _backing(facts: Facts, run_ids: tuple[int, ...]) -> Iterator[MountedTarget]:
     by_place: defaultdict[tuple[str, str], Facts] = defaultdict(dict)
     for name, value in facts.items():
         parts = name.split(".")
@@ -64,4 +64,4 @@ def _backing(facts: Facts, run_ids: tuple[int, ...]) -> Iterator[Site]:
             node = parts[2] if len(parts) > _PARTS_ALONE else ""
             by_place[parts[1], node][".".join(parts[-2:])] = value
     for (target, node), own in by_place.items():
-        yield Site(target, node, "", "", own, run_ids, is_below=True)
+        yield MountedTarget(target, node, "", "", own, run_ids, is_below=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from iotide_server.advice.scene import NODES, WRITER_OPTIONS, Cell, Point, positive
+from iotide_server.advice.scene import NODES, WRITER_OPTIONS, SceneCell, ScenePoint, positive
 from iotide_server.kit.digests import canonical_sha256
 from iotide_wire.names import title_of
 
@@ -22,13 +22,13 @@ class Axis:
     """
 
     title: str
-    at: Callable[[Point], int | None]
+    at: Callable[[ScenePoint], int | None]
     labels: frozenset[str] = frozenset()
     options: frozenset[str] = frozenset()
     is_of_nodes: bool = False
     names: tuple[str, ...] = ()
 
-    def title_at(self, point: Point) -> str:
+    def title_at(self, point: ScenePoint) -> str:
         """Return what the point's workload calls it, in the middle of a sentence."""
         known = {**point.cell.options, **point.labels}
         name = next((name for name in self.names if name in known), None)
@@ -39,18 +39,18 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SweepPoint:
     """A point and where it stands on the axis."""
 
     at: int
-    point: Point
+    point: ScenePoint
 
 
-def _size(label: str, option: str) -> Callable[[Point], int | None]:
+def _size(label: str, option: str) -> Callable[[ScenePoint], int | None]:
     return lambda point: positive(point.labels.get(label)) or positive(point.cell.options.get(option))
 
 
-def _writers(point: Point) -> int | None:
+def _writers(point: ScenePoint) -> int | None:
     has_option = any(name in point.cell.options for name in WRITER_OPTIONS)
     return point.cell.writers if has_option else None
 
@@ -73,9 +73,9 @@ WRITERS: Final = Axis("writers", _writers, options=frozenset(WRITER_OPTIONS), na
 NODE_COUNT: Final = Axis("nodes", lambda point: len(point.cell.nodes), frozenset({NODES}), is_of_nodes=True)
 
 
-def sweeps(points: Iterable[Point], axis: Axis, fewest: int) -> list[Sequence[Step]]:
+def sweeps(points: Iterable[ScenePoint], axis: Axis, fewest: int) -> list[Sequence[SweepPoint]]:
     """The sweeps along an axis that have at least so many steps, each in the order of the axis."""
-    alike: defaultdict[Hashable, dict[int, Point]] = defaultdict(dict)
+    alike: defaultdict[Hashable, dict[int, ScenePoint]] = defaultdict(dict)
     kinds: dict[int, Hashable] = {}
     for point in points:
         at = axis.at(point)
@@ -85,11 +85,13 @@ def sweeps(points: Iterable[Point], axis: Axis, fewest: int) -> list[Sequence[St
             labels = frozenset((name, value) for name, value in point.labels.items() if name not in axis.labels)
             alike[kinds[id(point.cell)], point.metric, labels].setdefault(at, point)
     return [
-        [Step(at, by_place[at]) for at in sorted(by_place)] for by_place in alike.values() if len(by_place) >= fewest
+        [SweepPoint(at, by_place[at]) for at in sorted(by_place)]
+        for by_place in alike.values()
+        if len(by_place) >= fewest
     ]
 
 
-def _kind(cell: Cell, axis: Axis) -> Hashable:
+def _kind(cell: SceneCell, axis: Axis) -> Hashable:
     """What cells of one sweep have in common."""
     options = {name: value for name, value in cell.options.items() if name not in axis.options}
     nodes = None if axis.is_of_nodes else cell.nodes

@@ -12,7 +12,7 @@ from iotide_server.accounts.secret import digest
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions import throttle
 from iotide_server.accounts.sessions.cookies import caller_address
-from iotide_server.accounts.sessions.throttle import Attempt, AttemptKind
+from iotide_server.accounts.sessions.throttle import AttemptKind, SignInAttempt
 from iotide_server.agent_api import batch, beats, service
 from iotide_server.agent_api.service import RawOutput
 from iotide_server.clusters.agents import credentials, standing
@@ -74,7 +74,7 @@ def enroll_agent(_: Anyone, session: NodeTx, now: Now, request: Request, body: E
     """
     access = request.app.state.agent_access
     address = caller_address(request)
-    attempt = Attempt(AttemptKind.ENROLMENT, address)
+    attempt = SignInAttempt(AttemptKind.ENROLMENT, address)
     throttle.admit(session, attempt, now)
     try:
         reply = enrolment.enroll(session, body, access, address, now)

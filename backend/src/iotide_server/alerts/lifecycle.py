@@ -62,7 +62,7 @@ class Move(StrEnum):
     COMMENT = "comment"
 
 
-class News(StrEnum):
+class AlertUpdate(StrEnum):
     """What becomes known of an alert without anybody's doing."""
 
     CONFIRMED = "confirmed"
@@ -102,11 +102,11 @@ MOVES: Final[Mapping[Move, Mapping[AlertState, AlertState]]] = {
 """The first table above, for what is no improvement."""
 
 _IMPROVEMENT_ACCEPTED: Final = dict.fromkeys(OPEN | {S.EXPECTED}, S.EXPECTED)
-_NEWS: Final[Mapping[News, Mapping[AlertState, AlertState]]] = {
-    News.CONFIRMED: {S.SUSPECT: S.UNTRIAGED},
-    News.RECOVERED: dict.fromkeys(OPEN, S.RECOVERED) | {S.FIXED: S.VERIFIED},
-    News.GONE: dict.fromkeys(OPEN | {S.SUSPECT, S.FIXED}, S.CLOSED),
-    News.RULE_REMOVED: dict.fromkeys(OPEN | {S.FIXED}, S.CLOSED),
+_NEWS: Final[Mapping[AlertUpdate, Mapping[AlertState, AlertState]]] = {
+    AlertUpdate.CONFIRMED: {S.SUSPECT: S.UNTRIAGED},
+    AlertUpdate.RECOVERED: dict.fromkeys(OPEN, S.RECOVERED) | {S.FIXED: S.VERIFIED},
+    AlertUpdate.GONE: dict.fromkeys(OPEN | {S.SUSPECT, S.FIXED}, S.CLOSED),
+    AlertUpdate.RULE_REMOVED: dict.fromkeys(OPEN | {S.FIXED}, S.CLOSED),
 }
 
 
@@ -120,7 +120,7 @@ def possible(state: AlertState, *, is_improvement: bool) -> tuple[Move, ...]:
     return tuple(move for move in Move if state in _targets(move, is_improvement=is_improvement))
 
 
-def after_news(state: AlertState, news: News) -> AlertState:
+def after_news(state: AlertState, news: AlertUpdate) -> AlertState:
     """The state after the news; the same where they change nothing, since people have judged already."""
     return _NEWS[news].get(state, state)
 

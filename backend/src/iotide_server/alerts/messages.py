@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from iotide_server.alerts.schemas import Alert, AlertSeries
+from iotide_server.alerts.schemas import AlertOutput, AlertSeries
 from iotide_server.kit.clock import written
 from iotide_server.notifications.service import Message
 from iotide_server.results.schemas import Labels
@@ -54,8 +54,8 @@ class Week:
     since: datetime
     until: datetime
     changes: Sequence[ToldChange]
-    waiting: Sequence[Alert]
-    stopped: Sequence[Alert]
+    waiting: Sequence[AlertOutput]
+    stopped: Sequence[AlertOutput]
     noisiest: Sequence[NoisySeries]
     titles: Mapping[str, Titles]
 
@@ -66,7 +66,7 @@ class Week:
 
 
 def group_message(
-    group_id: int, alerts: Sequence[Alert], titles: Mapping[str, Titles], *, is_environment: bool
+    group_id: int, alerts: Sequence[AlertOutput], titles: Mapping[str, Titles], *, is_environment: bool
 ) -> Message:
     """Return one message of all alerts of a group, of which there is one at least.
 
@@ -130,7 +130,7 @@ def digest_message(week: Week) -> Message:
     )
 
 
-def _subject(alerts: Sequence[Alert], titles: Mapping[str, Titles]) -> str:
+def _subject(alerts: Sequence[AlertOutput], titles: Mapping[str, Titles]) -> str:
     first = alerts[0]
     series = _series(first.series, titles)
     if first.kind == "stale":
@@ -138,7 +138,7 @@ def _subject(alerts: Sequence[Alert], titles: Mapping[str, Titles]) -> str:
     return f"{series} {first.words.split(':')[0]}" if len(alerts) == 1 else f"{len(alerts)} changes"
 
 
-def _line(alert: Alert, titles: Mapping[str, Titles]) -> str:
+def _line(alert: AlertOutput, titles: Mapping[str, Titles]) -> str:
     where = f"on {', '.join(alert.series.node_names)}, {', '.join(alert.series.target_names)}"
     when = "" if alert.change is None else f"; after {written(alert.change.previous_at)}"
     return f"{_series(alert.series, titles)} {where}: {alert.words}{when} (alert {alert.id})"

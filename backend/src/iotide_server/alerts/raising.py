@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from iotide_server.alerts import groups, repository, scopes, suspicions
 from iotide_server.alerts.journal import Deed, close, note
-from iotide_server.alerts.lifecycle import AlertState, ClosedBecause, News, after_news
+from iotide_server.alerts.lifecycle import AlertState, AlertUpdate, ClosedBecause, after_news
 from iotide_server.alerts.models import Alert, AlertRule
-from iotide_server.alerts.scopes import Subject
+from iotide_server.alerts.scopes import SeriesScope
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import Direction, Shift, is_near
 from iotide_server.trends.models import ChangePoint
@@ -65,7 +65,7 @@ def pass_over_quiet(session: Session, series_ids: Sequence[int]) -> Sequence[int
 def rule_of(session: Session, series: Series) -> AlertRule | None:
     """The rule that answers for a series: the narrowest that covers it."""
     rules = {rule.id: rule for rule in repository.living_rules(session, series.cluster_id)}
-    chosen = scopes.narrowest(rules.values(), Subject(series.target_ids, series.workload, series.metric))
+    chosen = scopes.narrowest(rules.values(), SeriesScope(series.target_ids, series.workload, series.metric))
     return None if chosen is None else rules[chosen.id]
 
 
@@ -84,7 +84,7 @@ def _follow_changes(look: Look) -> None:
             near = repository.window(look.session, alert.series_id, change.at)
             alert.at, alert.window_from, alert.window_until = near.at, near.first_at, near.last_at
         if change.gone_at is not None:
-            if after_news(AlertState(alert.state), News.GONE) is AlertState.CLOSED:
+            if after_news(AlertState(alert.state), AlertUpdate.GONE) is AlertState.CLOSED:
                 close(look.session, alert, ClosedBecause.CHANGE_GONE, look.now)
             continue
         if alert.closed_because == ClosedBecause.CHANGE_GONE:
@@ -103,8 +103,8 @@ def _follow_recovery(look: Look, alert: Alert, change: ChangePoint, reopened_at:
         for one in look.changes
     )
     state = AlertState(alert.state)
-    if is_taken_back and (after := after_news(state, News.RECOVERED)) is not state:
-        deed = Deed(News.RECOVERED, look.now)
+    if is_taken_back and (after := after_news(state, AlertUpdate.RECOVERED)) is not state:
+        deed = Deed(AlertUpdate.RECOVERED, look.now)
         note(look.session, alert, deed, state=after.value, state_before=alert.state)
     elif not is_taken_back and state in _TAKEN_BACK and alert.state_before is not None:
         _put_back(look, alert)
@@ -122,8 +122,8 @@ def _follow_silences(look: Look) -> None:
     for alert in silent:
         state = AlertState(alert.state)
         is_over = newest is not None and alert.silent_since is not None and newest.at > alert.silent_since
-        if is_over and (after := after_news(state, News.RECOVERED)) is not state:
-            note(look.session, alert, Deed(News.RECOVERED, look.now), state=after.value)
+        if is_over and (after := after_news(state, AlertUpdate.RECOVERED)) is not state:
+            note(look.session, alert, Deed(AlertUpdate.RECOVERED, look.now), state=after.value)
 
 
 def _raise_newest(look: Look) -> Alert | None:
@@ -148,8 +148,8 @@ def _raise_newest(look: Look) -> Alert | None:
     if suspicion is None:
         look.session.add(alert)
         look.alerts.append(alert)
-    state = after_news(AlertState.SUSPECT, News.CONFIRMED).value
-    deed = Deed(News.CONFIRMED, look.now)
+    state = after_news(AlertState.SUSPECT, AlertUpdate.CONFIRMED).value
+    deed = Deed(AlertUpdate.CONFIRMED, look.now)
     note(look.session, alert, deed, state=state, change_point_id=newest.id, rule_id=rule.id)
     return alert
 

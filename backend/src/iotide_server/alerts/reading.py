@@ -16,12 +16,12 @@ from iotide_server.alerts.journal import SILENT
 from iotide_server.alerts.lifecycle import AlertState, possible
 from iotide_server.alerts.models import AlertAction as ActionRow
 from iotide_server.alerts.schemas import (
-    Alert,
-    AlertAction,
+    AlertActionOutput,
     AlertDetail,
     AlertFilter,
     AlertGroupRef,
     AlertKind,
+    AlertOutput,
     AlertSeries,
     RuleRef,
 )
@@ -34,7 +34,7 @@ from iotide_server.targets.models import Target
 from iotide_server.trends.changes.recoveries import described
 from iotide_server.trends.changes.recoveries import direction_of as direction_of_change
 from iotide_server.trends.changes.words import stale_words
-from iotide_server.trends.events.schemas import Event as ShownEvent
+from iotide_server.trends.events.schemas import EventOutput as ShownEvent
 from iotide_server.trends.models import ChangePoint, Event
 from iotide_server.trends.schemas import SeriesChange
 
@@ -58,7 +58,7 @@ class _Names:
 
 def list_alerts(
     session: Session, principal: Principal, wanted: AlertFilter, paging: PageRequest, now: datetime
-) -> Slice[Alert]:
+) -> Slice[AlertOutput]:
     """The alerts that the caller may see, the newest noticed first."""
     statement = _filtered(principal.visible_clusters(), wanted).where(models.Alert.id < paging.before_id)
     rows = session.execute(statement.order_by(models.Alert.id.desc()).limit(paging.limit + 1)).all()
@@ -80,12 +80,12 @@ def alert(session: Session, principal: Principal, alert_id: int, now: datetime) 
     actions = select(ActionRow).where(ActionRow.alert_id == alert_id).order_by(ActionRow.id.desc()).limit(MOST_ACTIONS)
     return AlertDetail(
         alert=shown(session, [found], now)[0],
-        actions=[AlertAction.of(row) for row in reversed(session.scalars(actions).all())],
+        actions=[AlertActionOutput.of(row) for row in reversed(session.scalars(actions).all())],
         group=[one for one in of_group(session, found[0].group_id, now) if one.id != alert_id],
     )
 
 
-def of_group(session: Session, group_id: int | None, now: datetime) -> list[Alert]:
+def of_group(session: Session, group_id: int | None, now: datetime) -> list[AlertOutput]:
     """The alerts of a group, the first one first."""
     if group_id is None:
         return []
@@ -93,13 +93,13 @@ def of_group(session: Session, group_id: int | None, now: datetime) -> list[Aler
     return shown(session, session.execute(statement).all(), now)
 
 
-def of_cluster(session: Session, cluster_id: int, states: Sequence[AlertState], now: datetime) -> list[Alert]:
+def of_cluster(session: Session, cluster_id: int, states: Sequence[AlertState], now: datetime) -> list[AlertOutput]:
     """The alerts of a cluster in these states, the newest first."""
     statement = _described().where(models.Alert.cluster_id == cluster_id, models.Alert.state == any_text_of(states))
     return shown(session, session.execute(statement.order_by(models.Alert.id.desc())).all(), now)
 
 
-def shown(session: Session, rows: Sequence[AnyRow], now: datetime) -> list[Alert]:
+def shown(session: Session, rows: Sequence[AnyRow], now: datetime) -> list[AlertOutput]:
     """As the API shows the rows of `_described`."""
     series = [row[1] for row in rows]
     node_ids = {node_id for one in series for node_id in one.node_ids}
@@ -164,11 +164,11 @@ def _filtered(visible: frozenset[int] | None, wanted: AlertFilter) -> Select[*tu
     return statement
 
 
-def _shown(row: AnyRow, names: _Names) -> Alert:
+def _shown(row: AnyRow, names: _Names) -> AlertOutput:
     found, series, change, rule, group, event, cluster_name, owner, stale = row
     direction = direction_of(series, change)
     state = AlertState(found.state)
-    return Alert(
+    return AlertOutput(
         id=found.id,
         cluster_id=found.cluster_id,
         cluster_name=cluster_name,

@@ -8,12 +8,12 @@ from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.alerts import reading, rules, service
 from iotide_server.alerts.schemas import (
-    Alert,
     AlertActionInput,
     AlertDetail,
     AlertFilter,
-    AlertRule,
+    AlertOutput,
     AlertRuleInput,
+    AlertRuleOutput,
     MuteInput,
     RemovedRule,
 )
@@ -27,7 +27,7 @@ router = APIRouter(tags=["alerts"], route_class=KnownCallerRoute)
 @router.get("/alerts", summary="List alerts")
 def list_alerts(
     principal: Viewer, session: Tx, now: Now, paging: Paging, wanted: Annotated[AlertFilter, Depends()]
-) -> Page[Alert]:
+) -> Page[AlertOutput]:
     """The alerts that you may see, the newest noticed first; a suspect is one of which nobody is told."""
     return reading.list_alerts(session, principal, wanted, paging, now).page(lambda shown: shown)
 
@@ -53,25 +53,27 @@ def mute_alert(principal: Operator, session: Tx, now: Now, alert_id: Id, body: M
 
 
 @router.get("/alert-rules", summary="List alert rules")
-def list_alert_rules(principal: Viewer, session: Tx, paging: Paging, cluster_id: OptionalId = None) -> Page[AlertRule]:
+def list_alert_rules(
+    principal: Viewer, session: Tx, paging: Paging, cluster_id: OptionalId = None
+) -> Page[AlertRuleOutput]:
     """The rules that you may see, newest first."""
     return rules.list_rules(session, principal, cluster_id, paging).page(lambda shown: shown)
 
 
 @router.post("/alert-rules", summary="Create an alert rule", status_code=201, responses=errors(404, 409))
-def create_alert_rule(principal: Operator, session: Tx, now: Now, body: AlertRuleInput) -> AlertRule:
+def create_alert_rule(principal: Operator, session: Tx, now: Now, body: AlertRuleInput) -> AlertRuleOutput:
     """It raises alerts of changes that are confirmed from now on; of several that cover a series the narrowest does."""
     return rules.rule(session, principal, rules.create(session, principal, body, now))
 
 
 @router.get("/alert-rules/{rule_id}", summary="Show an alert rule", responses=errors(404))
-def get_alert_rule(principal: Viewer, session: Tx, rule_id: Id) -> AlertRule:
+def get_alert_rule(principal: Viewer, session: Tx, rule_id: Id) -> AlertRuleOutput:
     """With how many alerts would be closed if it were removed."""
     return rules.rule(session, principal, rule_id)
 
 
 @router.put("/alert-rules/{rule_id}", summary="Change an alert rule", responses=errors(404, 409))
-def change_alert_rule(principal: Operator, session: Tx, rule_id: Id, body: AlertRuleInput) -> AlertRule:
+def change_alert_rule(principal: Operator, session: Tx, rule_id: Id, body: AlertRuleInput) -> AlertRuleOutput:
     """All of it; alerts that it raised stay."""
     rules.replace(session, principal, rule_id, body)
     return rules.rule(session, principal, rule_id)

@@ -14,9 +14,9 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.alerts import models, repository
 from iotide_server.alerts.errors import AlertRuleNameTakenError, AlertRuleNotFoundError
 from iotide_server.alerts.journal import close
-from iotide_server.alerts.lifecycle import AlertState, ClosedBecause, News, after_news
+from iotide_server.alerts.lifecycle import AlertState, AlertUpdate, ClosedBecause, after_news
 from iotide_server.alerts.models import Alert
-from iotide_server.alerts.schemas import AlertRule, AlertRuleInput
+from iotide_server.alerts.schemas import AlertRuleInput, AlertRuleOutput
 from iotide_server.alerts.scopes import Directions
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
@@ -30,7 +30,9 @@ from iotide_server.targets.schemas import TargetRef
 _KEPT = ("workload", "metric", "least_shift_ratio", "missing_runs", "control_workload", "muted_until")
 
 
-def list_rules(session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest) -> Slice[AlertRule]:
+def list_rules(
+    session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
+) -> Slice[AlertRuleOutput]:
     """The rules that the caller may see, newest first."""
     statement = select(models.AlertRule).where(models.AlertRule.removed_at.is_(None))
     visible = principal.visible_clusters()
@@ -42,7 +44,7 @@ def list_rules(session: Session, principal: Principal, cluster_id: int | None, p
     return Slice([_shown(session, row) for row in page.rows], page.next_cursor)
 
 
-def rule(session: Session, principal: Principal, rule_id: int) -> AlertRule:
+def rule(session: Session, principal: Principal, rule_id: int) -> AlertRuleOutput:
     """One rule, with how many alerts would be closed with it.
 
     Raises:
@@ -92,7 +94,7 @@ def remove(session: Session, principal: Principal, rule_id: int, now: datetime) 
     removed.removed_at = now
     closed = 0
     for alert in _alerts(session, rule_id):
-        if after_news(AlertState(alert.state), News.RULE_REMOVED) is AlertState.CLOSED:
+        if after_news(AlertState(alert.state), AlertUpdate.RULE_REMOVED) is AlertState.CLOSED:
             close(session, alert, ClosedBecause.RULE_REMOVED, now, who=principal.name)
             closed += 1
     before, after = _summary(session, removed), {"closed_alerts": closed}
@@ -146,9 +148,9 @@ def _summary(session: Session, row: models.AlertRule) -> Json:
     return own | {"muted_until": muted, "channel_ids": repository.channels_of(session, [row.id])}
 
 
-def _shown(session: Session, row: models.AlertRule) -> AlertRule:
+def _shown(session: Session, row: models.AlertRule) -> AlertRuleOutput:
     target = None if row.target_id is None else session.get_one(Target, row.target_id)
-    return AlertRule(
+    return AlertRuleOutput(
         id=row.id,
         cluster_id=row.cluster_id,
         cluster_name=session.get_one(Cluster, row.cluster_id).name,

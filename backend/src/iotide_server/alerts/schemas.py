@@ -16,7 +16,7 @@ from iotide_server.kit.web import Input, Output
 from iotide_server.results.schemas import Better, Labels, Metric, OptionalId
 from iotide_server.statistics.shifts import Direction
 from iotide_server.targets.schemas import TargetRef
-from iotide_server.trends.events.schemas import Event
+from iotide_server.trends.events.schemas import EventOutput
 from iotide_server.trends.schemas import SeriesChange
 from iotide_wire.base import Name, Text, WrittenTime
 from iotide_wire.units import Unit
@@ -71,7 +71,7 @@ class AlertGroupRef(Output):
     told_at: datetime | None
 
 
-class Alert(Output):
+class AlertOutput(Output):
     """A change that a rule covers, a suspicion of one, or a scheduled series that is stale.
 
     `change` is null of a suspicion, and of a stale series; that has `silent_since`. `moves` are the actions that
@@ -95,14 +95,14 @@ class Alert(Output):
     raised_at: datetime
     owner: PersonShown
     due_at: datetime | None
-    event: Event | None
+    event: EventOutput | None
     closed_because: str | None
     baseline_at: Annotated[datetime | None, Field(description="Since then the level after it is the normal one")]
     confirmation_id: Annotated[int | None, Field(description="The campaign that looks again")]
     moves: list[Move]
 
 
-class AlertAction(Output):
+class AlertActionOutput(Output):
     """What was done about an alert; `who` is null of what an analysis did."""
 
     id: int
@@ -114,7 +114,7 @@ class AlertAction(Output):
     after: dict[str, Any]
 
     @classmethod
-    def of(cls, row: ActionRow) -> "AlertAction":
+    def of(cls, row: ActionRow) -> "AlertActionOutput":
         """As the API shows the row."""
         return cls.model_validate(row)
 
@@ -122,9 +122,9 @@ class AlertAction(Output):
 class AlertDetail(Output):
     """An alert with what was done about it, oldest first, and the others of its group."""
 
-    alert: Alert
-    actions: Annotated[list[AlertAction], Field(description="The last 200")]
-    group: list[Alert]
+    alert: AlertOutput
+    actions: Annotated[list[AlertActionOutput], Field(description="The last 200")]
+    group: list[AlertOutput]
 
 
 class AlertActionInput(Input):
@@ -163,7 +163,7 @@ class AlertRuleInput(Input):
     muted_until: WrittenTime | None = None
 
 
-class AlertRule(Output):
+class AlertRuleOutput(Output):
     """Of which changes of which series somebody is told; the narrowest rule that covers a series answers for it."""
 
     id: int

@@ -16,7 +16,7 @@ class Directions(StrEnum):
     BOTH = "both"
 
 
-class Rule(Protocol):
+class RuleScope(Protocol):
     """What of a rule decides; as `models.AlertRule`."""
 
     id: int
@@ -31,7 +31,7 @@ class Rule(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class SeriesScope:
     """A series, as far as scopes go."""
 
     target_ids: Collection[int]
@@ -39,7 +39,7 @@ class Subject:
     metric: str
 
 
-def narrowest(rules: Iterable[Rule], subject: Subject) -> Rule | None:
+def narrowest(rules: Iterable[RuleScope], subject: SeriesScope) -> RuleScope | None:
     """Of those that cover the series the one that names most of it, and of equals the oldest; None: no rule does.
 
     One rule answers for an alert, so that removing it ends what it raised, and nobody is told twice.
@@ -48,13 +48,13 @@ def narrowest(rules: Iterable[Rule], subject: Subject) -> Rule | None:
     return min(covering, key=lambda rule: (-_named(rule), rule.id), default=None)
 
 
-def asks_for(rule: Rule, shift: Shift, better: str) -> bool:
+def asks_for(rule: RuleScope, shift: Shift, better: str) -> bool:
     """Whether the rule alerts of such a change; one of a metric without a better side is not worse."""
     is_wanted = rule.directions == Directions.BOTH or shift.direction(better) is Direction.WORSE
     return is_wanted and shift.is_at_least(rule.least_shift_ratio)
 
 
-def _covers(rule: Rule, subject: Subject) -> bool:
+def _covers(rule: RuleScope, subject: SeriesScope) -> bool:
     return (
         (rule.target_id is None or rule.target_id in subject.target_ids)
         and rule.workload in {None, subject.workload}
@@ -62,5 +62,5 @@ def _covers(rule: Rule, subject: Subject) -> bool:
     )
 
 
-def _named(rule: Rule) -> int:
+def _named(rule: RuleScope) -> int:
     return sum(part is not None for part in (rule.target_id, rule.workload, rule.metric))

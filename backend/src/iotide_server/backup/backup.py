@@ -34,7 +34,7 @@ _DATED: Final = re.compile(r"iotide-\d{8}T\d{6}Z\.tar")
 
 
 @dataclass(frozen=True)
-class Source:
+class BackupSource:
     """What is backed up.
 
     Attributes:
@@ -68,7 +68,7 @@ def forget_older(directory: Path, keep: int) -> list[Path]:
     return dated[:-keep]
 
 
-def back_up(source: Source, place: Path, now: datetime) -> Manifest:
+def back_up(source: BackupSource, place: Path, now: datetime) -> Manifest:
     """Write a backup; meanwhile the service goes on.
 
     Args:
@@ -94,7 +94,7 @@ def back_up(source: Source, place: Path, now: datetime) -> Manifest:
     return manifest
 
 
-def _write(source: Source, draft: Path, now: datetime) -> Manifest:
+def _write(source: BackupSource, draft: Path, now: datetime) -> Manifest:
     with psycopg.connect(source.database_url) as connection:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         if _value(connection, "SELECT to_regclass('alembic_version')") is None:
@@ -127,7 +127,7 @@ class _Facts:
 
 
 def _manifest(
-    source: Source, facts: _Facts, files: Mapping[str, FileFact], postgres: tuple[int, Clients], now: datetime
+    source: BackupSource, facts: _Facts, files: Mapping[str, FileFact], postgres: tuple[int, Clients], now: datetime
 ) -> Manifest:
     postgres_major, clients = postgres
     return Manifest(

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from iotide_server.backup.archives import opened
-from iotide_server.backup.backup import Source, back_up, dated_place, forget_older
+from iotide_server.backup.backup import BackupSource, back_up, dated_place, forget_older
 from iotide_server.backup.errors import BackupPlaceError, VaultKeyUnreadableError
 from iotide_server.backup.manifest import Manifest
 from iotide_server.backup.private import put_tls_back, put_vault_key_back, running_postgres, vault_key_of
-from iotide_server.backup.restore import Restored, Wanted, check
+from iotide_server.backup.restore import Restored, RestoreOptions, check
 from iotide_server.backup.restore import restore as restore_database
 from iotide_server.backup.trace import note_backup
 from iotide_server.bundled.privileges import choose_account
@@ -90,7 +90,7 @@ def add_commands(app: typer.Typer, settings_of: Callable[[Path | None], Settings
         With --state for the services of `up`, which must be stopped; without it for those that settings name.
         """
         vault_key = None if vault_key_file is None else _vault_key(vault_key_file)
-        wanted = Wanted(vault_key, without_vault_key=without_vault_key, replace=replace, resume=resume)
+        wanted = RestoreOptions(vault_key, without_vault_key=without_vault_key, replace=replace, resume=resume)
         with opened(place) as backup:
             if state is None:
                 _tell(*_restore_by_settings(backup, settings_of(None), wanted))
@@ -98,8 +98,8 @@ def add_commands(app: typer.Typer, settings_of: Callable[[Path | None], Settings
                 _tell(*_restore_state(backup, state, database_url, wanted))
 
 
-def _source(settings: Settings) -> Source:
-    return Source(
+def _source(settings: Settings) -> BackupSource:
+    return BackupSource(
         database_url=settings.database_url.get_secret_value(),
         settings={name: getattr(settings, name) for name in _SETTINGS},
         tls=None if settings.ca_certificate is None else settings.ca_certificate.parent,
@@ -118,7 +118,7 @@ def _vault_key(file: Path) -> str:
 
 
 def _restore_by_settings(
-    backup: tuple[Manifest, Path], settings: Settings, wanted: Wanted
+    backup: tuple[Manifest, Path], settings: Settings, wanted: RestoreOptions
 ) -> tuple[Restored, Path | None]:
     if settings.vault_key is not None:
         wanted = replace_in(wanted, vault_keys=settings.vault_key.get_secret_value())
@@ -130,7 +130,7 @@ def _restore_by_settings(
 
 
 def _restore_state(
-    backup: tuple[Manifest, Path], directory: Path, database_url: str | None, wanted: Wanted
+    backup: tuple[Manifest, Path], directory: Path, database_url: str | None, wanted: RestoreOptions
 ) -> tuple[Restored, None]:
     account = choose_account(directory)
     state = prepare_state_directory(directory, account)

@@ -39,7 +39,7 @@ _FORMER: Final = "iotide_former"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RestoreOptions:
     """How a backup is to return.
 
     Attributes:
@@ -63,7 +63,7 @@ class Restored:
     settled: Settled
 
 
-def restore(manifest: Manifest, directory: Path, database_url: str, wanted: Wanted, now: datetime) -> Restored:
+def restore(manifest: Manifest, directory: Path, database_url: str, wanted: RestoreOptions, now: datetime) -> Restored:
     """Make the database what it was at the backup, at this release's schema, with all that was in flight settled.
 
     Args:
@@ -90,7 +90,7 @@ def restore(manifest: Manifest, directory: Path, database_url: str, wanted: Want
     return Restored(manifest, settled)
 
 
-def check(manifest: Manifest, wanted: Wanted) -> None:
+def check(manifest: Manifest, wanted: RestoreOptions) -> None:
     """Refuse what could not be used afterwards.
 
     Raises:
@@ -168,7 +168,7 @@ def _require_counts(database_url: str, manifest: Manifest) -> None:
         raise CountsDifferError(differing)
 
 
-def _settle(engine: Engine, manifest: Manifest, wanted: Wanted, now: datetime) -> Settled:
+def _settle(engine: Engine, manifest: Manifest, wanted: RestoreOptions, now: datetime) -> Settled:
     with Database(engine).transaction() as session:
         settled = settle(session, manifest.made_at, now, resume=wanted.resume)
         console = sessions.console_principal(session, now)

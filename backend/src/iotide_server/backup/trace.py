@@ -12,7 +12,7 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.backup.manifest import Manifest
 from iotide_server.kit.db import Database, open_engine
-from iotide_server.kit.schema import Standing, schema_state
+from iotide_server.kit.schema import RevisionState, schema_state
 from iotide_server.monitoring.repository import BACKUP_TAKEN
 
 _IS_STANDBY: Final = text("SELECT pg_is_in_recovery()")
@@ -30,7 +30,7 @@ def note_backup(database_url: str, place: Path, manifest: Manifest, now: datetim
 
 def _note(session: Session, place: Path, manifest: Manifest, now: datetime) -> None:
     # A standby takes no row, and a database that is yet to be migrated none of this release.
-    if session.scalars(_IS_STANDBY).one() or schema_state(session).standing is not Standing.CURRENT:
+    if session.scalars(_IS_STANDBY).one() or schema_state(session).standing is not RevisionState.CURRENT:
         return
     after = {"place": str(place), "made_at": manifest.made_at.isoformat(), "rows": sum(manifest.row_counts.values())}
     console = sessions.console_principal(session, now)

@@ -63,7 +63,7 @@ class PausedMount(Output):
         )
 
 
-class Pause(Output):
+class PauseOutput(Output):
     """What a paused campaign waits for.
 
     Once the servers are changed: ask the nodes to look, wait until `waiting_for` is empty, check `mounts`, and confirm
@@ -81,7 +81,7 @@ class Pause(Output):
     mounts: list[PausedMount]
 
     @classmethod
-    def of(cls, pause: stages.Pause) -> "Pause":
+    def of(cls, pause: stages.Pause) -> "PauseOutput":
         """As the API shows it."""
         stage = pause.stage
         return cls(

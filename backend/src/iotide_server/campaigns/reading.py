@@ -11,9 +11,9 @@ from iotide_server.campaigns.errors import CampaignNotFoundError
 from iotide_server.campaigns.models import Campaign as CampaignRow
 from iotide_server.campaigns.repository import AnyRow
 from iotide_server.campaigns.schemas import (
-    Addition,
-    Campaign,
+    AddedRepeats,
     CampaignFilter,
+    CampaignOutput,
     CampaignState,
     ListedCampaign,
     RunCounts,
@@ -37,14 +37,14 @@ def visible_campaign(session: Session, principal: Principal, campaign_id: int, r
     return found
 
 
-def campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> Campaign:
+def campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> CampaignOutput:
     """One campaign with its state and counts, for which all of its runs are read.
 
     Raises:
         CampaignNotFoundError: there is none that the caller may see.
     """
     visible_campaign(session, principal, campaign_id)
-    return Campaign(**dict(_shown(session, repository.described(session, campaign_id), now)))
+    return CampaignOutput(**dict(_shown(session, repository.described(session, campaign_id), now)))
 
 
 def list_campaigns(
@@ -74,7 +74,7 @@ def _shown(session: Session, row: AnyRow, now: datetime) -> ListedCampaign:
         ended_at=None if is_open else row.last_ended_at,
         counts=RunCounts.model_validate(row),
         stages=[Stage.model_validate(stage) for stage in row.stages],
-        additions=[Addition.model_validate(addition) for addition in row.additions],
+        additions=[AddedRepeats.model_validate(addition) for addition in row.additions],
         progress=min(1.0, (done + partly) / row.runs) if row.runs else 1.0,
         seconds_remaining_estimated=_remaining(row, done + partly, now) if is_open else 0.0,
     )

@@ -27,7 +27,7 @@ from iotide_server.campaigns.service import new_runs
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.digests import canonical_sha256
-from iotide_server.kit.quotas import Addition, Kind
+from iotide_server.kit.quotas import Addition, QuotaKind
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.runs import line_repository as lines
 from iotide_server.runs import repository as runs
@@ -74,7 +74,7 @@ def add(session: Session, principal: Principal, more: MoreRepeats, now: datetime
     stage_of = repository.stages_of_cells(session, campaign.id)
     cell_ids = _chosen_cells(session, campaign, more.wanted, stage_of)
     further = len(cell_ids) * more.wanted.repeats
-    added = Addition(Kind.RUNS, campaign.cluster_id, principal.user_id, now, further, "repeats")
+    added = Addition(QuotaKind.RUNS, campaign.cluster_id, principal.user_id, now, further, "repeats")
     require_room(session, added)
     _hold_resources(session, campaign, cell_ids, stage_of)
     addition = CampaignAddition(

@@ -8,11 +8,11 @@ from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.campaigns import reading, repeats, service, stages, timeline
-from iotide_server.campaigns.pause_schemas import Confirmation, Pause
+from iotide_server.campaigns.pause_schemas import Confirmation, PauseOutput
 from iotide_server.campaigns.repeats import MoreRepeats
 from iotide_server.campaigns.schemas import (
-    Campaign,
     CampaignFilter,
+    CampaignOutput,
     CampaignPatch,
     ListedCampaign,
     PlanInput,
@@ -47,7 +47,10 @@ def list_campaigns(
     "/campaigns",
     summary="Submit a campaign",
     status_code=201,
-    responses={**errors(404, 409, 429), 200: {"model": Campaign, "description": "The same request made it before"}},
+    responses={
+        **errors(404, 409, 429),
+        200: {"model": CampaignOutput, "description": "The same request made it before"},
+    },
     dependencies=[ONE_HEAVY_REQUEST],
 )
 def submit_campaign(
@@ -57,7 +60,7 @@ def submit_campaign(
     response: Response,
     body: PlanInput,
     idempotency_key: IdempotencyKey = None,
-) -> Campaign:
+) -> CampaignOutput:
     """Expands the plan into runs, which wait for their nodes and targets from now on."""
     submitted = service.submit(session, principal, body, idempotency_key, now)
     if not submitted.is_new:
@@ -66,7 +69,7 @@ def submit_campaign(
 
 
 @router.get("/campaigns/{campaign_id}", summary="Show a campaign", responses=errors(404))
-def get_campaign(principal: Viewer, session: Tx, now: Now, campaign_id: Id) -> Campaign:
+def get_campaign(principal: Viewer, session: Tx, now: Now, campaign_id: Id) -> CampaignOutput:
     """How far it has got."""
     return reading.campaign(session, principal, campaign_id, now)
 
@@ -83,7 +86,7 @@ def get_campaign_timeline(
 
 
 @router.patch("/campaigns/{campaign_id}", summary="Change a campaign's priority", responses=errors(404, 409))
-def change_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id, body: CampaignPatch) -> Campaign:
+def change_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id, body: CampaignPatch) -> CampaignOutput:
     """Its waiting runs stand in their lines as if it had been submitted with this priority."""
     service.change_priority(session, principal, campaign_id, body.priority)
     return reading.campaign(session, principal, campaign_id, now)
@@ -102,7 +105,7 @@ def add_campaign_repeats(
     campaign_id: Id,
     body: RepeatsInput,
     idempotency_key: IdempotencyKey = None,
-) -> Campaign:
+) -> CampaignOutput:
     """Lets cells be run so many times more, also where the campaign has ended; they join the cells' results.
 
     The same key and body once more add nothing.
@@ -114,9 +117,9 @@ def add_campaign_repeats(
 @router.get(
     "/campaigns/{campaign_id}/pause", summary="Show what a paused campaign waits for", responses=errors(404, 409)
 )
-def get_campaign_pause(principal: Viewer, session: Tx, campaign_id: Id) -> Pause:
+def get_campaign_pause(principal: Viewer, session: Tx, campaign_id: Id) -> PauseOutput:
     """What an operator is to do before the next stage, and what its nodes have mounted."""
-    return Pause.of(stages.pause(session, principal, campaign_id))
+    return PauseOutput.of(stages.pause(session, principal, campaign_id))
 
 
 @router.post(
@@ -124,20 +127,20 @@ def get_campaign_pause(principal: Viewer, session: Tx, campaign_id: Id) -> Pause
     summary="Have the nodes of a paused campaign look",
     responses=errors(404, 409),
 )
-def look_at_campaign_pause(principal: Operator, session: Tx, now: Now, campaign_id: Id) -> Pause:
+def look_at_campaign_pause(principal: Operator, session: Tx, now: Now, campaign_id: Id) -> PauseOutput:
     """Asks them what they have mounted; they answer within seconds, once they are idle."""
-    return Pause.of(stages.look(session, principal, campaign_id, now))
+    return PauseOutput.of(stages.look(session, principal, campaign_id, now))
 
 
 @router.post("/campaigns/{campaign_id}/confirm", summary="Confirm the next stage", responses=errors(404, 409))
-def confirm_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id, body: Confirmation) -> Campaign:
+def confirm_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id, body: Confirmation) -> CampaignOutput:
     """Takes what is mounted now as the targets, for every campaign, and lets the runs of the stage start."""
     stages.confirm(session, principal, campaign_id, body.found_sha256, now)
     return reading.campaign(session, principal, campaign_id, now)
 
 
 @router.post("/campaigns/{campaign_id}/cancel", summary="Cancel a campaign", responses=errors(404))
-def cancel_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id) -> Campaign:
+def cancel_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id) -> CampaignOutput:
     """Waiting runs are cancelled at once; running ones as soon as their nodes have ended the load and cleaned up."""
     service.cancel(session, principal, campaign_id, now)
     return reading.campaign(session, principal, campaign_id, now)

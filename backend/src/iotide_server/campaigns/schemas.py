@@ -81,7 +81,7 @@ class Stage(Output):
     ended: Annotated[int, Field(description="How many of its runs have ended")]
 
 
-class Addition(Output):
+class AddedRepeats(Output):
     """Repeats that somebody added to cells after the campaign was submitted."""
 
     added_at: datetime
@@ -111,14 +111,14 @@ class ListedCampaign(Output):
     ended_at: datetime | None
     counts: RunCounts
     stages: Annotated[list[Stage], Field(description="Empty where the matrix is run once")]
-    additions: Annotated[list[Addition], Field(description="Repeats beyond those of the plan, in their order")]
+    additions: Annotated[list[AddedRepeats], Field(description="Repeats beyond those of the plan, in their order")]
     progress: Annotated[float, Field(description="Fraction of its runs' work that is done, 0 to 1")]
     seconds_remaining_estimated: Annotated[
         float | None, Field(description="By the pace of its runs so far; null before the first has ended")
     ]
 
 
-class Campaign(ListedCampaign):
+class CampaignOutput(ListedCampaign):
     """A plan and how far it has got, see `ListedCampaign`."""
 
     plan: CampaignPlan

@@ -20,7 +20,7 @@ from iotide_server.campaigns.reading import visible_campaign
 from iotide_server.change_feed import service as live
 from iotide_server.kit.db import Json, refresh_statistics
 from iotide_server.kit.digests import canonical_sha256
-from iotide_server.kit.quotas import Addition, Kind
+from iotide_server.kit.quotas import Addition, QuotaKind
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.runs import line_repository
 from iotide_server.runs import repository as runs_repository
@@ -37,7 +37,7 @@ _TABLES_OF_MANY: Final = ("cell", "cell_node", "cell_observer", "cell_target", "
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
+class SubmittedCampaign:
     """A campaign after a POST; `is_new` is False when the same request had made it before."""
 
     campaign_id: int
@@ -46,7 +46,7 @@ class Submitted:
 
 def submit(
     session: Session, principal: Principal, plan: CampaignPlan, idempotency_key: str | None, now: datetime
-) -> Submitted:
+) -> SubmittedCampaign:
     """A campaign with all its cells and runs, waiting in their lines.
 
     Raises:
@@ -59,7 +59,7 @@ def submit(
     if repeated is not None:
         return repeated
     cluster, run_number = cluster_of(session, principal, plan), run_count(plan)
-    added = Addition(Kind.RUNS, cluster.id, principal.user_id, now, run_number, "repeats")
+    added = Addition(QuotaKind.RUNS, cluster.id, principal.user_id, now, run_number, "repeats")
     require_room(session, added)
     planned = foresee(session, cluster, plan)
     campaign = Campaign(
@@ -95,16 +95,16 @@ def submit(
     live.publish(session, "campaign", campaign.id, campaign.cluster_id)
     wake_scheduler(session, "campaign")
     take_room(session, added)
-    return Submitted(campaign.id, is_new=True)
+    return SubmittedCampaign(campaign.id, is_new=True)
 
 
-def _repeated(session: Session, principal: Principal, key: str | None, digest: str) -> Submitted | None:
+def _repeated(session: Session, principal: Principal, key: str | None, digest: str) -> SubmittedCampaign | None:
     earlier = repository.by_idempotency_key(session, principal.user_id, key) if key is not None else None
     if earlier is None:
         return None
     if earlier.request_sha256 != digest:
         raise IdempotencyKeyReusedError(key or "", earlier.id)
-    return Submitted(earlier.id, is_new=False)
+    return SubmittedCampaign(earlier.id, is_new=False)
 
 
 def new_runs(campaign: Campaign, plan: CampaignPlan, repeats: int, now: datetime) -> NewRuns:

@@ -22,7 +22,7 @@ _RECONNECT_SECONDS = 1.0
 _log = structlog.get_logger(__name__)
 
 
-class News(BaseModel):
+class ChangeNotice(BaseModel):
     """A row of `change`, as the notification carries it."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True)
@@ -40,11 +40,11 @@ class Subscription:
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[tuple[str, int, int | None], News] = {}
+        self._waiting: dict[tuple[str, int, int | None], ChangeNotice] = {}
         self._has_missed = False
         self._stirred = asyncio.Event()
 
-    def tell(self, news: News) -> None:
+    def tell(self, news: ChangeNotice) -> None:
         """Add news; never waits."""
         row = (news.kind, news.subject_id, news.cluster_id)
         self._waiting.pop(row, None)  # so that the latest news come last: a stream goes on after the last that it read
@@ -60,7 +60,7 @@ class Subscription:
         self._has_missed = True
         self._stirred.set()
 
-    async def take(self) -> list[News] | None:
+    async def take(self) -> list[ChangeNotice] | None:
         """All that waits, at least one; None when news got lost and the reader must look at everything again."""
         await self._stirred.wait()
         self._stirred.clear()
@@ -126,6 +126,6 @@ class Feed:
                 subscription.miss()
             self.is_listening.set()
             async for notification in connection.notifies():
-                news = News.model_validate_json(notification.payload)
+                news = ChangeNotice.model_validate_json(notification.payload)
                 for subscription in self._subscriptions:
                     subscription.tell(news)

@@ -15,7 +15,7 @@ from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database, StorageFailure, storage_failure
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pulse import WORKER_LATE_AFTER, pulse_lateness
-from iotide_server.kit.schema import Standing, schema_state
+from iotide_server.kit.schema import RevisionState, schema_state
 from iotide_server.kit.wake import is_scheduled
 from iotide_server.kit.web import Output, errors, storage_failed_lately, transaction
 
@@ -127,7 +127,7 @@ def get_ready(_: Anyone, session: _ReadyTx) -> Ready:
     A newer one is taken: each release works on the schema of the next.
     """
     schema = schema_state(session)
-    if schema.standing in {Standing.BEHIND, Standing.EMPTY}:
+    if schema.standing in {RevisionState.BEHIND, RevisionState.EMPTY}:
         raise SchemaNotReadyError(schema.words, value=schema.found)
     return Ready(status="ready")
 

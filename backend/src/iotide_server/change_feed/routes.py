@@ -14,7 +14,7 @@ from starlette.responses import StreamingResponse
 from iotide_server.accounts.roles.page_holders import holder
 from iotide_server.accounts.roles.rules import Reader
 from iotide_server.change_feed import service
-from iotide_server.change_feed.feed import Feed, News, TooManyStreamsError
+from iotide_server.change_feed.feed import ChangeNotice, Feed, TooManyStreamsError
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.meters import EVENT_STREAMS
@@ -111,7 +111,7 @@ async def stream_events(
     """
     visible = principal.visible_clusters()
 
-    def is_for_caller(news: News) -> bool:
+    def is_for_caller(news: ChangeNotice) -> bool:
         return news.kind in topics and (visible is None or news.cluster_id is None or news.cluster_id in visible)
 
     # nginx holds back what it was not told to let pass.
@@ -121,7 +121,7 @@ async def stream_events(
 
 
 async def _written(
-    request: Request, whose: Holder, is_wanted: Callable[[News], bool], last_event_id: str
+    request: Request, whose: Holder, is_wanted: Callable[[ChangeNotice], bool], last_event_id: str
 ) -> AsyncIterator[bytes]:
     """The stream as it is sent."""
     feed: Feed = request.app.state.feed
@@ -155,12 +155,12 @@ async def _written(
 
 
 @lru_cache(maxsize=1024)  # each is told to many
-def _change(news: News) -> bytes:
+def _change(news: ChangeNotice) -> bytes:
     data = {"kind": news.kind, "id": news.subject_id, "version": news.id, "cluster_id": news.cluster_id}
     return format_sse_event(event="change", data_str=json.dumps(data, separators=(",", ":")), id=str(news.id))
 
 
-def _catch_up(database: Database, last_event_id: str) -> tuple[int, list[News] | None]:
+def _catch_up(database: Database, last_event_id: str) -> tuple[int, list[ChangeNotice] | None]:
     """The id of the latest news, and what a reader missed since its last; None when that cannot be told."""
     with database.transaction() as session:
         latest = service.latest_id(session)
@@ -169,4 +169,4 @@ def _catch_up(database: Database, last_event_id: str) -> tuple[int, list[News] |
         if not last_event_id.isdecimal() or int(last_event_id) > LARGEST_ID:
             return latest, None
         missed = service.missed_since(session, int(last_event_id))
-        return latest, None if missed is None else [News.model_validate(change) for change in missed]
+        return latest, None if missed is None else [ChangeNotice.model_validate(change) for change in missed]

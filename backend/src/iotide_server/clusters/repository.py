@@ -247,7 +247,7 @@ _TELL_OWN_PROBLEM: Final = text(
 )
 
 
-class Told(NamedTuple):
+class HeartbeatFacts(NamedTuple):
     """Holds what a heartbeat says of the node itself; None: its agent does not.
 
     Attributes:
@@ -259,7 +259,7 @@ class Told(NamedTuple):
     curve_bytes: int = 0
 
 
-def beat(session: Session, node_id: int, agent_instance: str, told: Told, now: datetime) -> KnownAgent:
+def beat(session: Session, node_id: int, agent_instance: str, told: HeartbeatFacts, now: datetime) -> KnownAgent:
     """Write down that the node was heard of, if this is its current agent; one statement, because it is frequent."""
     row = session.execute(
         text(

@@ -11,24 +11,24 @@ from iotide_server.clusters import blackouts, service
 from iotide_server.clusters.agents import credentials
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.drains import service as drains
-from iotide_server.clusters.drains.schemas import Drain, DrainInput, NamedDrain
+from iotide_server.clusters.drains.schemas import DrainInput, DrainOutput, NamedDrain
 from iotide_server.clusters.enrolment import pending
 from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.clusters.enrolment.pending import Choice
 from iotide_server.clusters.schemas import (
-    Blackout,
     BlackoutInput,
-    Cluster,
+    BlackoutOutput,
     ClusterInput,
+    ClusterOutput,
     ClusterPatch,
-    JoinToken,
     JoinTokenCreated,
     JoinTokenInput,
-    Node,
+    JoinTokenOutput,
     NodeLine,
+    NodeOutput,
     NodePatch,
     PendingChoice,
-    PendingNode,
+    PendingNodeOutput,
     ReenrolmentInput,
 )
 from iotide_server.clusters.service import NodeFilter
@@ -40,36 +40,36 @@ router = APIRouter(route_class=KnownCallerRoute)
 
 
 @router.get("/clusters", tags=["clusters"], summary="List clusters")
-def list_clusters(principal: Viewer, session: Tx, paging: Paging) -> Page[Cluster]:
+def list_clusters(principal: Viewer, session: Tx, paging: Paging) -> Page[ClusterOutput]:
     """The clusters that you may see, newest first."""
-    return service.list_clusters(session, principal, paging).page(Cluster.of)
+    return service.list_clusters(session, principal, paging).page(ClusterOutput.of)
 
 
 @router.post("/clusters", tags=["clusters"], summary="Create a cluster", status_code=201, responses=errors(409))
-def create_cluster(principal: Admin, session: Tx, body: ClusterInput) -> Cluster:
+def create_cluster(principal: Admin, session: Tx, body: ClusterInput) -> ClusterOutput:
     """For administrators of all clusters."""
     created = service.create_cluster(session, principal, body.name, body.description, body.launcher)
-    return Cluster.of(service.cluster_view(session, created))
+    return ClusterOutput.of(service.cluster_view(session, created))
 
 
 @router.get("/clusters/{cluster_id}", tags=["clusters"], summary="Show a cluster", responses=errors(404))
-def get_cluster(principal: Viewer, session: Tx, cluster_id: Id) -> Cluster:
+def get_cluster(principal: Viewer, session: Tx, cluster_id: Id) -> ClusterOutput:
     """One cluster."""
-    return Cluster.of(service.cluster_view(session, service.cluster(session, principal, cluster_id)))
+    return ClusterOutput.of(service.cluster_view(session, service.cluster(session, principal, cluster_id)))
 
 
 @router.patch("/clusters/{cluster_id}", tags=["clusters"], summary="Change a cluster", responses=errors(404, 409))
-def change_cluster(principal: Admin, session: Tx, cluster_id: Id, body: ClusterPatch) -> Cluster:
+def change_cluster(principal: Admin, session: Tx, cluster_id: Id, body: ClusterPatch) -> ClusterOutput:
     """Name, description and launcher; what is left out stays. Another launcher only while no run is active."""
     changes = body.model_dump(mode="json", exclude_none=True)
     changed = service.change_cluster(session, principal, cluster_id, changes)
-    return Cluster.of(service.cluster_view(session, changed))
+    return ClusterOutput.of(service.cluster_view(session, changed))
 
 
 @router.get("/clusters/{cluster_id}/blackouts", tags=["clusters"], summary="List blackouts", responses=errors(404))
-def list_blackouts(principal: Viewer, session: Tx, now: Now, cluster_id: Id, paging: Paging) -> Page[Blackout]:
+def list_blackouts(principal: Viewer, session: Tx, now: Now, cluster_id: Id, paging: Paging) -> Page[BlackoutOutput]:
     """The cluster's maintenance days that are not over, the last entered first."""
-    return blackouts.list_blackouts(session, principal, cluster_id, paging, now).page(Blackout.of)
+    return blackouts.list_blackouts(session, principal, cluster_id, paging, now).page(BlackoutOutput.of)
 
 
 @router.post(
@@ -79,9 +79,9 @@ def list_blackouts(principal: Viewer, session: Tx, now: Now, cluster_id: Id, pag
     status_code=201,
     responses=errors(404, 409),
 )
-def create_blackout(principal: Operator, session: Tx, now: Now, cluster_id: Id, body: BlackoutInput) -> Blackout:
+def create_blackout(principal: Operator, session: Tx, now: Now, cluster_id: Id, body: BlackoutInput) -> BlackoutOutput:
     """Nothing starts in it, nor what could not end before it; what runs when it begins goes on."""
-    return Blackout.of(blackouts.create_blackout(session, principal, cluster_id, body.row(), now))
+    return BlackoutOutput.of(blackouts.create_blackout(session, principal, cluster_id, body.row(), now))
 
 
 @router.delete(
@@ -97,9 +97,9 @@ def remove_blackout(principal: Operator, session: Tx, blackout_id: Id) -> None:
 
 
 @router.get("/clusters/{cluster_id}/join-tokens", tags=["nodes"], summary="List join tokens", responses=errors(404))
-def list_join_tokens(principal: Admin, session: Tx, now: Now, cluster_id: Id, paging: Paging) -> Page[JoinToken]:
+def list_join_tokens(principal: Admin, session: Tx, now: Now, cluster_id: Id, paging: Paging) -> Page[JoinTokenOutput]:
     """The cluster's tokens that still let a node in, newest first."""
-    return enrolment.list_join_tokens(session, principal, cluster_id, paging, now).page(JoinToken.of)
+    return enrolment.list_join_tokens(session, principal, cluster_id, paging, now).page(JoinTokenOutput.of)
 
 
 @router.post(
@@ -155,9 +155,11 @@ def create_reenrolment_token(
     summary="List hosts that wait to be let in",
     responses=errors(404),
 )
-def list_pending_nodes(principal: Admin, session: Tx, now: Now, cluster_id: Id, paging: Paging) -> Page[PendingNode]:
+def list_pending_nodes(
+    principal: Admin, session: Tx, now: Now, cluster_id: Id, paging: Paging
+) -> Page[PendingNodeOutput]:
     """Newest first. Compare the fingerprint with what the agent prints on the host: a name is easily taken."""
-    return pending.list_pending(session, principal, cluster_id, paging, now).page(PendingNode.of)
+    return pending.list_pending(session, principal, cluster_id, paging, now).page(PendingNodeOutput.of)
 
 
 @router.post(
@@ -195,9 +197,9 @@ def list_nodes(
     paging: Paging,
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only nodes of this cluster")] = None,
     state: Annotated[NodeState | None, Query(description="Only nodes in this state")] = None,
-) -> Page[Node]:
+) -> Page[NodeOutput]:
     """The nodes that you may see, newest first."""
-    return service.list_nodes(session, principal, NodeFilter(cluster_id, state), paging, now).page(Node.of)
+    return service.list_nodes(session, principal, NodeFilter(cluster_id, state), paging, now).page(NodeOutput.of)
 
 
 @router.get("/clusters/{cluster_id}/nodes", tags=["nodes"], summary="List a cluster's nodes", responses=errors(404))
@@ -207,16 +209,16 @@ def list_cluster_nodes(principal: Viewer, session: Tx, now: Now, cluster_id: Id,
 
 
 @router.get("/nodes/{node_id}", tags=["nodes"], summary="Show a node", responses=errors(404))
-def get_node(principal: Viewer, session: Tx, now: Now, node_id: Id) -> Node:
+def get_node(principal: Viewer, session: Tx, now: Now, node_id: Id) -> NodeOutput:
     """What its agent announced, what it can run and what it is doing."""
-    return Node.of(service.node(session, principal, node_id, now))
+    return NodeOutput.of(service.node(session, principal, node_id, now))
 
 
 @router.patch("/nodes/{node_id}", tags=["nodes"], summary="Change a node", responses=errors(404, 409))
-def change_node(principal: Admin, session: Tx, now: Now, node_id: Id, body: NodePatch) -> Node:
+def change_node(principal: Admin, session: Tx, now: Now, node_id: Id, body: NodePatch) -> NodeOutput:
     """Slots and role; what is left out stays."""
     changes = body.model_dump(mode="json", exclude_none=True)
-    return Node.of(service.change_node(session, principal, node_id, changes, now))
+    return NodeOutput.of(service.change_node(session, principal, node_id, changes, now))
 
 
 @router.delete("/nodes/{node_id}", tags=["nodes"], summary="Retire a node", status_code=204, responses=errors(404, 409))
@@ -231,10 +233,10 @@ def retire_node(principal: Admin, session: Tx, now: Now, request: Request, node_
     summary="Give a node new credentials",
     responses=errors(404, 409),
 )
-def rotate_node(principal: Admin, session: Tx, now: Now, node_id: Id) -> Node:
+def rotate_node(principal: Admin, session: Tx, now: Now, node_id: Id) -> NodeOutput:
     """With its next beat it gets a new token and a new Redis password; the old ones are void once it keeps the new."""
     credentials.want_rotation(session, principal, node_id, now)
-    return Node.of(service.node(session, principal, node_id, now))
+    return NodeOutput.of(service.node(session, principal, node_id, now))
 
 
 @router.get("/drains", tags=["drains"], summary="List what is drained")
@@ -248,10 +250,10 @@ def list_drains(
 
 
 @router.put("/drain", tags=["drains"], summary="Drain everything")
-def drain_everything(principal: Operator, session: Tx, now: Now, body: DrainInput) -> Drain:
+def drain_everything(principal: Operator, session: Tx, now: Now, body: DrainInput) -> DrainOutput:
     """For operators of all clusters: nothing new starts anywhere."""
     drained = drains.drain(session, principal, drains.EVERYTHING, body.wanted(), now)
-    return Drain.model_validate(drained)
+    return DrainOutput.model_validate(drained)
 
 
 @router.delete("/drain", tags=["drains"], summary="Resume everything", status_code=204)
@@ -261,10 +263,10 @@ def resume_everything(principal: Operator, session: Tx) -> None:
 
 
 @router.put("/clusters/{cluster_id}/drain", tags=["drains"], summary="Drain a cluster", responses=errors(404))
-def drain_cluster(principal: Operator, session: Tx, now: Now, cluster_id: Id, body: DrainInput) -> Drain:
+def drain_cluster(principal: Operator, session: Tx, now: Now, cluster_id: Id, body: DrainInput) -> DrainOutput:
     """Nothing new starts in it; what runs goes on. Once more: with another reason or end."""
     subject = drains.cluster_subject(session, principal, cluster_id)
-    return Drain.model_validate(drains.drain(session, principal, subject, body.wanted(), now))
+    return DrainOutput.model_validate(drains.drain(session, principal, subject, body.wanted(), now))
 
 
 @router.delete(
@@ -280,10 +282,10 @@ def resume_cluster(principal: Operator, session: Tx, cluster_id: Id) -> None:
 
 
 @router.put("/nodes/{node_id}/drain", tags=["drains"], summary="Drain a node", responses=errors(404))
-def drain_node(principal: Operator, session: Tx, now: Now, node_id: Id, body: DrainInput) -> Drain:
+def drain_node(principal: Operator, session: Tx, now: Now, node_id: Id, body: DrainInput) -> DrainOutput:
     """Nothing new starts on it, nor any run that names it beside others; what runs goes on."""
     subject = drains.node_subject(session, principal, node_id)
-    return Drain.model_validate(drains.drain(session, principal, subject, body.wanted(), now))
+    return DrainOutput.model_validate(drains.drain(session, principal, subject, body.wanted(), now))
 
 
 @router.delete(

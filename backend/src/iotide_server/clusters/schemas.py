@@ -8,7 +8,7 @@ from pydantic import Field
 from iotide_server.clusters import models
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.stuck import loads_in
-from iotide_server.clusters.drains.schemas import Drain
+from iotide_server.clusters.drains.schemas import DrainOutput
 from iotide_server.clusters.enrolment.service import NewJoinToken, OwnedJoinToken
 from iotide_server.clusters.views import (
     AgentStanding,
@@ -51,7 +51,7 @@ class ClusterPatch(Input):
     launcher: ClusterLauncher | None = None
 
 
-class Cluster(Output):
+class ClusterOutput(Output):
     """A named set of nodes and targets."""
 
     id: int
@@ -66,10 +66,10 @@ class Cluster(Output):
         ),
     ]
     created_at: datetime
-    drain: Annotated[Drain | None, Field(description="Nothing new starts in the whole cluster")]
+    drain: Annotated[DrainOutput | None, Field(description="Nothing new starts in the whole cluster")]
 
     @classmethod
-    def of(cls, view: ClusterView) -> "Cluster":
+    def of(cls, view: ClusterView) -> "ClusterOutput":
         """As the API shows the view."""
         row = view.cluster
         return cls(
@@ -79,7 +79,7 @@ class Cluster(Output):
             launcher=Launcher(row.launcher),
             origin=Origin(row.origin),
             created_at=row.created_at,
-            drain=None if view.drain is None else Drain.model_validate(view.drain),
+            drain=None if view.drain is None else DrainOutput.model_validate(view.drain),
         )
 
 
@@ -95,7 +95,7 @@ class BlackoutInput(Input):
         return models.Blackout(starts_at=self.starts_at, ends_at=self.ends_at, reason=self.reason)
 
 
-class Blackout(Output):
+class BlackoutOutput(Output):
     """A maintenance of a cluster: no run starts in it, nor one that by its time limit could not end before it."""
 
     id: int
@@ -106,7 +106,7 @@ class Blackout(Output):
     created_at: datetime
 
     @classmethod
-    def of(cls, row: models.Blackout) -> "Blackout":
+    def of(cls, row: models.Blackout) -> "BlackoutOutput":
         """As the API shows the row."""
         return cls.model_validate(row)
 
@@ -134,7 +134,7 @@ class ReenrolmentInput(Input):
     expires_in_seconds: JoinTokenSeconds = 3600.0
 
 
-class JoinToken(Output):
+class JoinTokenOutput(Output):
     """A join token, without its secret."""
 
     id: int
@@ -147,13 +147,13 @@ class JoinToken(Output):
     made_by: Annotated[PersonShown, Field(description="Who made it; null when that person is gone")]
 
     @classmethod
-    def of(cls, owned: OwnedJoinToken) -> "JoinToken":
+    def of(cls, owned: OwnedJoinToken) -> "JoinTokenOutput":
         """As the API shows the row."""
-        columns = {name: getattr(owned.row, name) for name in JoinToken.model_fields if name != "made_by"}
-        return JoinToken(**columns, made_by=owned.made_by)
+        columns = {name: getattr(owned.row, name) for name in JoinTokenOutput.model_fields if name != "made_by"}
+        return JoinTokenOutput(**columns, made_by=owned.made_by)
 
 
-class JoinTokenCreated(JoinToken):
+class JoinTokenCreated(JoinTokenOutput):
     """A new join token; its secret is shown this once."""
 
     token: Annotated[str, Field(description="`<secret>.<SHA-256 of the server's CA, or ->`")]
@@ -164,10 +164,10 @@ class JoinTokenCreated(JoinToken):
         """As the API shows it this once."""
         token = access.join_token(new.secret)
         command = access.enroll_command(token, replaces=new.row.node_id is not None)
-        return cls(**JoinToken.of(new).model_dump(), token=token, command=command)
+        return cls(**JoinTokenOutput.of(new).model_dump(), token=token, command=command)
 
 
-class PendingNode(Output):
+class PendingNodeOutput(Output):
     """A host that enrolled and waits until somebody lets it in; it has an identity, which opens nothing yet."""
 
     id: Annotated[int, Field(description="Of the node that it becomes")]
@@ -186,7 +186,7 @@ class PendingNode(Output):
     expires_at: datetime
 
     @classmethod
-    def of(cls, row: models.PendingNode) -> "PendingNode":
+    def of(cls, row: models.PendingNode) -> "PendingNodeOutput":
         """As the API shows the row."""
         return cls(
             id=row.id,
@@ -217,7 +217,7 @@ class NodePatch(Input):
     role: NodeRole | None = None
 
 
-class NodeWorkload(Output):
+class NodeWorkloadOutput(Output):
     """A workload as a node has it."""
 
     name: Annotated[str, Field(examples=["fio"])]
@@ -268,11 +268,11 @@ class NodeLine(Output):
     facts: Annotated[Facts, Field(description="`cpu.count`, `memory.total_bytes` and `kernel.release`, where known")]
     problem: Annotated[str | None, Field(description="Why the scheduler passes it over")]
     stuck: Annotated[list[StuckLoad], Field(description="Nothing starts on it until none is left")]
-    drain: Annotated[Drain | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
+    drain: Annotated[DrainOutput | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
     active_orders: list[ActiveOrder]
 
 
-class Node(Output):
+class NodeOutput(Output):
     """A host with an agent."""
 
     id: int
@@ -300,14 +300,14 @@ class Node(Output):
     approved_directories: Annotated[
         list[str], Field(description="Where its agent lets runs write", examples=[["/scratch"]])
     ]
-    workloads: list[NodeWorkload]
+    workloads: list[NodeWorkloadOutput]
     active_orders: list[ActiveOrder]
     problem: Annotated[str | None, Field(description="Why the scheduler passes it over")]
     stuck: Annotated[list[StuckLoad], Field(description="Nothing starts on it until none is left")]
-    drain: Annotated[Drain | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
+    drain: Annotated[DrainOutput | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
 
     @classmethod
-    def of(cls, view: NodeView) -> "Node":
+    def of(cls, view: NodeView) -> "NodeOutput":
         """As the API shows the view."""
         node = view.node
         return cls(
@@ -328,9 +328,9 @@ class Node(Output):
             facts=node.facts,
             mounts=[MountFacts.model_validate(mount) for mount in node.mounts],
             approved_directories=node.approved_directories,
-            workloads=[NodeWorkload.model_validate(workload) for workload in view.workloads],
+            workloads=[NodeWorkloadOutput.model_validate(workload) for workload in view.workloads],
             active_orders=[ActiveOrder.model_validate(order) for order in view.active_orders],
             problem=view.problem,
             stuck=[StuckLoad.model_validate(load) for load in loads_in(node.stuck)],
-            drain=None if view.drain is None else Drain.model_validate(view.drain),
+            drain=None if view.drain is None else DrainOutput.model_validate(view.drain),
         )

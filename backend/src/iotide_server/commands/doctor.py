@@ -12,7 +12,7 @@ from iotide_server.bundled.state import default_state_directory
 from iotide_server.commands.opening import StateOption, settings_of
 from iotide_server.kit.clock import system_clock
 from iotide_server.monitoring.doctor.examination import Installation, examine
-from iotide_server.monitoring.doctor.findings import Standing, in_lines
+from iotide_server.monitoring.doctor.findings import CheckState, in_lines
 
 _SOMETHING_WRONG = 1
 
@@ -40,5 +40,5 @@ def doctor(
     )
     findings = examine(installation, system_clock)
     typer.echo(json.dumps([asdict(finding) for finding in findings], indent=1) if as_json else in_lines(findings))
-    if any(finding.standing is Standing.WRONG for finding in findings):
+    if any(finding.standing is CheckState.WRONG for finding in findings):
         raise typer.Exit(_SOMETHING_WRONG)

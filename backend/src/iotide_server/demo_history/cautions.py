@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from iotide_server.demo_history.commands import Command, Phase
-from iotide_server.demo_history.sites import Load, Mounted
+from iotide_server.demo_history.sites import SampleLoad, SampleTarget
 from iotide_wire.expressions import MEMORY_FACTOR
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import format_bytes, format_seconds
@@ -17,7 +17,9 @@ _PUBLISHABLE_SECONDS: Final = 300.0
 _Labels = dict[str, str | int | float | bool]
 
 
-def cautions_of(load: Load, mounted: Mounted, memory_bytes: int, commands: Sequence[Command]) -> tuple[Flag, ...]:
+def cautions_of(
+    load: SampleLoad, mounted: SampleTarget, memory_bytes: int, commands: Sequence[Command]
+) -> tuple[Flag, ...]:
     """The flags of one run.
 
     Args:
@@ -32,7 +34,7 @@ def cautions_of(load: Load, mounted: Mounted, memory_bytes: int, commands: Seque
     return tuple(found)
 
 
-def _warm_reads(load: Load, mounted: Mounted) -> Iterator[Flag]:
+def _warm_reads(load: SampleLoad, mounted: SampleTarget) -> Iterator[Flag]:
     kept = _OWN_CACHES.get(mounted.fstype)
     if kept is None or load.workload == "fio":
         return
@@ -45,7 +47,7 @@ def _warm_reads(load: Load, mounted: Mounted) -> Iterator[Flag]:
             yield _marked(FlagCode.CACHE_DROP, measured, limit, {name: figure.labels[name] for name in names})
 
 
-def _of_dd(load: Load, memory_bytes: int, command: Command) -> Iterator[Flag]:
+def _of_dd(load: SampleLoad, memory_bytes: int, command: Command) -> Iterator[Flag]:
     labels: _Labels = {"operation": command.name}
     yield from _cached(load.options["file_size_bytes"], memory_bytes, labels)
     yield from _short(command.name, command.seconds, labels)
@@ -53,7 +55,7 @@ def _of_dd(load: Load, memory_bytes: int, command: Command) -> Iterator[Flag]:
         yield _marked(FlagCode.ZEROES, "zeroes were written", _RANDOM, labels)
 
 
-def _of_iozone(load: Load, memory_bytes: int, phases: Sequence[Phase]) -> Iterator[Flag]:
+def _of_iozone(load: SampleLoad, memory_bytes: int, phases: Sequence[Phase]) -> Iterator[Flag]:
     yield _marked(FlagCode.ZEROES, "iozone fills all its records from one pattern", _RANDOM, {})
     for size in dict.fromkeys(int(figure.labels["file_size_bytes"]) for figure in load.figures):
         yield from _cached(size, memory_bytes, {"file_size_bytes": size, "direct": False})

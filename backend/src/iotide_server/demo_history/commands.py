@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from iotide_server.demo_history.sites import Figure, Load
+from iotide_server.demo_history.sites import Figure, SampleLoad
 from iotide_wire.units import format_bytes
 
 PYTHON: Final = "/opt/iotide-agent/bin/python"
@@ -62,13 +62,13 @@ class Command:
         return sum(phase.seconds for phase in self.phases)
 
 
-def commands_of(load: Load, directories: Directories, values: Sequence[float]) -> tuple[Command, ...]:
+def commands_of(load: SampleLoad, directories: Directories, values: Sequence[float]) -> tuple[Command, ...]:
     """The commands of one run that measured `values`, one for each figure of the load."""
     phases = [_phase(load, figure, value) for figure, value in zip(load.figures, values, strict=True)]
     return tuple(_MAKERS[load.workload](load.options, directories, phases))
 
 
-def work_of(load: Load, figure: Figure) -> float | None:
+def work_of(load: SampleLoad, figure: Figure) -> float | None:
     """Bytes or files behind a rate; None of a number that fio measures in a given time."""
     options = load.options
     if load.workload == "create":
@@ -78,7 +78,7 @@ def work_of(load: Load, figure: Figure) -> float | None:
     return None if load.workload == "fio" else float(figure.labels["file_size_bytes"])
 
 
-def _phase(load: Load, figure: Figure, value: float) -> Phase:
+def _phase(load: SampleLoad, figure: Figure, value: float) -> Phase:
     operation, work = str(figure.labels["operation"]), work_of(load, figure)
     rate = value if figure.metric == "throughput" else None
     return Phase(operation, 0.0 if work is None else work / value, rate)

@@ -17,8 +17,8 @@ from iotide_server.campaigns.planning import foresee
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.errors import HistoryLoadedError, HistoryNameTakenError
-from iotide_server.demo_history.sites import Mounted, Routine, Site
-from iotide_server.demo_history.truth import Kind, Truth
+from iotide_server.demo_history.sites import Routine, SampleCluster, SampleTarget
+from iotide_server.demo_history.truth import Truth, TruthKind
 from iotide_server.kit.db import any_text_of
 from iotide_server.schedules.models import Schedule
 from iotide_server.targets.models import Target, TargetMount
@@ -44,7 +44,7 @@ class Founded:
         planned: by name of the routine, what each of its campaigns is.
     """
 
-    site: Site
+    site: SampleCluster
     cluster_id: int
     nodes: dict[str, int]
     targets: dict[str, int]
@@ -57,7 +57,7 @@ class Founded:
         return {node_id: name for name, node_id in self.nodes.items()}
 
 
-def require_room(session: Session, sites: tuple[Site, ...]) -> None:
+def require_room(session: Session, sites: tuple[SampleCluster, ...]) -> None:
     """Make sure that no history is there and no cluster in its way.
 
     Raises:
@@ -73,7 +73,7 @@ def require_room(session: Session, sites: tuple[Site, ...]) -> None:
         raise HistoryNameTakenError(taken)
 
 
-def found(session: Session, principal: Principal, site: Site, seed: int, began_at: datetime) -> Founded:
+def found(session: Session, principal: Principal, site: SampleCluster, seed: int, began_at: datetime) -> Founded:
     """The cluster with all but its campaigns."""
     words = f"Sample data of iotide-server load-demo-history --seed {seed}: nothing was measured. {site.description}"
     cluster = Cluster(name=site.name, description=words, origin=Origin.MADE_UP)
@@ -94,7 +94,9 @@ def found(session: Session, principal: Principal, site: Site, seed: int, began_a
     return Founded(site, cluster.id, nodes, targets, schedules, planned)
 
 
-def say_hello(session: Session, site: Site, node: tuple[str, int], truths: Sequence[Truth], now: datetime) -> None:
+def say_hello(
+    session: Session, site: SampleCluster, node: tuple[str, int], truths: Sequence[Truth], now: datetime
+) -> None:
     """Announce a node as its agent would, if there were one.
 
     Args:
@@ -102,7 +104,7 @@ def say_hello(session: Session, site: Site, node: tuple[str, int], truths: Seque
         truths: what has happened by then.
     """
     name, node_id = node
-    lost = {one.scope.target for one in truths if one.kind is Kind.STOPS and name in _nodes_of(site, one)}
+    lost = {one.scope.target for one in truths if one.kind is TruthKind.STOPS and name in _nodes_of(site, one)}
     mounted = [one for one in site.targets if name in one.nodes and one.name not in lost]
     facts = {**site.facts, "host.name": name}
     for truth in truths:
@@ -127,7 +129,7 @@ def say_hello(session: Session, site: Site, node: tuple[str, int], truths: Seque
     gateway.hello(session, node_id, request, now)
 
 
-def _nodes_of(site: Site, stopped: Truth) -> set[str]:
+def _nodes_of(site: SampleCluster, stopped: Truth) -> set[str]:
     """The nodes on which a load stopped."""
     scope = stopped.scope
     loads = (load for routine in site.routines for load in routine.loads)
@@ -156,7 +158,7 @@ def _add_node(session: Session, cluster: Cluster, name: str, role: str, now: dat
     return node.id
 
 
-def _add_target(session: Session, cluster: Cluster, mounted: Mounted, nodes: dict[str, int], now: datetime) -> int:
+def _add_target(session: Session, cluster: Cluster, mounted: SampleTarget, nodes: dict[str, int], now: datetime) -> int:
     target = Target(cluster_id=cluster.id, name=mounted.name, path=mounted.path, scope=mounted.scope, created_at=now)
     session.add(target)
     session.flush()
@@ -180,7 +182,7 @@ def _add_target(session: Session, cluster: Cluster, mounted: Mounted, nodes: dic
     return target.id
 
 
-def _plan(site: Site, routine: Routine) -> CampaignPlan:
+def _plan(site: SampleCluster, routine: Routine) -> CampaignPlan:
     return CampaignPlan(
         name=routine.name,
         cluster=site.name,
@@ -217,7 +219,7 @@ def _add_schedule(session: Session, cluster: Cluster, routine: Routine, plan: Ca
     return schedule.id
 
 
-def _mount(mounted: Mounted, truths: Sequence[Truth]) -> MountFacts:
+def _mount(mounted: SampleTarget, truths: Sequence[Truth]) -> MountFacts:
     facts: dict[str, FactValue] = dict(mounted.facts)
     for truth in truths:
         if (truth.facts_at or truth.scope).target is not None:

@@ -19,8 +19,8 @@ from iotide_server.change_feed import service as live
 from iotide_server.demo_history.errors import HistoryTooShortError
 from iotide_server.demo_history.founding import Founded, found, require_room, say_hello
 from iotide_server.demo_history.nights import Nights
-from iotide_server.demo_history.sites import SITES, Routine, Site
-from iotide_server.demo_history.truth import Kind, first_day, truths_of
+from iotide_server.demo_history.sites import SITES, Routine, SampleCluster
+from iotide_server.demo_history.truth import TruthKind, first_day, truths_of
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database, any_of
 from iotide_server.kit.work import waive_work
@@ -61,7 +61,7 @@ class HistoryPlan:
 
     seed: int
     days: int = DAYS
-    sites: tuple[Site, ...] = SITES
+    sites: tuple[SampleCluster, ...] = SITES
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,8 @@ class _Site:
     def _say_hello(self) -> None:
         """Announce the nodes as they were before they lost a mount, and after their last runs."""
         true = [truth for truth in self._truths if truth.is_true((self._days - 1) / self._days)]
-        lost = [truth for truth in true if truth.kind is Kind.STOPS]
-        kept = [truth for truth in true if truth.kind is not Kind.STOPS]
+        lost = [truth for truth in true if truth.kind is TruthKind.STOPS]
+        kept = [truth for truth in true if truth.kind is not TruthKind.STOPS]
         with self._database.transaction() as session:
             live.mute(session)
             for name, node_id in self._founded.nodes.items():

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from iotide_server.demo_history.errors import NotInHistoryError
-from iotide_server.demo_history.sites import SITES, Routine, Site
+from iotide_server.demo_history.sites import SITES, Routine, SampleCluster
 
 
-def narrowed(clusters: Collection[str] = (), workloads: Collection[str] = ()) -> tuple[Site, ...]:
+def narrowed(clusters: Collection[str] = (), workloads: Collection[str] = ()) -> tuple[SampleCluster, ...]:
     """The clusters of these names with the routines of these workloads; no name: all. Their numbers stay as they are.
 
     Raises:
@@ -19,7 +19,7 @@ def narrowed(clusters: Collection[str] = (), workloads: Collection[str] = ()) ->
     return tuple(replace(site, routines=tuple(_narrowed_routines(site, workloads))) for site in chosen)
 
 
-def _narrowed_routines(site: Site, workloads: Collection[str]) -> Iterator[Routine]:
+def _narrowed_routines(site: SampleCluster, workloads: Collection[str]) -> Iterator[Routine]:
     for routine in site.routines:
         loads = tuple(load for load in routine.loads if not workloads or load.workload in workloads)
         if loads:

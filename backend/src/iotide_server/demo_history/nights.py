@@ -17,10 +17,10 @@ from iotide_server.campaigns.repository import insert_cells
 from iotide_server.demo_history.cautions import cautions_of
 from iotide_server.demo_history.commands import Directories, commands_of
 from iotide_server.demo_history.founding import BOOT, INSTANCE, Founded
-from iotide_server.demo_history.noise import Noise
+from iotide_server.demo_history.noise import SeriesNoise
 from iotide_server.demo_history.records import curves_of, end_of, quiet_node, steps_of
-from iotide_server.demo_history.sites import Figure, Load, Mounted, Routine
-from iotide_server.demo_history.truth import Kind, Truth
+from iotide_server.demo_history.sites import Figure, Routine, SampleLoad, SampleTarget
+from iotide_server.demo_history.truth import Truth, TruthKind
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.runs import repository as runs
 from iotide_server.runs.handed_over import hand_over
@@ -63,7 +63,7 @@ class Nights:
     truths: Sequence[Truth]
     seed: int
     ended_at: dict[int, datetime] = field(default_factory=dict)
-    _noises: dict[tuple[object, ...], list[Noise]] = field(default_factory=dict)
+    _noises: dict[tuple[object, ...], list[SeriesNoise]] = field(default_factory=dict)
 
     def spend(
         self, session: Session, routine: Routine, began_at: datetime, at: float, *, has_curves: bool = False
@@ -108,7 +108,7 @@ class Nights:
         here = [truth for truth in self.truths if truth.scope.has(site.name, node, load.target)]
         values = self._values(load, node, here, night.at)
         mounted = site.target(load.target)
-        gone = next((truth for truth in here if truth.kind is Kind.STOPS and truth.is_true(night.at)), None)
+        gone = next((truth for truth in here if truth.kind is TruthKind.STOPS and truth.is_true(night.at)), None)
         if gone:
             return _refused(order, mounted, began_at)
         directories = Directories(
@@ -120,7 +120,7 @@ class Nights:
         degraded = [
             Flag(code=FlagCode.DEGRADED, effect=FlagEffect.MARKED, measured=truth.words, limit="no rebuild")
             for truth in here
-            if truth.kind is Kind.SPELL and truth.is_true(night.at)
+            if truth.kind is TruthKind.SPELL and truth.is_true(night.at)
         ]
         return FinishRequest(
             fence=order.fence,
@@ -144,14 +144,14 @@ class Nights:
             foreign=quiet_node(site.processors, commands),
         )
 
-    def _values(self, load: Load, node: str, here: Sequence[Truth], at: float) -> list[float]:
+    def _values(self, load: SampleLoad, node: str, here: Sequence[Truth], at: float) -> list[float]:
         values: list[float] = []
         for noise in self._noises_of(load, node, here):
             factor = noise.figure.of_previous
             values.append(noise.value(at) if factor is None else factor * values[-1])
         return values
 
-    def _environment(self, load: Load, node: str, at: float) -> dict[str, FactValue]:
+    def _environment(self, load: SampleLoad, node: str, at: float) -> dict[str, FactValue]:
         site = self.founded.site
         mounted = site.target(load.target)
         facts = {
@@ -166,12 +166,12 @@ class Nights:
                 facts |= truth.facts
         return facts
 
-    def _noises_of(self, load: Load, node: str, here: Sequence[Truth]) -> list[Noise]:
+    def _noises_of(self, load: SampleLoad, node: str, here: Sequence[Truth]) -> list[SeriesNoise]:
         key = (node, load.target, load.workload, load.options.get("mode"))
         if key not in self._noises:
             name = f"{self.seed} {self.founded.site.name} {node} {load.target} {load.workload}"
             self._noises[key] = [
-                Noise(
+                SeriesNoise(
                     figure,
                     [truth for truth in here if truth.scope.has_figure(load, figure)],
                     Random(f"{name} {figure.metric} {_which(figure)}"),  # noqa: S311 - noise, no secret
@@ -191,12 +191,12 @@ class Night:
         has_curves: its runs have per-second values.
     """
 
-    loads: Mapping[int, Load]
+    loads: Mapping[int, SampleLoad]
     at: float
     has_curves: bool
 
 
-def _refused(order: Row[Any], mounted: Mounted, began_at: datetime) -> FinishRequest:
+def _refused(order: Row[Any], mounted: SampleTarget, began_at: datetime) -> FinishRequest:
     """The result of an order whose target is not mounted: nothing was run and nothing was measured."""
     expected = f"{mounted.fstype} from {mounted.source!r} at {mounted.path}"
     return FinishRequest(

@@ -7,14 +7,14 @@ from random import Random
 from typing import Final
 
 from iotide_server.demo_history.sites import Figure
-from iotide_server.demo_history.truth import Kind, Truth
+from iotide_server.demo_history.truth import Truth, TruthKind
 
 _SPIKES: Final = 0.01
 """Of the runs; each meets something else that slows it down by a tenth to a half."""
 
 
 @dataclass(slots=True)
-class Noise:
+class SeriesNoise:
     """The numbers of one series, one run after the other.
 
     Attributes:
@@ -30,13 +30,13 @@ class Noise:
         """The next run's number, at that fraction of all days."""
         ratio, spread = 1.0, self.figure.variation
         for truth in self.truths:
-            if truth.kind is Kind.DRIFT:
+            if truth.kind is TruthKind.DRIFT:
                 ratio *= 1 + (truth.ratio - 1) * at
             elif not truth.is_true(at):
                 continue
-            elif truth.kind is Kind.NOISIER:
+            elif truth.kind is TruthKind.NOISIER:
                 spread *= truth.ratio
-            elif truth.kind is not Kind.MODES or self.random.random() < truth.share:
+            elif truth.kind is not TruthKind.MODES or self.random.random() < truth.share:
                 ratio *= truth.ratio
         memory = self.figure.memory
         self._wave = memory * self._wave + sqrt(1 - memory**2) * self.random.gauss()

@@ -36,7 +36,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class SampleLoad:
     """A workload that each of these nodes runs on one target."""
 
     workload: str
@@ -54,11 +54,11 @@ class Routine:
     every_days: int | None
     hour: int
     repeats: int
-    loads: tuple[Load, ...]
+    loads: tuple[SampleLoad, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Mounted:
+class SampleTarget:
     """A target and what nodes say of it.
 
     Attributes:
@@ -77,7 +77,7 @@ class Mounted:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SampleCluster:
     """A cluster.
 
     Attributes:
@@ -90,7 +90,7 @@ class Site:
     description: str
     nodes: Mapping[str, str]
     facts: Mapping[str, FactValue]
-    targets: tuple[Mounted, ...]
+    targets: tuple[SampleTarget, ...]
     routines: tuple[Routine, ...]
     closed: tuple[float, float] = (1.0, 1.0)
 
@@ -104,12 +104,12 @@ class Site:
         """Of each node."""
         return int(str(self.facts["cpu.count"]))
 
-    def target(self, name: str) -> Mounted:
+    def target(self, name: str) -> SampleTarget:
         """The target of that name."""
         return next(mounted for mounted in self.targets if mounted.name == name)
 
 
-def _dd(nodes: tuple[str, ...], target: str, write: float, read: float | None, file_size_bytes: int) -> Load:
+def _dd(nodes: tuple[str, ...], target: str, write: float, read: float | None, file_size_bytes: int) -> SampleLoad:
     rates = {"write": write} if read is None else {"write": write, "read": read}
     labels: dict[str, str | int | float | bool] = {"file_size_bytes": file_size_bytes, "direct": False}
     figures = tuple(
@@ -117,10 +117,10 @@ def _dd(nodes: tuple[str, ...], target: str, write: float, read: float | None, f
         for name, rate in rates.items()
     )
     options = {"file_size_bytes": file_size_bytes, "operations": list(rates), "data": "random"}
-    return Load("dd", nodes, target, figures, options)
+    return SampleLoad("dd", nodes, target, figures, options)
 
 
-def _fio(nodes: tuple[str, ...], target: str, pattern: str, iops: float, p99_seconds: float) -> Load:
+def _fio(nodes: tuple[str, ...], target: str, pattern: str, iops: float, p99_seconds: float) -> SampleLoad:
     labels: dict[str, str | int | float | bool] = {"operation": pattern.removeprefix("rand"), "direct": True}
     figures = (
         Figure("iops", iops, labels, variation=0.02, memory=0.3),
@@ -135,18 +135,18 @@ def _fio(nodes: tuple[str, ...], target: str, pattern: str, iops: float, p99_sec
         "io_depth": 32,
         "runtime_seconds": 300.0,
     }
-    return Load("fio", nodes, target, figures, options)
+    return SampleLoad("fio", nodes, target, figures, options)
 
 
-def _create(nodes: tuple[str, ...], target: str, files_per_second: float) -> Load:
+def _create(nodes: tuple[str, ...], target: str, files_per_second: float) -> SampleLoad:
     figures = tuple(
         Figure("operation_rate", ratio * files_per_second, {"operation": name}, variation=0.03)
         for name, ratio in (("create", 1.0), ("stat", 3.1), ("delete", 1.3))
     )
-    return Load("create", nodes, target, figures, {"file_count": 200_000})
+    return SampleLoad("create", nodes, target, figures, {"file_count": 200_000})
 
 
-def _iozone(nodes: tuple[str, ...], target: str, write: float, read: float) -> Load:
+def _iozone(nodes: tuple[str, ...], target: str, write: float, read: float) -> SampleLoad:
     size, record = 512 * GIB, 1024**2
     labels: dict[str, str | int | float | bool] = {
         "file_size_bytes": size,
@@ -163,7 +163,7 @@ def _iozone(nodes: tuple[str, ...], target: str, write: float, read: float) -> L
         "max_record_size_bytes": record,
         "tests": ["write", "read"],
     }
-    return Load("iozone", nodes, target, figures, options)
+    return SampleLoad("iozone", nodes, target, figures, options)
 
 
 def _iozone_rates(write: float, read: float) -> dict[str, float]:
@@ -171,16 +171,16 @@ def _iozone_rates(write: float, read: float) -> dict[str, float]:
     return {"write": write, "rewrite": write, "read": read, "reread": read}
 
 
-def _mdtest(nodes: tuple[str, ...], target: str, files_per_second: float) -> Load:
+def _mdtest(nodes: tuple[str, ...], target: str, files_per_second: float) -> SampleLoad:
     rates = {"create": files_per_second, "stat": 4.0 * files_per_second, "delete": 1.1 * files_per_second}
     figures = tuple(
         Figure("operation_rate", rate, {"operation": name, "item": "file"}, variation=0.04)
         for name, rate in rates.items()
     )
-    return Load("mdtest", nodes, target, figures, {"tasks": 4, "item_count": 50_000, "operations": list(rates)})
+    return SampleLoad("mdtest", nodes, target, figures, {"tasks": 4, "item_count": 50_000, "operations": list(rates)})
 
 
-def _matrix(node: str, target: str, write: float, read: float, cached_read: float) -> Load:
+def _matrix(node: str, target: str, write: float, read: float, cached_read: float) -> SampleLoad:
     """IOzone over files smaller and larger than the memory; the small ones are read at `cached_read`."""
     sizes = tuple(16 * GIB << power for power in range(5))
     records = tuple(256 * 1024 << power for power in range(7))
@@ -203,7 +203,7 @@ def _matrix(node: str, target: str, write: float, read: float, cached_read: floa
         "max_record_size_bytes": records[-1],
         "tests": ["write", "read"],
     }
-    return Load("iozone", (node,), target, figures, options)
+    return SampleLoad("iozone", (node,), target, figures, options)
 
 
 def _share_of(record_bytes: int) -> float:
@@ -212,7 +212,7 @@ def _share_of(record_bytes: int) -> float:
 
 
 _HPC_NODES: Final = ("c01", "c02", "c03", "c04")
-_HPC: Final = Site(
+_HPC: Final = SampleCluster(
     name="demo-hpc",
     description="Lustre, NFS and local NVMe of a compute cluster.",
     nodes=dict.fromkeys(_HPC_NODES, "compute"),
@@ -223,19 +223,19 @@ _HPC: Final = Site(
         "memory.total_bytes": 256 * GIB,
     },
     targets=(
-        Mounted(
+        SampleTarget(
             *("scratch", "/lustre/scratch", "shared", _HPC_NODES, "lustre", "mgs@o2ib:/scratch"),
             options="flock,rw",
             total_bytes=800 * TIB,
             facts={"lustre.version": "2.15.3", "lustre.ost_count": 24, "lustre.stripe_count": 4},
         ),
-        Mounted(
+        SampleTarget(
             *("home", "/home", "shared", _HPC_NODES, "nfs4", "nas1:/export/home"),
             options="hard,rsize=1048576,rw,vers=4.2,wsize=1048576",
             total_bytes=60 * TIB,
             facts={"nfs.version": "4.2", "nfs.rsize_bytes": 1024**2, "nfs.wsize_bytes": 1024**2},
         ),
-        Mounted(
+        SampleTarget(
             *("nvme", "/local", "node", _HPC_NODES, "xfs", "/dev/nvme0n1p1"),
             options="noatime,rw",
             total_bytes=3 * TIB,
@@ -262,7 +262,7 @@ _HPC: Final = Site(
 )
 _STUDIO_NODES: Final = ("r1", "r2", "r3")
 _MEMORY_BYTES: Final = 128 * GIB
-_STUDIO: Final = Site(
+_STUDIO: Final = SampleCluster(
     name="demo-studio",
     description="NFS and a local cache of render nodes.",
     nodes=dict.fromkeys(_STUDIO_NODES, "compute"),
@@ -273,13 +273,13 @@ _STUDIO: Final = Site(
         "memory.total_bytes": _MEMORY_BYTES,
     },
     targets=(
-        Mounted(
+        SampleTarget(
             *("projects", "/projects", "shared", _STUDIO_NODES, "nfs", "filer:/vol/projects"),
             options="hard,rsize=1048576,rw,vers=3,wsize=1048576",
             total_bytes=200 * TIB,
             facts={"nfs.version": "3", "nfs.rsize_bytes": 1024**2, "nfs.wsize_bytes": 1024**2},
         ),
-        Mounted(
+        SampleTarget(
             *("cache", "/cache", "node", _STUDIO_NODES, "ext4", "/dev/sdb1"),
             options="noatime,rw",
             total_bytes=2 * TIB,
@@ -307,7 +307,7 @@ _STUDIO: Final = Site(
     closed=(0.20, 0.22),
 )
 _RAIDS: Final = ("raid-a", "raid-b", "raid-c")
-_ARCHIVE: Final = Site(
+_ARCHIVE: Final = SampleCluster(
     name="demo-archive",
     description="GPFS and the three RAID sets of one of its servers.",
     nodes={"g1": "compute", "s1": "storage"},
@@ -318,14 +318,14 @@ _ARCHIVE: Final = Site(
         "memory.total_bytes": 192 * GIB,
     },
     targets=(
-        Mounted(
+        SampleTarget(
             *("gpfs", "/gpfs/archive", "shared", ("g1",), "gpfs", "archive"),
             options="rw,noatime",
             total_bytes=1500 * TIB,
             facts={"gpfs.version": "5.1.8.2", "gpfs.block_bytes": 8 * 1024**2, "gpfs.data_replica_count": 1},
         ),
         *(
-            Mounted(
+            SampleTarget(
                 *(name, f"/raid/{name[-1]}", "node", ("s1",), "xfs", f"/dev/md{number}"),
                 options="noatime,rw,sunit=1024,swidth=8192",
                 total_bytes=90 * TIB,

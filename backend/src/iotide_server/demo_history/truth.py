@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from iotide_server.demo_history.sites import SITES, Figure, Load
+from iotide_server.demo_history.sites import SITES, Figure, SampleLoad
 from iotide_wire.facts import FactValue
 
 
-class Kind(StrEnum):
+class TruthKind(StrEnum):
     """What a truth is.
 
     LEVEL: another level, from a day on or for some time. SPELL: too few nights for a level, in which the runs say
@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class TruthScope:
     """Of what it is true; None: of all.
 
     Attributes:
@@ -46,7 +46,7 @@ class Scope:
         """Whether this place lies in it."""
         return cluster == self.cluster and self.node in {None, node} and self.target in {None, target}
 
-    def has_figure(self, load: Load, figure: Figure) -> bool:
+    def has_figure(self, load: SampleLoad, figure: Figure) -> bool:
         """Whether this number does, where the place does."""
         return self.workload in {None, load.workload} and self.operation in {None, figure.labels["operation"]}
 
@@ -64,15 +64,15 @@ class Truth:
         told: what a person said of it.
     """
 
-    kind: Kind
-    scope: Scope
+    kind: TruthKind
+    scope: TruthScope
     words: str
     since: float = 0.0
     until: float = 1.0
     ratio: float = 1.0
     share: float = 0.0
     facts: Mapping[str, FactValue] = field(default_factory=dict)
-    facts_at: Scope | None = None
+    facts_at: TruthScope | None = None
     told: str | None = None
 
     def is_true(self, at: float) -> bool:
@@ -89,24 +89,24 @@ _NIGHTS_OF_A_SPELL: Final = 4
 
 TRUTHS: Final = (
     Truth(
-        Kind.LEVEL,
-        Scope("demo-hpc", target="nvme", workload="fio"),
+        TruthKind.LEVEL,
+        TruthScope("demo-hpc", target="nvme", workload="fio"),
         "a kernel update slowed random reads of NVMe down",
         since=0.55,
         ratio=0.80,
         facts={"kernel.release": "5.14.0-427.13.1.el9_4.x86_64", "os.name": "Rocky Linux 9.4"},
-        facts_at=Scope("demo-hpc"),
+        facts_at=TruthScope("demo-hpc"),
     ),
     Truth(
-        Kind.NO_EFFECT,
-        Scope("demo-hpc", target="scratch"),
+        TruthKind.NO_EFFECT,
+        TruthScope("demo-hpc", target="scratch"),
         "an update of the Lustre client changed nothing",
         since=0.30,
         facts={"lustre.version": "2.15.5"},
     ),
     Truth(
-        Kind.LEVEL,
-        Scope("demo-hpc", target="scratch", workload="dd"),
+        TruthKind.LEVEL,
+        TruthScope("demo-hpc", target="scratch", workload="dd"),
         "two OSTs were away, and came back",
         since=0.40,
         until=0.62,
@@ -114,50 +114,50 @@ TRUTHS: Final = (
         told="OST0007 and OST0013 taken out of service",
     ),
     Truth(
-        Kind.DRIFT,
-        Scope("demo-hpc", target="scratch", workload="create"),
+        TruthKind.DRIFT,
+        TruthScope("demo-hpc", target="scratch", workload="create"),
         "directories filled up, and files were made ever more slowly",
         ratio=0.70,
     ),
     Truth(
-        Kind.ODD,
-        Scope("demo-hpc", node="c03", target="nvme", workload="dd"),
+        TruthKind.ODD,
+        TruthScope("demo-hpc", node="c03", target="nvme", workload="dd"),
         "the NVMe of c03 writes more slowly than those of its peers",
         ratio=0.88,
     ),
     Truth(
-        Kind.STOPS,
-        Scope("demo-hpc", target="home", workload="iozone"),
+        TruthKind.STOPS,
+        TruthScope("demo-hpc", target="home", workload="iozone"),
         "/home is no longer mounted there, and nobody noticed",
         since=0.85,
     ),
     Truth(
-        Kind.LEVEL,
-        Scope("demo-studio", target="projects", workload="dd", operation="read"),
+        TruthKind.LEVEL,
+        TruthScope("demo-studio", target="projects", workload="dd", operation="read"),
         "a remount with a quarter of the rsize",
         since=0.45,
         ratio=0.75,
         facts={"nfs.rsize_bytes": 256 * 1024, "mount.options": "hard,rsize=262144,rw,vers=3,wsize=1048576"},
-        facts_at=Scope("demo-studio", target="projects"),
+        facts_at=TruthScope("demo-studio", target="projects"),
     ),
     Truth(
-        Kind.NOISIER,
-        Scope("demo-studio", target="projects", workload="fio"),
+        TruthKind.NOISIER,
+        TruthScope("demo-studio", target="projects", workload="fio"),
         "somebody else began to use the filer at night",
         since=0.60,
         ratio=3.0,
     ),
     Truth(
-        Kind.MODES,
-        Scope("demo-studio", target="cache", workload="dd", operation="read"),
+        TruthKind.MODES,
+        TruthScope("demo-studio", target="cache", workload="dd", operation="read"),
         "one read in five came from the cache of the controller",
         ratio=1.8,
         share=0.2,
     ),
     *(
         Truth(
-            Kind.SPELL,
-            Scope("demo-archive", target="raid-a"),
+            TruthKind.SPELL,
+            TruthScope("demo-archive", target="raid-a"),
             "a rebuild of four nights",
             since=since,
             ratio=0.65,
@@ -166,23 +166,23 @@ TRUTHS: Final = (
         for since in (0.35, 0.70)
     ),
     Truth(
-        Kind.ODD,
-        Scope("demo-archive", target="raid-b"),
+        TruthKind.ODD,
+        TruthScope("demo-archive", target="raid-b"),
         "one of three equal RAID sets is slower",
         ratio=0.85,
     ),
     Truth(
-        Kind.LEVEL,
-        Scope("demo-archive", target="gpfs", workload="dd", operation="read"),
+        TruthKind.LEVEL,
+        TruthScope("demo-archive", target="gpfs", workload="dd", operation="read"),
         "a new release of GPFS reads ahead better",
         since=0.50,
         ratio=1.30,
         facts={"gpfs.version": "5.1.9.4"},
-        facts_at=Scope("demo-archive", target="gpfs"),
+        facts_at=TruthScope("demo-archive", target="gpfs"),
     ),
     Truth(
-        Kind.LEVEL,
-        Scope("demo-archive", target="gpfs", workload="dd", operation="write"),
+        TruthKind.LEVEL,
+        TruthScope("demo-archive", target="gpfs", workload="dd", operation="write"),
         "writes became slower, and nobody knows why",
         since=0.78,
         ratio=0.80,
@@ -211,7 +211,7 @@ class KnownChange:
 def truths_of(days: int) -> tuple[Truth, ...]:
     """The table for a history of so many days, in which spells have their end."""
     return tuple(
-        replace(truth, until=truth.since + _NIGHTS_OF_A_SPELL / days) if truth.kind is Kind.SPELL else truth
+        replace(truth, until=truth.since + _NIGHTS_OF_A_SPELL / days) if truth.kind is TruthKind.SPELL else truth
         for truth in TRUTHS
     )
 
@@ -219,7 +219,7 @@ def truths_of(days: int) -> tuple[Truth, ...]:
 def known_changes(began_at: datetime, days: int) -> Iterator[KnownChange]:
     """Every change of level in every series of a history that began then."""
     for truth in TRUTHS:
-        if truth.kind is not Kind.LEVEL:
+        if truth.kind is not TruthKind.LEVEL:
             continue
         turns = [(truth.since, truth.ratio)]
         if truth.until < 1:
@@ -239,7 +239,7 @@ def first_day(since: float, days: int) -> int:
     return next((day for day in range(days) if day / days >= since), days)
 
 
-def _figures() -> Iterator[tuple[str, str, Load, Figure]]:
+def _figures() -> Iterator[tuple[str, str, SampleLoad, Figure]]:
     for site in SITES:
         for load in (load for routine in site.routines for load in routine.loads):
             for node in load.nodes:

@@ -15,7 +15,7 @@ _LONGEST_SECONDS = 1e10
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageEnd:
     """The last row of a page.
 
     Attributes:
@@ -26,14 +26,14 @@ class Place:
     run_id: int
 
 
-def write(sort: RunSort, place: Place) -> str:
+def write(sort: RunSort, place: PageEnd) -> str:
     """As the next request gives it back."""
     key = place.key.isoformat() if isinstance(place.key, datetime) else place.key
     text = json.dumps([sort, key, place.run_id], separators=(",", ":"))
     return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def read(sort: RunSort, cursor: str) -> Place:
+def read(sort: RunSort, cursor: str) -> PageEnd:
     """The place that `write` wrote for the same order.
 
     Raises:
@@ -41,7 +41,7 @@ def read(sort: RunSort, cursor: str) -> Place:
     """
     try:
         written, key, run_id = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        place = Place(_key(sort, key), int(run_id))
+        place = PageEnd(_key(sort, key), int(run_id))
         is_ours = written == sort and 0 < place.run_id <= LARGEST_ID
     except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error):
         is_ours = False

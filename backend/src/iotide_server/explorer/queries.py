@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
-from iotide_server.explorer.cursors import Place
+from iotide_server.explorer.cursors import PageEnd
 from iotide_server.explorer.schemas import ExplorerFilter, RunSort, SortKey
 
 AnyRow = Row[Any]
@@ -119,7 +119,7 @@ _SPARKLINES: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RunConditions:
     """What a run has to be, in SQL, with the values that this names.
 
     Names are ids by now, so that PostgreSQL knows how many cells each has before it decides how to find their runs.
@@ -129,7 +129,7 @@ class Wanted:
     values: Mapping[str, Any]
 
 
-def resolve(session: Session, asked: ExplorerFilter, visible: frozenset[int] | None) -> Wanted | None:
+def resolve(session: Session, asked: ExplorerFilter, visible: frozenset[int] | None) -> RunConditions | None:
     """What is asked for, of the visible clusters (None: all); None where no run can be like that."""
     given: dict[str, Any] = {"visible": None if visible is None else list(visible)}
     given |= {name: getattr(asked, name) for name in ExplorerFilter.__dataclass_fields__ if name != "text"}
@@ -148,7 +148,7 @@ def resolve(session: Session, asked: ExplorerFilter, visible: frozenset[int] | N
             return None
         values |= found
         conditions.append(f"({' OR '.join(named)})")
-    return Wanted(conditions, values)
+    return RunConditions(conditions, values)
 
 
 def _named(session: Session, words: str) -> tuple[list[str], dict[str, Any]]:
@@ -176,7 +176,7 @@ def _containing(words: str) -> str:
     return f"%{escaped}%"
 
 
-def places(session: Session, wanted: Wanted, sort: RunSort, after: Place | None, limit: int) -> list[Place]:
+def places(session: Session, wanted: RunConditions, sort: RunSort, after: PageEnd | None, limit: int) -> list[PageEnd]:
     """The first rows behind `after`, in their order."""
     conditions, values = [*wanted.conditions], dict(wanted.values)
     key = _KEYS[sort.key]
@@ -193,7 +193,7 @@ def places(session: Session, wanted: Wanted, sort: RunSort, after: Place | None,
         f" ORDER BY {key} {direction}, run.id {direction} LIMIT :limit"
     )
     rows = session.execute(statement, {**values, "limit": limit})
-    return [Place(_written(row.key), row.id) for row in rows]
+    return [PageEnd(_written(row.key), row.id) for row in rows]
 
 
 def _bound(sort: RunSort, key: datetime | float) -> datetime | timedelta | float:
@@ -211,7 +211,7 @@ def described(session: Session, run_ids: Sequence[int]) -> list[AnyRow]:
     return [rows[run_id] for run_id in run_ids if run_id in rows]
 
 
-def count(session: Session, wanted: Wanted) -> int:
+def count(session: Session, wanted: RunConditions) -> int:
     """How many there are, up to one more than are counted."""
     where = " AND ".join(wanted.conditions) or "true"
     limited = f"SELECT FROM run WHERE {where} LIMIT :limit"

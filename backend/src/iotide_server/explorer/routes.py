@@ -14,8 +14,8 @@ from iotide_server.explorer.schemas import (
     ExplorerRun,
     KnownId,
     RunCount,
-    SavedView,
     SavedViewInput,
+    SavedViewOutput,
     SavedViews,
     Sparklines,
 )
@@ -54,19 +54,19 @@ def list_sparklines(
 @router.get("/views", summary="List your views of runs")
 def list_saved_views(principal: Person, session: Tx) -> SavedViews:
     """Those that you keep, by name."""
-    return SavedViews(items=[SavedView.model_validate(view) for view in views.list_views(session, principal)])
+    return SavedViews(items=[SavedViewOutput.model_validate(view) for view in views.list_views(session, principal)])
 
 
 @router.post("/views", summary="Keep a view of runs", status_code=201, responses=errors(409))
-def keep_saved_view(principal: Person, session: Tx, now: Now, body: SavedViewInput) -> SavedView:
+def keep_saved_view(principal: Person, session: Tx, now: Now, body: SavedViewInput) -> SavedViewOutput:
     """It is yours alone; what it shows is looked up anew each time."""
-    return SavedView.model_validate(views.keep_view(session, principal, body, now))
+    return SavedViewOutput.model_validate(views.keep_view(session, principal, body, now))
 
 
 @router.put("/views/{view_id}", summary="Change a view of runs", responses=errors(404, 409))
-def change_saved_view(principal: Person, session: Tx, view_id: Id, body: SavedViewInput) -> SavedView:
+def change_saved_view(principal: Person, session: Tx, view_id: Id, body: SavedViewInput) -> SavedViewOutput:
     """Another name, another choice, or both."""
-    return SavedView.model_validate(views.change_view(session, principal, view_id, body))
+    return SavedViewOutput.model_validate(views.change_view(session, principal, view_id, body))
 
 
 @router.delete("/views/{view_id}", summary="Remove a view of runs", status_code=204, responses=errors(404))

@@ -163,7 +163,7 @@ class SavedViewInput(Input):
     ]
 
 
-class SavedView(Output):
+class SavedViewOutput(Output):
     """A view that the caller keeps."""
 
     id: int
@@ -175,4 +175,4 @@ class SavedView(Output):
 class SavedViews(Output):
     """All views that the caller keeps, by name."""
 
-    items: list[SavedView]
+    items: list[SavedViewOutput]

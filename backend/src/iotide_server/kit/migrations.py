@@ -94,7 +94,7 @@ _TURN_SECONDS: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class LockPatience:
     """How a busy database is treated.
 
     Attributes:
@@ -111,7 +111,7 @@ class Patience:
     in_all: timedelta = timedelta(minutes=15)
 
 
-AS_USUAL: Final = Patience()
+AS_USUAL: Final = LockPatience()
 
 
 def migrations_directory() -> Path:
@@ -129,7 +129,7 @@ def alembic_config(connection: Connection | None = None) -> Config:
     return config
 
 
-def migrate(engine: Engine, patience: Patience = AS_USUAL, sleep: Callable[[float], None] = time.sleep) -> None:
+def migrate(engine: Engine, patience: LockPatience = AS_USUAL, sleep: Callable[[float], None] = time.sleep) -> None:
     """Run all pending migrations under an advisory lock, each in a transaction of its own.
 
     Raises:
@@ -152,7 +152,7 @@ def migrate(engine: Engine, patience: Patience = AS_USUAL, sleep: Callable[[floa
             connection.commit()
 
 
-def _upgrade(connection: Connection, patience: Patience, sleep: Callable[[float], None]) -> None:
+def _upgrade(connection: Connection, patience: LockPatience, sleep: Callable[[float], None]) -> None:
     for name, limit in (("lock_timeout", patience.lock_wait), ("statement_timeout", patience.statement)):
         milliseconds = round(limit.total_seconds() * 1000)
         connection.execute(

@@ -70,7 +70,7 @@ class Quotas:
 DEFAULTS: Final = Quotas()
 
 
-class Kind(StrEnum):
+class QuotaKind(StrEnum):
     """Names what people add to a cluster; each has a quota of a day."""
 
     RUNS = "runs"
@@ -83,7 +83,7 @@ class AddedToday(Base):
     """Counts the rows of a kind that were added to a cluster, also those that were removed since.
 
     Attributes:
-        kind: a `Kind`, or FIRINGS.
+        kind: a `QuotaKind`, or FIRINGS.
         user_id: of the person who added them; EVERYBODY: by all people.
         added_at: when the last of them was; `number` counts those of that day (UTC).
     """
@@ -120,7 +120,7 @@ class Addition:
         field: of the request, which a refusal names.
     """
 
-    kind: Kind
+    kind: QuotaKind
     cluster_id: int
     user_id: int | None
     now: datetime

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from iotide_server.kit.migrations import migrations_directory
 
 
-class Standing(StrEnum):
+class RevisionState(StrEnum):
     """AHEAD: a revision that this release does not know, made by a newer one."""
 
     CURRENT = "current"
@@ -27,19 +27,19 @@ class SchemaState:
 
     found: str | None
     expected: str
-    standing: Standing
+    standing: RevisionState
 
     @property
     def words(self) -> str:
         """For a person."""
         match self.standing:
-            case Standing.CURRENT:
+            case RevisionState.CURRENT:
                 return f"the schema is at revision {self.found}"
-            case Standing.BEHIND:
+            case RevisionState.BEHIND:
                 return f"the schema is at revision {self.found}, and this release was written for {self.expected}"
-            case Standing.AHEAD:
+            case RevisionState.AHEAD:
                 return f"the schema is at revision {self.found}, which a newer release made"
-            case Standing.EMPTY:
+            case RevisionState.EMPTY:
                 return "the database has no schema yet"
 
 
@@ -61,9 +61,9 @@ def schema_state(session: Session) -> SchemaState:
 def judge(found: str | None, known: tuple[str, ...]) -> SchemaState:
     """How a database at the revision `found` stands to a release that knows these, the newest first."""
     if found is None:
-        standing = Standing.EMPTY
+        standing = RevisionState.EMPTY
     elif found == known[0]:
-        standing = Standing.CURRENT
+        standing = RevisionState.CURRENT
     else:
-        standing = Standing.BEHIND if found in known else Standing.AHEAD
+        standing = RevisionState.BEHIND if found in known else RevisionState.AHEAD
     return SchemaState(found, known[0], standing)

@@ -26,7 +26,13 @@ from iotide_server.notifications.errors import (
     VaultLockedError,
 )
 from iotide_server.notifications.receivers import SECRETS, receiver, shown
-from iotide_server.notifications.schemas import Attempt, Channel, ChannelChange, ChannelInput, Delivery
+from iotide_server.notifications.schemas import (
+    ChannelChange,
+    ChannelInput,
+    ChannelOutput,
+    DeliveryAttempt,
+    DeliveryOutput,
+)
 from iotide_server.notifications.sending import words_of
 
 
@@ -47,13 +53,13 @@ class Terms:
 
 def list_channels(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
-) -> Slice[Channel]:
+) -> Slice[ChannelOutput]:
     """The channels of the clusters in which the caller is operator, and those of all clusters, newest first."""
     rows = repository.channels_page(session, principal.clusters_with(Role.OPERATOR), cluster_id, paging)
     return Slice(_shown(session, rows.rows), rows.next_cursor)
 
 
-def channel(session: Session, principal: Principal, channel_id: int) -> Channel:
+def channel(session: Session, principal: Principal, channel_id: int) -> ChannelOutput:
     """One channel.
 
     Raises:
@@ -117,7 +123,9 @@ def remove(session: Session, principal: Principal, channel_id: int) -> None:
     _note(session, principal, removed, "channel_removed", before=before)
 
 
-def list_deliveries(session: Session, principal: Principal, channel_id: int, paging: PageRequest) -> Slice[Delivery]:
+def list_deliveries(
+    session: Session, principal: Principal, channel_id: int, paging: PageRequest
+) -> Slice[DeliveryOutput]:
     """What the channel was told of the clusters in which the caller is operator, newest first.
 
     Raises:
@@ -204,23 +212,23 @@ def _summary(row: models.Channel) -> Json:
     }
 
 
-def _shown_delivery(row: models.Delivery, *, with_answers: bool) -> Delivery:
+def _shown_delivery(row: models.Delivery, *, with_answers: bool) -> DeliveryOutput:
     attempts = [
-        Attempt(
+        DeliveryAttempt(
             at=attempt["at"],
             words=attempt["words"] and words_of(attempt["words"], attempt.get("answer") if with_answers else None),
         )
         for attempt in row.attempts
     ]
-    fields = set(Delivery.model_fields) - {"attempts"}
-    return Delivery(attempts=attempts, **{field: getattr(row, field) for field in fields})
+    fields = set(DeliveryOutput.model_fields) - {"attempts"}
+    return DeliveryOutput(attempts=attempts, **{field: getattr(row, field) for field in fields})
 
 
-def _shown(session: Session, rows: Sequence[models.Channel]) -> list[Channel]:
+def _shown(session: Session, rows: Sequence[models.Channel]) -> list[ChannelOutput]:
     names = repository.names_of_clusters(session, {row.cluster_id for row in rows if row.cluster_id is not None})
-    own = set(Channel.model_fields) - {"cluster_name", "receiver"}
+    own = set(ChannelOutput.model_fields) - {"cluster_name", "receiver"}
     return [
-        Channel(
+        ChannelOutput(
             cluster_name=None if row.cluster_id is None else names[row.cluster_id],
             receiver=shown(row),
             **{field: getattr(row, field) for field in own},

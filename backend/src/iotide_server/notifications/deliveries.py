@@ -24,7 +24,7 @@ from iotide_server.notifications.letters import Parcel
 from iotide_server.notifications.messages import Message
 from iotide_server.notifications.models import Channel, Delivery
 from iotide_server.notifications.retries import next_attempt
-from iotide_server.notifications.sending import Courier, Outcome, Result
+from iotide_server.notifications.sending import AttemptOutcome, Courier, Result
 from iotide_server.notifications.service import new_delivery, quiet_hours_of
 
 
@@ -43,11 +43,11 @@ class Office:
         self._clock = clock
 
     @property
-    def errand(self) -> Errand[Parcel, Outcome]:
+    def errand(self) -> Errand[Parcel, AttemptOutcome]:
         """The work of the kind `service.DELIVERY`."""
         return Errand(self.begin, self._courier.send, self.end)
 
-    def send(self, parcel: Parcel) -> Outcome:
+    def send(self, parcel: Parcel) -> AttemptOutcome:
         """Try once, outside of any transaction."""
         return self._courier.send(parcel)
 
@@ -91,7 +91,7 @@ class Office:
         audit.record(session, principal, action)
         return delivery.id, self._attempt(delivery, channel, now)
 
-    def end(self, session: Session, delivery_id: int, outcome: Outcome) -> datetime | None:
+    def end(self, session: Session, delivery_id: int, outcome: AttemptOutcome) -> datetime | None:
         """Write down what came of the attempt; when the next one is due, None: there is none."""
         found = repository.locked_delivery(session, delivery_id)
         if found is None:

@@ -16,7 +16,7 @@ from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.notifications import channels
 from iotide_server.notifications.channels import Terms
 from iotide_server.notifications.deliveries import Office
-from iotide_server.notifications.schemas import Channel, ChannelChange, ChannelInput, Delivery, TestOutcome
+from iotide_server.notifications.schemas import ChannelChange, ChannelInput, ChannelOutput, DeliveryOutput, TestOutcome
 from iotide_server.notifications.sending import Result
 
 router = APIRouter(tags=["notifications"], route_class=KnownCallerRoute)
@@ -35,25 +35,25 @@ def list_channels(
     session: Tx,
     paging: Paging,
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those that tell of it")] = None,
-) -> Page[Channel]:
+) -> Page[ChannelOutput]:
     """The channels of the clusters in which you are operator, and those of all clusters, newest first."""
     return channels.list_channels(session, principal, cluster_id, paging).page(lambda shown: shown)
 
 
 @router.post("/channels", summary="Create a channel", status_code=201, responses=errors(404, 409))
-def create_channel(principal: Admin, session: Tx, terms: OnTerms, body: ChannelInput) -> Channel:
+def create_channel(principal: Admin, session: Tx, terms: OnTerms, body: ChannelInput) -> ChannelOutput:
     """For administrators of the cluster, or of all clusters where it tells of all."""
     return channels.channel(session, principal, channels.create(session, principal, body, terms))
 
 
 @router.get("/channels/{channel_id}", summary="Show a channel", responses=errors(404))
-def get_channel(principal: Operator, session: Tx, channel_id: Id) -> Channel:
+def get_channel(principal: Operator, session: Tx, channel_id: Id) -> ChannelOutput:
     """Of its secrets, only whether they are set."""
     return channels.channel(session, principal, channel_id)
 
 
 @router.put("/channels/{channel_id}", summary="Change a channel", responses=errors(404, 409))
-def change_channel(principal: Admin, session: Tx, terms: OnTerms, channel_id: Id, body: ChannelChange) -> Channel:
+def change_channel(principal: Admin, session: Tx, terms: OnTerms, channel_id: Id, body: ChannelChange) -> ChannelOutput:
     """All of it but its scope; secrets that are null stay."""
     channels.change(session, principal, channel_id, body, terms)
     return channels.channel(session, principal, channel_id)
@@ -66,7 +66,7 @@ def remove_channel(principal: Admin, session: Tx, channel_id: Id) -> None:
 
 
 @router.get("/channels/{channel_id}/deliveries", summary="List what a channel was told", responses=errors(404))
-def list_deliveries(principal: Operator, session: Tx, paging: Paging, channel_id: Id) -> Page[Delivery]:
+def list_deliveries(principal: Operator, session: Tx, paging: Paging, channel_id: Id) -> Page[DeliveryOutput]:
     """Lists those of the last 90 days, newest first, with each attempt and what came of it.
 
     Administrators of all clusters see the answer's text as well, the others its status alone.

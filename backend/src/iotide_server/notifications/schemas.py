@@ -145,7 +145,7 @@ class Chat(Output):
     has_url: bool
 
 
-class Channel(Output):
+class ChannelOutput(Output):
     """A way to people or to a program of theirs.
 
     `failed_at` and `failure` say when an attempt last failed and why, `delivered_at` when one last succeeded.
@@ -173,14 +173,14 @@ class DeliveryState(StrEnum):
     FAILED = "failed"
 
 
-class Attempt(Output):
+class DeliveryAttempt(Output):
     """One try; `words` is null while it is under way, or where nobody came back to say."""
 
     at: datetime
     words: Words | None
 
 
-class Delivery(Output):
+class DeliveryOutput(Output):
     """One message through one channel; `due_at` is of the next attempt, null where there is none."""
 
     id: int
@@ -193,7 +193,7 @@ class Delivery(Output):
     created_at: datetime
     due_at: datetime | None
     ended_at: datetime | None
-    attempts: list[Attempt]
+    attempts: list[DeliveryAttempt]
 
 
 class TestOutcome(Output):

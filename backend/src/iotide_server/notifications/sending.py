@@ -51,7 +51,7 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AttemptOutcome:
     """What came of an attempt.
 
     Attributes:
@@ -92,25 +92,25 @@ class Courier:
         """Read when it is first needed: it takes longer than the rest of a start."""
         return self._given_trust or ssl.create_default_context()
 
-    def send(self, parcel: Parcel) -> Outcome:
+    def send(self, parcel: Parcel) -> AttemptOutcome:
         """Try once; what goes wrong out there is an outcome, not an error."""
         if parcel.secrets is None:
             words = "the secrets of this channel cannot be read, since IOTIDE_VAULT_KEY is another one: give them anew"
-            return Outcome(Result.REFUSED, words)
+            return AttemptOutcome(Result.REFUSED, words)
         try:
             outcome = self._mail(parcel) if parcel.kind == "email" else self._post(parcel)
         except AddressForbiddenError as error:
-            outcome = Outcome(Result.REFUSED, f"{error}, to which nothing is sent")
+            outcome = AttemptOutcome(Result.REFUSED, f"{error}, to which nothing is sent")
         except TimeoutError:
-            outcome = Outcome(Result.TRY_AGAIN, f"no answer within {format_seconds(ANSWER_SECONDS)}")
+            outcome = AttemptOutcome(Result.TRY_AGAIN, f"no answer within {format_seconds(ANSWER_SECONDS)}")
         except HTTPException as error:  # its text repeats what came instead of HTTP
-            outcome = Outcome(Result.TRY_AGAIN, f"no answer by HTTP ({type(error).__name__})", str(error))
+            outcome = AttemptOutcome(Result.TRY_AGAIN, f"no answer by HTTP ({type(error).__name__})", str(error))
         except (OSError, UnicodeError) as error:
-            outcome = Outcome(Result.TRY_AGAIN, f"{type(error).__name__}: {error}")
+            outcome = AttemptOutcome(Result.TRY_AGAIN, f"{type(error).__name__}: {error}")
         words, answer = (_harmless(text, parcel.secrets) for text in (outcome.words, outcome.answer))
         return replace(outcome, words=words, answer=answer)
 
-    def _post(self, parcel: Parcel) -> Outcome:
+    def _post(self, parcel: Parcel) -> AttemptOutcome:
         secrets = parcel.secrets or {}
         headers = {"Content-Type": "application/json", "User-Agent": "iotide", "Connection": "close"}
         match parcel.kind:
@@ -136,7 +136,7 @@ class Courier:
                 connection.close()
         return http_outcome(response.status, said, response.headers.get("Retry-After"))
 
-    def _mail(self, parcel: Parcel) -> Outcome:
+    def _mail(self, parcel: Parcel) -> AttemptOutcome:
         settings, secrets = parcel.settings, parcel.secrets or {}
         with self._reach.line(settings["host"], settings["port"]) as line:
             client = None
@@ -157,7 +157,7 @@ class Courier:
                     client.close()
         but = "".join(f"; but not for {name}: {_status(code)}" for name, (code, _) in refused.items())
         said = [_said(text) for _, text in (client.last_reply, *refused.values())]
-        return Outcome(Result.DELIVERED, f"{_status(client.last_reply[0])}{but}", "; ".join(said))
+        return AttemptOutcome(Result.DELIVERED, f"{_status(client.last_reply[0])}{but}", "; ".join(said))
 
 
 class _Client(SMTP):
@@ -191,20 +191,22 @@ def _opened(line: socket.socket, host: str, port: int, context: ssl.SSLContext |
     return _Client(line, host, port) if context is None else _TlsClient(line, host, port, context)
 
 
-def http_outcome(status: int, said: str, retry_after: str | None) -> Outcome:
+def http_outcome(status: int, said: str, retry_after: str | None) -> AttemptOutcome:
     """What an HTTP answer means: of what is the sender's fault, all but a timeout or too many requests is final."""
     if status in _OK:
-        return Outcome(Result.DELIVERED, f"HTTP {status}")
+        return AttemptOutcome(Result.DELIVERED, f"HTTP {status}")
     if status in _REDIRECTS:
-        return Outcome(Result.REFUSED, f"HTTP {status}: a redirect, which is not followed; give the final address")
+        return AttemptOutcome(
+            Result.REFUSED, f"HTTP {status}: a redirect, which is not followed; give the final address"
+        )
     words = f"HTTP {status} {_phrase(status)}".rstrip()
     if status in _REFUSALS and status not in _TRY_AGAIN_STATUSES:
-        return Outcome(Result.REFUSED, words, said)
+        return AttemptOutcome(Result.REFUSED, words, said)
     asked = _SECONDS.fullmatch(retry_after or "")
-    return Outcome(Result.TRY_AGAIN, words, said, None if asked is None else timedelta(seconds=int(asked[0])))
+    return AttemptOutcome(Result.TRY_AGAIN, words, said, None if asked is None else timedelta(seconds=int(asked[0])))
 
 
-def smtp_outcome(error: SMTPRecipientsRefused | SMTPResponseException | SMTPNotSupportedError) -> Outcome:
+def smtp_outcome(error: SMTPRecipientsRefused | SMTPResponseException | SMTPNotSupportedError) -> AttemptOutcome:
     """What a refusal of SMTP means: replies from 500 on are final, and so is a server that cannot do what is asked."""
     match error:
         case SMTPRecipientsRefused():
@@ -217,7 +219,7 @@ def smtp_outcome(error: SMTPRecipientsRefused | SMTPResponseException | SMTPNotS
             words, answer = _status(error.smtp_code), _said(error.smtp_error)
         case _:
             is_final, words, answer = True, str(error), ""
-    return Outcome(Result.REFUSED if is_final else Result.TRY_AGAIN, words, answer)
+    return AttemptOutcome(Result.REFUSED if is_final else Result.TRY_AGAIN, words, answer)
 
 
 def _phrase(status: int) -> str:

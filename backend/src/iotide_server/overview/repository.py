@@ -15,7 +15,7 @@ from iotide_server.alerts.lifecycle import OPEN, AlertState
 from iotide_server.alerts.models import Alert
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import any_of
-from iotide_server.overview.standing import Step
+from iotide_server.overview.standing import AgreedChange
 from iotide_server.results.models import Series
 from iotide_server.statistics.lateness import USUAL_GAPS
 from iotide_server.trends.models import ChangePoint
@@ -112,7 +112,7 @@ _SERIES: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class BoardQuery:
     """Which series the board asks for.
 
     Attributes:
@@ -136,7 +136,7 @@ def clusters(session: Session, visible: frozenset[int] | None, now: datetime) ->
     return session.execute(_CLUSTERS, values).all()
 
 
-def measured_series(session: Session, visible: frozenset[int] | None, wanted: Wanted) -> Sequence[AnyRow]:
+def measured_series(session: Session, visible: frozenset[int] | None, wanted: BoardQuery) -> Sequence[AnyRow]:
     """Return the visible series (None: all) that were measured or are stale, with their last analysis.
 
     Quiet ones of a place that went alike, and stale ones that stopped on one day, are one row, that of the newest of
@@ -156,7 +156,7 @@ def measured_series(session: Session, visible: frozenset[int] | None, wanted: Wa
     return session.execute(_SERIES, values).all()
 
 
-def steps(session: Session, series_ids: Collection[int]) -> Mapping[int, list[Step]]:
+def steps(session: Session, series_ids: Collection[int]) -> Mapping[int, list[AgreedChange]]:
     """By series, all of its confirmed changes, in time order, however long ago they were."""
     statement = (
         select(
@@ -175,9 +175,9 @@ def steps(session: Session, series_ids: Collection[int]) -> Mapping[int, list[St
         )
         .order_by(ChangePoint.series_id, ChangePoint.at, ChangePoint.id)
     )
-    found: defaultdict[int, list[Step]] = defaultdict(list)
+    found: defaultdict[int, list[AgreedChange]] = defaultdict(list)
     for series_id, at, cell_id, before, after, state in session.execute(statement):
-        found[series_id].append(Step(at, cell_id, before, after, is_expected=state in _ACCEPTED))
+        found[series_id].append(AgreedChange(at, cell_id, before, after, is_expected=state in _ACCEPTED))
     return found
 
 

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from iotide_server.kit.web import Output
-from iotide_server.overview.standing import Standing
-from iotide_server.results.schemas import Series
+from iotide_server.overview.standing import SeriesState
+from iotide_server.results.schemas import SeriesOutput
 
 StandingState = Annotated[
-    Standing,
+    SeriesState,
     Field(
         description="Compared with the last healthy level: the best one since a change was last expected."
         " `slower`: worse by 3 % or more; `faster`: better than any before; `stale`: no data for twice the usual gap;"
@@ -37,7 +37,7 @@ class BoardCell(Output):
         Field(description="Of the worst series, or when it recovered; null of a slow drift, and without a change"),
     ]
     counts: Annotated[list[StandingCount], Field(description="The gravest first")]
-    worst: Annotated[Series, Field(description="Of those in this state the one that moved most")]
+    worst: Annotated[SeriesOutput, Field(description="Of those in this state the one that moved most")]
     since_cell_id: Annotated[int | None, Field(description="Of the first point since then")]
     shift_ratio: Annotated[float | None, Field(description="Its level of now to the healthy one, less 1")]
     words: Annotated[str, Field(examples=["12.0 % lower than before"])]
@@ -91,7 +91,7 @@ class AttentionItem(Output):
     schedule_id: int | None
     target_id: int | None
     node_id: Annotated[int | None, Field(description="Of several nodes the first")]
-    series: Annotated[Series | None, Field(description="Of several that stopped alike the newest")]
+    series: Annotated[SeriesOutput | None, Field(description="Of several that stopped alike the newest")]
     series_count: int
 
 

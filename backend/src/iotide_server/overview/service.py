@@ -21,9 +21,9 @@ from iotide_server.overview.attention import (
     of_stale,
     of_stuck,
 )
-from iotide_server.overview.repository import AnyRow, Wanted
+from iotide_server.overview.repository import AnyRow, BoardQuery
 from iotide_server.overview.schemas import AttentionItem, Board, BoardCell, BoardCluster, BoardNodes, StandingCount
-from iotide_server.overview.standing import Gone, Judged, Spread, Step, Summed, judge, sum_up
+from iotide_server.overview.standing import AgreedChange, Gone, JudgedSeries, Spread, Summed, judge, sum_up
 from iotide_server.results import reading as results
 from iotide_server.schedules.failing import FailingSchedule, failing_schedules
 from iotide_server.statistics.course import Course
@@ -51,7 +51,7 @@ def board(session: Session, principal: Principal, since: datetime, now: datetime
     visible = principal.visible_clusters()
     failing = failing_schedules(session, visible, with_names=are_shown())
     late, on_time = _scheduled(session, failing, visible, now)
-    wanted = Wanted(since, now, late, on_time, MOST_SERIES, MOST_ROWS)
+    wanted = BoardQuery(since, now, late, on_time, MOST_SERIES, MOST_ROWS)
     rows = repository.measured_series(session, visible, wanted)
     steps = repository.steps(session, [row.id for row in rows if row.course == Course.CHANGED])
     stale = {row.id: late.get(row.id) or _stale_words(row, failing) for row in rows if row.is_stale}
@@ -133,7 +133,7 @@ def _attention(session: Session, needed: Sequence[Needed]) -> list[AttentionItem
     ]
 
 
-def _gone(row: AnyRow, steps: Sequence[Step], stale: str | None) -> Gone:
+def _gone(row: AnyRow, steps: Sequence[AgreedChange], stale: str | None) -> Gone:
     return Gone(
         course=None if row.course is None else Course(row.course),
         better=row.better,
@@ -174,7 +174,7 @@ def _cells(
     named = results.series_by_id(session, [one.worst for one in sums.values()])
 
     def cell(place: Place, summed: Summed) -> BoardCell:
-        worst: Judged = summed.judged
+        worst: JudgedSeries = summed.judged
         return BoardCell(
             cluster_id=place[0],
             workload=place[1],

@@ -13,7 +13,7 @@ from iotide_server.trends.changes.drift import StoredDrift
 from iotide_server.trends.changes.words import course_words, direction, drift_words, shift_words
 
 
-class Standing(StrEnum):
+class SeriesState(StrEnum):
     """In the order in which somebody should look."""
 
     SLOWER = "slower"
@@ -24,11 +24,11 @@ class Standing(StrEnum):
     NO_BASELINE = "no_baseline"
 
 
-ORDER = {state: place for place, state in enumerate(Standing)}
+ORDER = {state: place for place, state in enumerate(SeriesState)}
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class AgreedChange:
     """A change of level that several analyses agree on.
 
     Attributes:
@@ -69,14 +69,14 @@ class Gone:
     point_count: int
     missing_points: int
     last_at: datetime
-    steps: Sequence[Step] = ()
+    steps: Sequence[AgreedChange] = ()
     drift: StoredDrift | None = None
     noisy: Spread | None = None
     stale_words: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedSeries:
     """How a series stands.
 
     Attributes:
@@ -86,39 +86,43 @@ class Judged:
         words: as a sentence that says no more than was shown.
     """
 
-    state: Standing
+    state: SeriesState
     since: datetime | None
     cell_id: int | None
     shift_ratio: float | None
     words: str
 
 
-def judge(gone: Gone, since: datetime | None = None) -> Judged:
+def judge(gone: Gone, since: datetime | None = None) -> JudgedSeries:
     """Judge a series; one without new data has no level of now.
 
     Args:
         since: where the period begins. It decides only which recoveries the words report, never the state.
     """
     if gone.stale_words is not None:
-        return Judged(Standing.STALE, gone.last_at, None, None, gone.stale_words)
+        return JudgedSeries(SeriesState.STALE, gone.last_at, None, None, gone.stale_words)
     if gone.course is None or gone.course is Course.TOO_SHORT:
         words = course_words(
             Course.TOO_SHORT, gone.point_count, missing_points=gone.missing_points, changes=0, drift=None
         )
-        return Judged(Standing.NO_BASELINE, None, None, None, "not analysed yet" if gone.course is None else words)
+        return JudgedSeries(
+            SeriesState.NO_BASELINE, None, None, None, "not analysed yet" if gone.course is None else words
+        )
     if gone.course is Course.DRIFT and gone.drift is None:
         # A former release measured it relative to the median; nothing is known until it is analysed again.
         words = course_words(gone.course, gone.point_count, missing_points=0, changes=0, drift=None)
-        return Judged(Standing.NO_BASELINE, None, None, None, words)
+        return JudgedSeries(SeriesState.NO_BASELINE, None, None, None, words)
     path = _Path(gone.better)
     for step in gone.steps:
         path.take(step)
     moved = path.away() or _drifted(gone)
-    if moved is not None and moved.state is Standing.SLOWER:
+    if moved is not None and moved.state is SeriesState.SLOWER:
         return moved
     if gone.noisy is not None:
-        return Judged(Standing.NOISY, gone.noisy.at, None, None, gone.noisy.words)
-    return moved or path.recovered(since) or Judged(Standing.IN_CONTROL, None, None, None, _control_words(gone))
+        return JudgedSeries(SeriesState.NOISY, gone.noisy.at, None, None, gone.noisy.words)
+    return (
+        moved or path.recovered(since) or JudgedSeries(SeriesState.IN_CONTROL, None, None, None, _control_words(gone))
+    )
 
 
 def _control_words(gone: Gone) -> str:
@@ -138,11 +142,11 @@ class _Path:
         self._better = better
         self._start: float | None = None
         self._healthy = self._level = 0.0
-        self._drop: Step | None = None
-        self._rise: Step | None = None
-        self._end: tuple[Step, Step, float | None] | None = None
+        self._drop: AgreedChange | None = None
+        self._rise: AgreedChange | None = None
+        self._end: tuple[AgreedChange, AgreedChange, float | None] | None = None
 
-    def take(self, step: Step) -> None:
+    def take(self, step: AgreedChange) -> None:
         """Go on to the level after the step."""
         if self._start is None:
             self._start = self._healthy = self._level = step.before
@@ -161,28 +165,28 @@ class _Path:
             self._healthy = step.after
             self._rise = self._rise or step
 
-    def away(self) -> Judged | None:
+    def away(self) -> JudgedSeries | None:
         """Compare the level of now: slower than the healthy level, or faster than any healthy level before."""
         if self._drop is not None:
-            return self._judged(Standing.SLOWER, self._drop, self._healthy)
+            return self._judged(SeriesState.SLOWER, self._drop, self._healthy)
         if self._start is not None and self._rise is not None and self._side(self._start) == "better":
-            return self._judged(Standing.FASTER, self._rise, self._start)
+            return self._judged(SeriesState.FASTER, self._rise, self._start)
         return None
 
-    def recovered(self, since: datetime | None) -> Judged | None:
+    def recovered(self, since: datetime | None) -> JudgedSeries | None:
         """Report the last drop that was taken back, where that happened in the period."""
         if self._end is None or since is None or self._end[1].at < since:
             return None
         drop, back, ratio = self._end
         words = f"recovered on {day_written(back.at)}: was {shift_words(ratio)} since {day_written(drop.at)}"
-        return Judged(Standing.IN_CONTROL, back.at, back.cell_id, None, words)
+        return JudgedSeries(SeriesState.IN_CONTROL, back.at, back.cell_id, None, words)
 
     def _side(self, level: float) -> str | None:
         return None if is_near(self._level, level) else direction(_ratio(self._level, level), self._better)
 
-    def _judged(self, state: Standing, step: Step, level: float) -> Judged:
+    def _judged(self, state: SeriesState, step: AgreedChange, level: float) -> JudgedSeries:
         ratio = _ratio(self._level, level)
-        return Judged(state, step.at, step.cell_id, ratio, _shift_words(ratio))
+        return JudgedSeries(state, step.at, step.cell_id, ratio, _shift_words(ratio))
 
 
 def _ratio(value: float, level: float) -> float | None:
@@ -193,12 +197,12 @@ def _shift_words(ratio: float | None) -> str:
     return shift_words(ratio) if ratio is None else f"{shift_words(ratio)} than before"
 
 
-def _drifted(gone: Gone) -> Judged | None:
+def _drifted(gone: Gone) -> JudgedSeries | None:
     if gone.course is not Course.DRIFT or gone.drift is None:
         return None
     is_worse = direction(gone.drift.end - gone.drift.start, gone.better) == "worse"
-    state = Standing.SLOWER if is_worse else Standing.FASTER
-    return Judged(state, None, None, gone.drift.shift_ratio, drift_words(gone.drift, gone.point_count))
+    state = SeriesState.SLOWER if is_worse else SeriesState.FASTER
+    return JudgedSeries(state, None, None, gone.drift.shift_ratio, drift_words(gone.drift, gone.point_count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,23 +214,23 @@ class Summed:
         worst: the series of that state which moved most, and of equals the one that did so last.
     """
 
-    state: Standing
-    counts: dict[Standing, int]
+    state: SeriesState
+    counts: dict[SeriesState, int]
     worst: int
-    judged: Judged
+    judged: JudgedSeries
 
 
-def sum_up(judged: Iterable[tuple[int, Judged, int]]) -> Summed:
+def sum_up(judged: Iterable[tuple[int, JudgedSeries, int]]) -> Summed:
     """Of at least one series: ids, how they stand, and how many stand like each."""
     known = list(judged)
-    counted: Counter[Standing] = Counter()
+    counted: Counter[SeriesState] = Counter()
     for _, one, alike in known:
         counted[one.state] += alike
     state = min(counted, key=ORDER.__getitem__)
 
-    def weight(item: tuple[int, Judged, int]) -> tuple[float, float, int]:
+    def weight(item: tuple[int, JudgedSeries, int]) -> tuple[float, float, int]:
         series_id, one, _ = item
         return abs(one.shift_ratio or 0.0), one.since.timestamp() if one.since else 0.0, series_id
 
     worst, chosen, _ = max((item for item in known if item[1].state is state), key=weight)
-    return Summed(state, {each: counted[each] for each in Standing if each in counted}, worst, chosen)
+    return Summed(state, {each: counted[each] for each in SeriesState if each in counted}, worst, chosen)

@@ -25,7 +25,7 @@ from iotide_server.kit.digests import canonical_sha256
 from iotide_server.published import repository
 from iotide_server.published.errors import NothingPublishedError, PublishedNameTakenError
 from iotide_server.published.models import PublishedCampaign, PublishedSource
-from iotide_server.published.sources import Edition, PublishedCell, Source, Table, cells_of
+from iotide_server.published.sources import Edition, PublishedCell, PublishedReference, Table, cells_of
 from iotide_server.runs import repository as runs
 from iotide_server.runs.handed_over import hand_over
 from iotide_server.runs.repository import NewRuns
@@ -149,7 +149,7 @@ class _Loading:
         loaded = Action("published_results_loaded", "cluster", cluster.id, cluster.id, after={"name": name})
         audit.record(self._session, principal, loaded)
 
-    def _store(self, source: Source, table: Table) -> Campaign:
+    def _store(self, source: PublishedReference, table: Table) -> Campaign:
         node, workload = self._nodes[table.cluster], self._workloads[table.workload]
         specs = map(MetricSpec.model_validate, workload.metrics)
         cells = cells_of(table, {spec.name: spec for spec in specs})
@@ -211,12 +211,12 @@ class _Loading:
         return target
 
 
-def _moment(source: Source, now: datetime) -> datetime:
+def _moment(source: PublishedReference, now: datetime) -> datetime:
     """When it was published, where that is known; nobody printed when it was measured."""
     return now if source.published_on is None else datetime.combine(source.published_on, time(), UTC)
 
 
-def _plan(source: Source, table: Table, cells: Sequence[PublishedCell]) -> dict[str, Any]:
+def _plan(source: PublishedReference, table: Table, cells: Sequence[PublishedCell]) -> dict[str, Any]:
     """What of a plan is known; no policy of iotide held when it was measured."""
     plan = CampaignPlan(
         name=table.campaign,
@@ -247,7 +247,7 @@ def _runs(campaign: Campaign) -> NewRuns:
     )
 
 
-def _result(source: Source, cell: PublishedCell, order: Row[Any], at: datetime) -> FinishRequest:
+def _result(source: PublishedReference, cell: PublishedCell, order: Row[Any], at: datetime) -> FinishRequest:
     """As an agent hands one in, without what nobody printed."""
     samples = tuple(
         SampleMessage(metric=metric, value=value, labels=dict(labels), target_id=None)
@@ -272,6 +272,6 @@ def _result(source: Source, cell: PublishedCell, order: Row[Any], at: datetime) 
     )
 
 
-def _environment(source: Source, cell: PublishedCell) -> Mapping[str, FactValue]:
+def _environment(source: PublishedReference, cell: PublishedCell) -> Mapping[str, FactValue]:
     filesystem: dict[str, FactValue] = {"mount.fstype": cell.fstype} if cell.fstype else {}
     return {**cell.facts, **filesystem, "published.source": source.cited}

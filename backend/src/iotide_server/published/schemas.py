@@ -8,7 +8,7 @@ from pydantic import Field
 from iotide_server.kit.web import Output
 
 
-class PublishedCampaign(Output):
+class PublishedCampaignOutput(Output):
     """A campaign that holds what was printed; one run for each number or row."""
 
     campaign_id: int
@@ -39,7 +39,7 @@ class PublishedClaim(Output):
     verdict: Annotated[str, Field(examples=["Its own table gives 3.6 to 4.7 times."])]
 
 
-class PublishedSource(Output):
+class PublishedSourceOutput(Output):
     """Where numbers were printed, what they show and what to know of them before they are compared with."""
 
     key: Annotated[str, Field(examples=["nus-svu-gpfs"])]
@@ -51,10 +51,10 @@ class PublishedSource(Output):
     shows: str
     caution: str
     claim: PublishedClaim | None
-    campaigns: list[PublishedCampaign]
+    campaigns: list[PublishedCampaignOutput]
 
 
 class PublishedSources(Output):
     """All that are loaded."""
 
-    items: list[PublishedSource]
+    items: list[PublishedSourceOutput]

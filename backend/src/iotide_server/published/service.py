@@ -12,9 +12,9 @@ from iotide_server.published import models, repository
 from iotide_server.published.repository import PrintedNumber
 from iotide_server.published.schemas import (
     ClaimedRatio,
-    PublishedCampaign,
+    PublishedCampaignOutput,
     PublishedClaim,
-    PublishedSource,
+    PublishedSourceOutput,
     PublishedSources,
 )
 from iotide_server.published.sources import Claim
@@ -34,13 +34,13 @@ def list_sources(session: Session) -> PublishedSources:
     )
 
 
-def _shown(session: Session, source: models.PublishedSource, campaigns: Sequence[Row[Any]]) -> PublishedSource:
+def _shown(session: Session, source: models.PublishedSource, campaigns: Sequence[Row[Any]]) -> PublishedSourceOutput:
     printed = dict(source.printed)
     claim = printed.pop("claim")
-    return PublishedSource(
+    return PublishedSourceOutput(
         **printed,
         claim=None if claim is None else _judged(session, source.id, Claim.model_validate(claim)),
-        campaigns=[PublishedCampaign.model_validate(row) for row in campaigns],
+        campaigns=[PublishedCampaignOutput.model_validate(row) for row in campaigns],
     )
 
 

@@ -79,7 +79,7 @@ class Claim(Message):
     against: Name
 
 
-class Source(Message):
+class PublishedReference(Message):
     """Where numbers were printed, and what there is to know of them.
 
     Attributes:
@@ -113,7 +113,7 @@ class Edition(Message):
     """
 
     clusters: dict[Name, Text]
-    sources: Annotated[tuple[Source, ...], Field(min_length=1)]
+    sources: Annotated[tuple[PublishedReference, ...], Field(min_length=1)]
 
 
 @dataclass(slots=True)

@@ -22,7 +22,15 @@ from iotide_server.results.figures.conduct import Conduct
 from iotide_server.results.figures.measurements import MeasureChoice
 from iotide_server.results.figures.sample_files import campaign_samples_csv
 from iotide_server.results.forecast.service import forecast
-from iotide_server.results.schemas import CampaignMeasures, Caution, Cell, MeasuredCell, Preview, PreviewCell, Wear
+from iotide_server.results.schemas import (
+    CampaignMeasures,
+    Caution,
+    CellOutput,
+    MeasuredCell,
+    Preview,
+    PreviewCell,
+    Wear,
+)
 from iotide_server.statistics.comparison import smallest_p
 
 router = APIRouter(tags=["campaigns"], route_class=KnownCallerRoute)
@@ -87,7 +95,7 @@ def _shown(cell: PlannedCell, run_seconds: float | None) -> PreviewCell:
     responses=errors(404),
     dependencies=[ONE_AT_A_TIME],
 )
-def list_campaign_cells(principal: Viewer, session: Tx, paging: Paging, campaign_id: Id) -> Page[Cell]:
+def list_campaign_cells(principal: Viewer, session: Tx, paging: Paging, campaign_id: Id) -> Page[CellOutput]:
     """The matrix with its results so far, in the order of the plan."""
     campaigns.visible_campaign(session, principal, campaign_id)
     return reading.campaign_cells(session, campaign_id, paging)

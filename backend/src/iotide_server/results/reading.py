@@ -30,21 +30,21 @@ from iotide_server.results.ingest.resolution import is_below_clock
 from iotide_server.results.models import Artefact
 from iotide_server.results.queries import AnyRow
 from iotide_server.results.schemas import (
-    Cell,
+    CellOutput,
     CellResult,
     Curve,
     Observation,
-    Reading,
+    ReadingOutput,
     RunDetail,
-    Sample,
-    Series,
+    SampleOutput,
     SeriesFilter,
+    SeriesOutput,
     UnansweredCheck,
 )
 from iotide_server.runs import reading as runs
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.models import Run as RunRow
-from iotide_server.runs.schemas import Run
+from iotide_server.runs.schemas import RunOutput
 from iotide_server.statistics.summary import tier, variation
 from iotide_server.workloads.primary import metric_places
 from iotide_wire.checks import CHECKS
@@ -60,7 +60,7 @@ def list_series(session: Session, principal: Principal, wanted: SeriesFilter, pa
     return queries.series_page(session, principal.visible_clusters(), wanted, paging)
 
 
-def series(session: Session, principal: Principal, series_id: int) -> Series:
+def series(session: Session, principal: Principal, series_id: int) -> SeriesOutput:
     """One series.
 
     Raises:
@@ -71,13 +71,13 @@ def series(session: Session, principal: Principal, series_id: int) -> Series:
     if found is None:
         raise missing
     principal.require(Role.VIEWER, found.cluster_id, missing)
-    return Series.model_validate(found)
+    return SeriesOutput.model_validate(found)
 
 
-def series_by_id(session: Session, series_ids: Iterable[int]) -> dict[int, Series]:
+def series_by_id(session: Session, series_ids: Iterable[int]) -> dict[int, SeriesOutput]:
     """What several series are called, for who has asked already whether the caller may see them."""
     rows = queries.series_named(session, sorted(set(series_ids)))
-    return {row.id: Series.model_validate(row) for row in rows}
+    return {row.id: SeriesOutput.model_validate(row) for row in rows}
 
 
 def list_samples(
@@ -88,9 +88,9 @@ def list_samples(
     return queries.samples_page(session, visible, paging, run_id=run_id, series_id=series_id)
 
 
-def run_samples(session: Session, run_id: int) -> list[Sample]:
+def run_samples(session: Session, run_id: int) -> list[SampleOutput]:
     """All samples of a run, primary metrics first, each metric in the order in which its node gave it."""
-    samples = [Sample.model_validate(row) for row in queries.run_samples(session, run_id)]
+    samples = [SampleOutput.model_validate(row) for row in queries.run_samples(session, run_id)]
     places = metric_places(queries.metrics_of_run(session, run_id))
     return sorted(samples, key=lambda sample: places.get(sample.metric, len(places)))
 
@@ -250,11 +250,11 @@ def _cell_result(point: AnyRow) -> CellResult:
     )
 
 
-def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> Page[Cell]:
+def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> Page[CellOutput]:
     """The cells of a campaign with their results so far, in the matrix's order."""
     found = queries.campaign_cells(session, campaign_id, paging)
     results = cell_results(session, [row.id for row in found.rows])
-    return found.page(lambda row: Cell(**row._mapping, results=results.get(row.id, [])))
+    return found.page(lambda row: CellOutput(**row._mapping, results=results.get(row.id, [])))
 
 
 def run_detail(session: Session, principal: Principal, run_id: int, now: datetime) -> RunDetail:
@@ -266,12 +266,12 @@ def run_detail(session: Session, principal: Principal, run_id: int, now: datetim
     found = runs.run(session, principal, run_id)
     expected = runs.expected_start(session, found, now)
     return RunDetail(
-        **Run.model_validate(found).model_dump(),
+        **RunOutput.model_validate(found).model_dump(),
         attempts=runs.attempts(session, run_id),
         environment=dict(environment(session, found.environment_sha256)),
         observations=[Observation.model_validate(row) for row in queries.observations(session, run_id)],
         samples=run_samples(session, run_id),
-        readings=[Reading.model_validate(row) for row in readings.of_run(session, run_id)],
+        readings=[ReadingOutput.model_validate(row) for row in readings.of_run(session, run_id)],
         not_judged=_not_judged(session, found),
         waiting_because=runs.why_waiting(session, found, now),
         expected_start_at=expected and expected.at,

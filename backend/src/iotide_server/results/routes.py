@@ -13,15 +13,15 @@ from iotide_server.kit.web import ONE_AT_A_TIME, Id, Now, Tx, errors
 from iotide_server.results import reading
 from iotide_server.results.ingest import rereading
 from iotide_server.results.schemas import (
-    Artefact,
+    ArtefactOutput,
     CounterName,
     Curve,
     OptionalId,
     ReadingDetail,
     RunDetail,
-    Sample,
-    Series,
+    SampleOutput,
     SeriesFilter,
+    SeriesOutput,
 )
 from iotide_wire.reading import RunReading
 
@@ -31,13 +31,13 @@ router = APIRouter(tags=["results"], route_class=KnownCallerRoute)
 @router.get("/series", summary="List series")
 def list_series(
     principal: Viewer, session: Tx, paging: Paging, wanted: Annotated[SeriesFilter, Depends()]
-) -> Page[Series]:
+) -> Page[SeriesOutput]:
     """The series that you may see, newest first; filters narrow it."""
-    return reading.list_series(session, principal, wanted, paging).page(Series.model_validate)
+    return reading.list_series(session, principal, wanted, paging).page(SeriesOutput.model_validate)
 
 
 @router.get("/series/{series_id}", summary="Show a series", responses=errors(404))
-def get_series(principal: Viewer, session: Tx, series_id: Id) -> Series:
+def get_series(principal: Viewer, session: Tx, series_id: Id) -> SeriesOutput:
     """One series; its points are at /series/{id}/points."""
     return reading.series(session, principal, series_id)
 
@@ -45,10 +45,10 @@ def get_series(principal: Viewer, session: Tx, series_id: Id) -> Series:
 @router.get("/samples", summary="List samples")
 def list_samples(
     principal: Viewer, session: Tx, paging: Paging, run_id: OptionalId = None, series_id: OptionalId = None
-) -> Page[Sample]:
+) -> Page[SampleOutput]:
     """Single numbers, newest first; a campaign's are at /campaigns/{id}/samples.csv all at once."""
     samples = reading.list_samples(session, principal, paging, run_id=run_id, series_id=series_id)
-    return samples.page(Sample.model_validate)
+    return samples.page(SampleOutput.model_validate)
 
 
 @router.get("/runs/{run_id}", tags=["runs"], summary="Show a run", responses=errors(404))
@@ -110,10 +110,10 @@ def get_reading(principal: Viewer, session: Tx, reading_id: Id) -> ReadingDetail
 
 
 @router.get("/runs/{run_id}/artefacts", summary="List the raw output of a run", responses=errors(404))
-def list_run_artefacts(principal: Viewer, session: Tx, run_id: Id) -> Page[Artefact]:
+def list_run_artefacts(principal: Viewer, session: Tx, run_id: Id) -> Page[ArtefactOutput]:
     """What the tools wrote, by order and name."""
     artefacts = reading.run_artefacts(session, principal, run_id)
-    return Page(items=[Artefact.model_validate(artefact) for artefact in artefacts], next_cursor=None)
+    return Page(items=[ArtefactOutput.model_validate(artefact) for artefact in artefacts], next_cursor=None)
 
 
 @router.get(

@@ -12,7 +12,7 @@ from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Output
 from iotide_server.results.ingest.superseded import Superseded
-from iotide_server.runs.schemas import Attempt, Run
+from iotide_server.runs.schemas import Attempt, RunOutput
 from iotide_server.statistics.summary import Tier, Variation
 from iotide_wire.measured import Check, Flag
 from iotide_wire.units import Unit
@@ -46,7 +46,7 @@ class SeriesFilter:
     metric: Annotated[str | None, Query(max_length=100, examples=["write_rate"])] = None
 
 
-class Sample(Output):
+class SampleOutput(Output):
     """One number of a run, in its metric's base unit."""
 
     id: int
@@ -64,7 +64,7 @@ class Sample(Output):
     value: float
 
 
-class Series(Output):
+class SeriesOutput(Output):
     """All points with one key; `options` are those that differ from the workload's frozen defaults."""
 
     id: int
@@ -128,7 +128,7 @@ class Curve(Output):
     highs: list[float | None] | None
 
 
-class Artefact(Output):
+class ArtefactOutput(Output):
     """A piece of raw output; its content is at /artefacts/{id}."""
 
     id: int
@@ -138,7 +138,7 @@ class Artefact(Output):
     size_bytes: int
 
 
-class Cell(Output):
+class CellOutput(Output):
     """One combination of a campaign's matrix with what its runs say so far."""
 
     id: int
@@ -220,7 +220,7 @@ class MeasuredCell(Output):
     measurements: list[Measurement]
 
 
-class Reading(Output):
+class ReadingOutput(Output):
     """Who read an order's raw output when; the one with the highest ordinal of each order counts.
 
     `read_by` is null for the node's own agent, whose reading is the first.
@@ -247,7 +247,7 @@ class FormerSample(Output):
     value: float
 
 
-class ReadingDetail(Reading):
+class ReadingDetail(ReadingOutput):
     """A reading with its numbers and flags, also once another has taken its place."""
 
     flags: list[Flag]
@@ -271,14 +271,14 @@ class UnansweredCheck(Output):
     phase: Annotated[str, Field(description="Steps concerned; empty where it is the whole run", examples=["write"])]
 
 
-class RunDetail(Run):
+class RunDetail(RunOutput):
     """A run with its attempts, the facts it ran under, its numbers and who read them."""
 
     attempts: list[Attempt]
     environment: Annotated[dict[str, Any], Field(examples=[{"kernel.release": "6.1.0-30-amd64"}])]
     observations: list[Observation]
-    samples: list[Sample]
-    readings: list[Reading]
+    samples: list[SampleOutput]
+    readings: list[ReadingOutput]
     not_judged: Annotated[
         list[UnansweredCheck] | None,
         Field(description="Checks that found too little to answer; null where its agents do not report them"),

@@ -12,7 +12,7 @@ from iotide_server.accounts.sessions import service as sessions
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.retention import service
-from iotide_server.retention.service import Rule
+from iotide_server.retention.service import RetentionRule
 from iotide_wire.units import format_bytes
 
 
@@ -51,8 +51,8 @@ def add_commands(app: typer.Typer, transaction_of: Callable[[Path | None], Abstr
         Days that are left out where a rule is set mean for ever. Numbers and points are kept for ever. The worker gives
         up what is old enough, but nothing of campaigns that are kept, or of runs that an alert is about.
         """
-        asked = Rule(raw_output_days, curve_days)
-        if for_ever and asked != Rule():
+        asked = RetentionRule(raw_output_days, curve_days)
+        if for_ever and asked != RetentionRule():
             raise InvalidInputError(
                 "--for-ever leaves no days to count", field="for_ever", remedy="leave out one of both"
             )
@@ -63,7 +63,7 @@ def add_commands(app: typer.Typer, transaction_of: Callable[[Path | None], Abstr
                 service.keep_campaign(session, console, campaign_id)
             for campaign_id in release_campaign or ():
                 service.release_campaign(session, console, campaign_id)
-            is_rule_given = for_ever or asked != Rule()
+            is_rule_given = for_ever or asked != RetentionRule()
             if is_rule_given and not dry_run:
                 service.set_rule(session, console, asked, now)
             shown = asked if is_rule_given else service.rule(session)
@@ -77,7 +77,7 @@ def add_commands(app: typer.Typer, transaction_of: Callable[[Path | None], Abstr
         typer.echo(f"  per-second values of {waiting.curve_runs} runs ({format_bytes(waiting.curve_bytes)})")
 
 
-def _report(session: Session, shown: Rule) -> list[str]:
+def _report(session: Session, shown: RetentionRule) -> list[str]:
     lines = [f"{one.kind:<36}{format_bytes(one.size_bytes):>12}" for one in service.space(session)]
     kept = (("raw output", shown.raw_output_days), ("per-second values", shown.curve_days))
     return [*lines, *(f"{what}: {'for ever' if days is None else f'{days} days'}" for what, days in kept)]

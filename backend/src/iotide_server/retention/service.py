@@ -58,7 +58,7 @@ class KeptCampaignNotFoundError(NotFoundError):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RetentionRule:
     """For how many days something is kept after its run ended; None: for ever. Numbers and points always are."""
 
     raw_output_days: int | None = None
@@ -66,7 +66,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Expiring:
     """What a rule would give up now."""
 
     raw_runs: int
@@ -75,10 +75,10 @@ class Waiting:
     curve_bytes: int
 
 
-def rule(session: Session) -> Rule:
+def rule(session: Session) -> RetentionRule:
     """The rule that holds."""
     found = session.get(Retention, _KEY)
-    return Rule() if found is None else Rule(found.raw_output_days, found.curve_days)
+    return RetentionRule() if found is None else RetentionRule(found.raw_output_days, found.curve_days)
 
 
 def space(session: Session) -> Sequence[Space]:
@@ -86,14 +86,14 @@ def space(session: Session) -> Sequence[Space]:
     return repository.space(session)
 
 
-def waiting(session: Session, of_rule: Rule, now: datetime) -> Waiting:
+def waiting(session: Session, of_rule: RetentionRule, now: datetime) -> Expiring:
     """What the rule would give up, without giving it up."""
     raw_before, curves_before = _before(of_rule.raw_output_days, now), _before(of_rule.curve_days, now)
     raw, curves = repository.raw_waiting(session, raw_before), repository.curves_waiting(session, curves_before)
-    return Waiting(raw.runs, int(raw.size_bytes), curves.runs, int(curves.size_bytes))
+    return Expiring(raw.runs, int(raw.size_bytes), curves.runs, int(curves.size_bytes))
 
 
-def set_rule(session: Session, principal: Principal, wanted: Rule, now: datetime) -> None:
+def set_rule(session: Session, principal: Principal, wanted: RetentionRule, now: datetime) -> None:
     """Let the rule hold from now on; what it gives up does not come back when it is changed again.
 
     Raises:
@@ -115,7 +115,7 @@ def set_rule(session: Session, principal: Principal, wanted: Rule, now: datetime
     want_work(session, RETENTION, _KEY, now)
 
 
-def checked(wanted: Rule) -> Rule:
+def checked(wanted: RetentionRule) -> RetentionRule:
     """The rule, if there can be such a one.
 
     Raises:
@@ -164,7 +164,7 @@ def give_up_old(session: Session, key: int) -> datetime | None:
     del key
     now = repository.transaction_time(session)
     held = rule(session)
-    if held == Rule():
+    if held == RetentionRule():
         return None
     raw_before, curves_before = _before(held.raw_output_days, now), _before(held.curve_days, now)
     raw_runs = repository.lock_raw(session, raw_before, RAW_BATCH_RUNS)
@@ -208,5 +208,5 @@ def _changeable(session: Session, principal: Principal, campaign_id: int) -> Cam
     return campaign
 
 
-def _shown(held: Rule) -> Json:
+def _shown(held: RetentionRule) -> Json:
     return {"raw_output_days": held.raw_output_days, "curve_days": held.curve_days}

@@ -45,7 +45,7 @@ class Gateway:
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
+class BatchSubmission:
     """A run of a cluster with a batch system.
 
     Attributes:
@@ -60,7 +60,7 @@ class Submitted:
     words: str | None
 
 
-def gateway_obstacle(submitted: Submitted, now: datetime) -> str | None:
+def gateway_obstacle(submitted: BatchSubmission, now: datetime) -> str | None:
     """Why nothing is submitted; None where it is."""
     system, gateway = NAMES[submitted.system], submitted.gateway
     if gateway is None:
@@ -73,7 +73,7 @@ def gateway_obstacle(submitted: Submitted, now: datetime) -> str | None:
     return None if gateway.problem is None else f"gateway {gateway.name}: {gateway.problem}"
 
 
-def waits_in_line(submitted: Submitted, now: datetime) -> str | None:
+def waits_in_line(submitted: BatchSubmission, now: datetime) -> str | None:
     """Why a run that has its nodes of us has none of the batch system yet; None where it does not wait for that."""
     system = NAMES[submitted.system]
     obstacle = gateway_obstacle(submitted, now)

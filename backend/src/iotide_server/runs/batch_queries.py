@@ -7,7 +7,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.people import are_shown
-from iotide_server.runs.batch import STANDS_BY, Gateway, Submitted
+from iotide_server.runs.batch import STANDS_BY, BatchSubmission, Gateway
 from iotide_server.runs.models import Attempt, BatchJob
 from iotide_wire.batch import BatchSystem
 
@@ -31,14 +31,14 @@ _SUBMITTED: Final = text(
 )
 
 
-def submitted(session: Session, run_id: int) -> Submitted | None:
+def submitted(session: Session, run_id: int) -> BatchSubmission | None:
     """What the run's batch system does with its open attempt; None where its nodes' agents start it."""
     values = {"run_id": run_id, "stands_by": STANDS_BY, "with_names": are_shown()}
     row = session.execute(_SUBMITTED, values).one_or_none()
     if row is None:
         return None
     gateway = None if row.name is None else Gateway(row.name, row.seen_at, row.problem)
-    return Submitted(BatchSystem(row.launcher), gateway, row.state, row.job_id, row.words)
+    return BatchSubmission(BatchSystem(row.launcher), gateway, row.state, row.job_id, row.words)
 
 
 def jobs_of(session: Session, run_id: int) -> Mapping[int, BatchJob]:

@@ -44,7 +44,7 @@ class EndedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class DeathConsequences:
     """Everything that the word would do.
 
     Attributes:
@@ -69,7 +69,7 @@ class Statement:
         )
 
 
-def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> Statement:
+def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> DeathConsequences:
     """What calling the node dead would free and end.
 
     Raises:
@@ -129,11 +129,11 @@ def _silent_node(session: Session, principal: Principal, node_id: int, now: date
     return found
 
 
-def _statement(session: Session, silent: NodeView) -> Statement:
+def _statement(session: Session, silent: NodeView) -> DeathConsequences:
     node = silent.node
     if silent.last_seen_at is None:
         raise NodeNotSilentError(node.name, None, SILENT_AFTER)
-    return Statement(
+    return DeathConsequences(
         node_id=node.id,
         node_name=node.name,
         last_seen_at=silent.last_seen_at,

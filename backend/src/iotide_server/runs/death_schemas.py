@@ -7,7 +7,7 @@ from pydantic import Field
 
 from iotide_server.kit.web import Input, Output
 from iotide_server.runs import stuck_nodes
-from iotide_server.runs.dead_nodes import Statement
+from iotide_server.runs.dead_nodes import DeathConsequences
 from iotide_server.runs.lifecycle import OrderEnd, RunState
 from iotide_wire.messages import OrderState
 
@@ -47,7 +47,7 @@ class DeathStatement(Output):
     statement_sha256: str
 
     @classmethod
-    def of(cls, statement: Statement) -> "DeathStatement":
+    def of(cls, statement: DeathConsequences) -> "DeathStatement":
         """Return it as the API shows it."""
         return cls(
             node_id=statement.node_id,
@@ -82,7 +82,7 @@ class StuckStatement(Output):
     statement_sha256: str
 
     @classmethod
-    def of(cls, statement: stuck_nodes.Statement) -> "StuckStatement":
+    def of(cls, statement: stuck_nodes.FreeingConsequences) -> "StuckStatement":
         """Return it as the API shows it."""
         return cls(
             node_id=statement.node_id,

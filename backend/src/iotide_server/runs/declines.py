@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from iotide_server.runs.explanation import DeclinedAlike
 
 
-class Scope(StrEnum):
+class DeclineScope(StrEnum):
     """Says which other runs that wait for the node would meet the same."""
 
     NODE = "node"
@@ -22,24 +22,24 @@ class Scope(StrEnum):
     CELL = "cell"
 
 
-_Meaning = tuple[Scope, int, int | str | frozenset[int]]
+_Meaning = tuple[DeclineScope, int, int | str | frozenset[int]]
 
 
 class PutOff(NamedTuple):
     """Says what a decline does."""
 
     wait: timedelta
-    scope: Scope
+    scope: DeclineScope
 
 
 PUT_OFF: Final = {
-    "node_busy_locally": PutOff(timedelta(seconds=30), Scope.NODE),
-    "memory_short": PutOff(timedelta(seconds=60), Scope.CELL),
-    "target_hangs": PutOff(timedelta(minutes=5), Scope.TARGETS),
-    "target_fails": PutOff(timedelta(minutes=5), Scope.TARGETS),
-    "directory_open_to_others": PutOff(timedelta(minutes=5), Scope.TARGETS),
-    "no_load_user": PutOff(timedelta(minutes=5), Scope.NODE),
-    "tool_missing": PutOff(timedelta(minutes=5), Scope.WORKLOAD),
+    "node_busy_locally": PutOff(timedelta(seconds=30), DeclineScope.NODE),
+    "memory_short": PutOff(timedelta(seconds=60), DeclineScope.CELL),
+    "target_hangs": PutOff(timedelta(minutes=5), DeclineScope.TARGETS),
+    "target_fails": PutOff(timedelta(minutes=5), DeclineScope.TARGETS),
+    "directory_open_to_others": PutOff(timedelta(minutes=5), DeclineScope.TARGETS),
+    "no_load_user": PutOff(timedelta(minutes=5), DeclineScope.NODE),
+    "tool_missing": PutOff(timedelta(minutes=5), DeclineScope.WORKLOAD),
 }
 """What a decline does by its reason code; such a decline never counts.
 
@@ -65,7 +65,7 @@ DECLINED: Final = f"""
          AND node_order.role = 'load' AND node_order.outcome = 'declined'
     WHERE place.not_before > :now AND place.not_before <= :now + interval '{_LONGEST_SECONDS} s'
       AND attempt.ended_at + put_off.wait > :now
-      AND (put_off.scope <> '{Scope.TARGETS}' OR cardinality(place.target_ids) > 0)
+      AND (put_off.scope <> '{DeclineScope.TARGETS}' OR cardinality(place.target_ids) > 0)
 """  # noqa: S608 - made of the constants above
 """SQL of what nodes declined lately and decline still; takes `now`."""
 
@@ -76,7 +76,7 @@ _LOADS: Final = """
 """
 
 
-def _meets(scope: Scope, column: str, own: str) -> str:
+def _meets(scope: DeclineScope, column: str, own: str) -> str:
     """Return SQL of whether `other` has in `column` the same as a row of this scope.
 
     Nodes without such a row are known by their hash, so that `own` is read for a few places alone.
@@ -89,9 +89,9 @@ _OF_RUN: Final = "(SELECT {column} FROM run WHERE run.id = other.run_id)"
 _WORKLOAD: Final = "(SELECT workload_id FROM cell WHERE cell.id = {cell_id})"
 _LARGER: Final = f"""
     cardinality(other.target_ids) > 1 AND other.node_id IN (
-        SELECT node_id FROM unfit WHERE scope = '{Scope.TARGETS}')
+        SELECT node_id FROM unfit WHERE scope = '{DeclineScope.TARGETS}')
     AND EXISTS (
-        SELECT FROM unfit WHERE scope = '{Scope.TARGETS}' AND unfit.node_id = other.node_id
+        SELECT FROM unfit WHERE scope = '{DeclineScope.TARGETS}' AND unfit.node_id = other.node_id
             AND other.target_ids @> unfit.target_ids)
 """  # noqa: S608 - made of the constants above
 
@@ -99,10 +99,10 @@ _LARGER: Final = f"""
 # targets are among others has to be compared, for the few runs that load several.
 MEETS_UNFIT: Final = f"""
     other.node_id IN (SELECT node_id FROM unfit) AND (
-        {_meets(Scope.CELL, "cell_id", _OF_RUN.format(column="cell_id"))}
-        OR {_meets(Scope.WORKLOAD, "workload_id", _WORKLOAD.format(cell_id=_OF_RUN.format(column="cell_id")))}
-        OR {_meets(Scope.NODE, "exclusive", _OF_RUN.format(column="exclusive"))}
-        OR (({_meets(Scope.TARGETS, "target_ids", "other.target_ids")} OR ({_LARGER})) AND {_LOADS}))
+        {_meets(DeclineScope.CELL, "cell_id", _OF_RUN.format(column="cell_id"))}
+        OR {_meets(DeclineScope.WORKLOAD, "workload_id", _WORKLOAD.format(cell_id=_OF_RUN.format(column="cell_id")))}
+        OR {_meets(DeclineScope.NODE, "exclusive", _OF_RUN.format(column="exclusive"))}
+        OR (({_meets(DeclineScope.TARGETS, "target_ids", "other.target_ids")} OR ({_LARGER})) AND {_LOADS}))
 """  # noqa: S608 - made of the constants above
 """SQL of whether the place in line `other` would meet what a row of `unfit` says of its node."""
 
@@ -130,12 +130,12 @@ def declined_alike(session: Session, run_ids: Collection[int], now: datetime) ->
     """
     values = {"run_ids": list(run_ids), "now": now}
     # Of declines that say the same the longest counts, which comes last.
-    by_meaning = {_meaning(Scope(row.scope), row): row for row in session.execute(_DECLINES, values)}
+    by_meaning = {_meaning(DeclineScope(row.scope), row): row for row in session.execute(_DECLINES, values)}
     if not by_meaning:
         return {}
     of_targets: dict[int, list[Row[Any]]] = {}
     for (scope, node_id, _), row in by_meaning.items():
-        if scope is Scope.TARGETS:
+        if scope is DeclineScope.TARGETS:
             of_targets.setdefault(node_id, []).append(row)
     found: dict[int, Row[Any]] = {}
     for place in session.execute(_PLACES, values):
@@ -150,23 +150,25 @@ def _rank(row: Row[Any]) -> tuple[datetime, int]:
     return row.until, -row.run_id
 
 
-def _meaning(scope: Scope, row: Row[Any]) -> _Meaning:
+def _meaning(scope: DeclineScope, row: Row[Any]) -> _Meaning:
     """Return by what a decline of this scope and the places that would meet the same are known."""
     match scope:
-        case Scope.CELL:
+        case DeclineScope.CELL:
             return scope, row.node_id, row.cell_id
-        case Scope.WORKLOAD:
+        case DeclineScope.WORKLOAD:
             return scope, row.node_id, row.workload_id
-        case Scope.NODE:
+        case DeclineScope.NODE:
             return scope, row.node_id, row.exclusive
-        case Scope.TARGETS:
+        case DeclineScope.TARGETS:
             return scope, row.node_id, frozenset(row.target_ids)
 
 
 def _met(place: Row[Any], declines: Mapping[_Meaning, Row[Any]], of_targets: Iterable[Row[Any]]) -> Iterator[Row[Any]]:
     """Yield the declines that the place would meet: those that mean the same, and those of a part of its targets."""
-    for scope in Scope:
-        if (scope is not Scope.TARGETS or place.loads) and (row := declines.get(_meaning(scope, place))) is not None:
+    for scope in DeclineScope:
+        if (scope is not DeclineScope.TARGETS or place.loads) and (
+            row := declines.get(_meaning(scope, place))
+        ) is not None:
             yield row
     if place.loads and len(place.target_ids) > 1:
         own = frozenset(place.target_ids)

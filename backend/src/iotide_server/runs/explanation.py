@@ -15,7 +15,7 @@ _MINUTE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NeededResource:
     """A resource that the run needs, as it is now.
 
     Attributes:
@@ -100,7 +100,7 @@ class Wait:
         batch: why nothing is submitted to the cluster's batch system; None where it is, or there is none.
     """
 
-    wanted: Sequence[Wanted]
+    wanted: Sequence[NeededResource]
     mount_problems: Sequence[MountProblem]
     not_before: datetime | None
     last_reason: str | None
@@ -165,7 +165,7 @@ def _by_the_calendar(wait: Wait, now: datetime) -> list[str]:
     return reasons
 
 
-def _obstacle(wanted: Wanted, now: datetime) -> str | None:
+def _obstacle(wanted: NeededResource, now: datetime) -> str | None:
     what = f"{wanted.kind} {wanted.name}"
     if wanted.is_retired:
         return f"{what} was retired"
@@ -179,7 +179,7 @@ def _obstacle(wanted: Wanted, now: datetime) -> str | None:
     return None if wanted.occupancy.admits(wanted.mode) else _taken(what, wanted)
 
 
-def _taken(what: str, wanted: Wanted) -> str:
+def _taken(what: str, wanted: NeededResource) -> str:
     if wanted.occupancy.cooling_until is not None:
         return f"{what} cools down until {written(wanted.occupancy.cooling_until)}"
     alone = " and it wants to be alone there" if wanted.mode is Mode.EXCLUSIVE else ""

@@ -14,14 +14,14 @@ from iotide_server.clusters.agents.stuck import problem_of
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.runs import batch, batch_queries, forecast, queries, queued
-from iotide_server.runs.batch import Submitted
+from iotide_server.runs.batch import BatchSubmission
 from iotide_server.runs.declines import declined_alike
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.explanation import (
     ClosedWindow,
     Maintenance,
+    NeededResource,
     Wait,
-    Wanted,
     stage_obstacle,
     waiting_because,
 )
@@ -30,7 +30,7 @@ from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order
 from iotide_server.runs.queries import AnyRow, EventRow
 from iotide_server.runs.resources import Need, Occupancy, Resource, ResourceKind, needs
-from iotide_server.runs.schemas import Attempt, BatchJob, Queue, QueueChoice, QueuedRun, RunFilter, RunOrder
+from iotide_server.runs.schemas import Attempt, BatchJobOutput, Queue, QueueChoice, QueuedRun, RunFilter, RunOrder
 from iotide_wire.messages import OrderRole
 from iotide_wire.plan import Exclusivity
 from iotide_wire.window import Window
@@ -80,7 +80,7 @@ def attempts(session: Session, run_id: int) -> list[Attempt]:
             start_skew_seconds=_start_skew(by_attempt[attempt.id]),
             ended_at=attempt.ended_at,
             reason=reason,
-            batch_job=BatchJob.model_validate(jobs[attempt.id]) if attempt.id in jobs else None,
+            batch_job=BatchJobOutput.model_validate(jobs[attempt.id]) if attempt.id in jobs else None,
             orders=by_attempt[attempt.id],
         )
         for attempt, reason in queries.attempts(session, run_id)
@@ -116,7 +116,7 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
     return waiting_because(replace(_wait(session, found, submitted, ahead, now), declined_alike=alike), now)
 
 
-def _wait(session: Session, found: AnyRow, submitted: Submitted | None, ahead: int, now: datetime) -> Wait:
+def _wait(session: Session, found: AnyRow, submitted: BatchSubmission | None, ahead: int, now: datetime) -> Wait:
     rows = {Resource(ResourceKind(row.kind), row.id): row for row in queries.wanted_resources(session, found.id)}
     by_kind = {kind: [resource.id for resource in rows if resource.kind is kind] for kind in ResourceKind}
     wanted = needs(
@@ -200,9 +200,9 @@ def _hours(window: Json) -> str:
     return str(Window.model_validate(window))
 
 
-def _wanted(need: Need, row: AnyRow, now: datetime) -> Wanted:
+def _wanted(need: Need, row: AnyRow, now: datetime) -> NeededResource:
     is_cooling = row.cooling_until is not None and row.cooling_until > now
-    return Wanted(
+    return NeededResource(
         kind=need.resource.kind,
         name=row.name,
         mode=need.mode,

@@ -33,7 +33,7 @@ class RunFilter:
     series_id: OptionalId = None
 
 
-class Run(Output):
+class RunOutput(Output):
     """One repeat of a cell.
 
     `validity` says whether its numbers count, `overdue` that its time limit passed in silence, and `reason` why it
@@ -93,7 +93,7 @@ class RunOrder(Output):
     foreign_load: ForeignLoad | None
 
 
-class BatchJob(Output):
+class BatchJobOutput(Output):
     """The job of a batch system that is to run, or ran, an attempt; `words` are the batch system's own."""
 
     system: BatchSystem
@@ -118,11 +118,11 @@ class Attempt(Output):
     start_skew_seconds: float | None
     ended_at: datetime | None
     reason: str | None
-    batch_job: Annotated[BatchJob | None, Field(description="Null where the nodes' agents start it")]
+    batch_job: Annotated[BatchJobOutput | None, Field(description="Null where the nodes' agents start it")]
     orders: list[RunOrder]
 
 
-class RunEvent(Output):
+class RunEventOutput(Output):
     """One line of a run's log."""
 
     id: int

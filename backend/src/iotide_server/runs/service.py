@@ -15,7 +15,7 @@ from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import after_commit
 from iotide_server.kit.people import OPERATOR, Sentence
-from iotide_server.kit.quotas import Addition, Kind, count_day
+from iotide_server.kit.quotas import Addition, QuotaKind, count_day
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.runs import line_repository, repository
 from iotide_server.runs.endings import Ending, close, loads_of, stop, stop_observers
@@ -354,7 +354,7 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     gone = repository.lock_resources(session, [run.cell_id])
     if gone:
         raise RunResourcesGoneError(run.id, gone)
-    added = Addition(Kind.RUNS, run.cluster_id, principal.user_id, now, field="run_id")
+    added = Addition(QuotaKind.RUNS, run.cluster_id, principal.user_id, now, field="run_id")
     require_room(session, added)
     before, run.asked_by = run.state, principal.user_id
     run.reason_code = run.reason = run.reason_actor = None

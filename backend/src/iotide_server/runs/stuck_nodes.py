@@ -64,7 +64,7 @@ class HeldRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class FreeingConsequences:
     """States everything that freeing would do.
 
     Attributes:
@@ -83,7 +83,7 @@ class Statement:
         return canonical_sha256({"node": self.node_id, "runs": runs, "then": self.afterwards})
 
 
-def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> Statement:
+def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> FreeingConsequences:
     """Return what freeing the node would do.
 
     Raises:
@@ -139,7 +139,7 @@ def _is_reported(session: Session, view: NodeView) -> bool:
     return stuck.is_reported(*clusters.node_and_cluster(session, view.node.id))
 
 
-def _statement(session: Session, view: NodeView) -> Statement:
+def _statement(session: Session, view: NodeView) -> FreeingConsequences:
     name = view.node.name
     if _is_reported(session, view):
         afterwards = f"{name} itself is offered nothing until its agent reports that nothing is left."
@@ -149,7 +149,7 @@ def _statement(session: Session, view: NodeView) -> Statement:
             "while the load holds it, and no decline counts."
         )
     rows = session.execute(_HELD, {"node_id": view.node.id})
-    return Statement(view.node.id, name, [_held(name, row) for row in rows], afterwards)
+    return FreeingConsequences(view.node.id, name, [_held(name, row) for row in rows], afterwards)
 
 
 def _held(node: str, row: Row[Any]) -> HeldRun:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.kit.clock import day_written
 from iotide_server.schedules import failing_repository
-from iotide_server.schedules.failing_repository import FailedRun, Outcome
+from iotide_server.schedules.failing_repository import FailedRun, FiringResult
 
 FAILING_FIRINGS: Final = 2
 """One firing may fail for reasons of its own."""
@@ -32,7 +32,7 @@ class Streak:
 
     count: int
     since: datetime
-    newest: Outcome
+    newest: FiringResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def failing_schedules(
     return {schedule_id: _failing(found, failed) for schedule_id, found in streaks.items()}
 
 
-def streak(outcomes: Sequence[Outcome]) -> Streak | None:
+def streak(outcomes: Sequence[FiringResult]) -> Streak | None:
     """Count the failed firings before the first that succeeded.
 
     Args:
@@ -109,7 +109,7 @@ def streak(outcomes: Sequence[Outcome]) -> Streak | None:
     return found
 
 
-def reason_of(outcome: Outcome, runs: Sequence[FailedRun]) -> str:
+def reason_of(outcome: FiringResult, runs: Sequence[FailedRun]) -> str:
     """Say why a firing failed: the reason of most of its runs, and how much of the campaign they are."""
     if outcome.problem is not None:
         return outcome.problem
@@ -121,12 +121,12 @@ def reason_of(outcome: Outcome, runs: Sequence[FailedRun]) -> str:
     return f"{words} ({outcome.failed_cells} of {outcome.cells} configurations)"
 
 
-def _longer(found: Streak, outcome: Outcome) -> Streak:
+def _longer(found: Streak, outcome: FiringResult) -> Streak:
     return replace(found, count=found.count + 1, since=outcome.fired_at)
 
 
-def _by_schedule(outcomes: Sequence[Outcome]) -> Mapping[int, list[Outcome]]:
-    found: defaultdict[int, list[Outcome]] = defaultdict(list)
+def _by_schedule(outcomes: Sequence[FiringResult]) -> Mapping[int, list[FiringResult]]:
+    found: defaultdict[int, list[FiringResult]] = defaultdict(list)
     for outcome in outcomes:
         found[outcome.schedule_id].append(outcome)
     return found

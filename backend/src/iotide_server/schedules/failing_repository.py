@@ -74,7 +74,7 @@ _FAILED_RUNS: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FiringResult:
     """What a firing came to, once it is over.
 
     Attributes:
@@ -124,14 +124,14 @@ class FailedRun:
 
 def outcomes(
     session: Session, cluster_ids: frozenset[int] | None, schedule_ids: Collection[int] | None, firings: int
-) -> list[Outcome]:
+) -> list[FiringResult]:
     """Return the newest firings that are over of the schedules that fire, by schedule, the newest first."""
     values = {
         "cluster_ids": None if cluster_ids is None else sorted(cluster_ids),
         "schedule_ids": None if schedule_ids is None else sorted(schedule_ids),
         "firings": firings,
     }
-    return [Outcome(*row) for row in session.execute(_OUTCOMES, values)]
+    return [FiringResult(*row) for row in session.execute(_OUTCOMES, values)]
 
 
 def failed_runs(

@@ -10,7 +10,7 @@ from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.schedules import service
-from iotide_server.schedules.schemas import CalendarPreview, Firing, ListedSchedule, Schedule, ScheduleInput
+from iotide_server.schedules.schemas import CalendarPreview, FiringOutput, ListedSchedule, ScheduleInput, ScheduleOutput
 from iotide_wire.schedule import Calendar
 
 router = APIRouter(tags=["schedules"], route_class=KnownCallerRoute)
@@ -34,7 +34,7 @@ def list_schedules(
     responses=errors(404, 409, 429),
     dependencies=[ONE_HEAVY_REQUEST],
 )
-def create_schedule(principal: Operator, session: Tx, now: Now, body: ScheduleInput) -> Schedule:
+def create_schedule(principal: Operator, session: Tx, now: Now, body: ScheduleInput) -> ScheduleOutput:
     """Each firing submits the plan as it stands, in your name; the plan must be one that could be submitted now."""
     return service.schedule(session, principal, service.create(session, principal, body, now))
 
@@ -47,7 +47,7 @@ def preview_schedule(principal: Operator, now: Now, body: Calendar) -> CalendarP
 
 
 @router.get("/schedules/{schedule_id}", summary="Show a schedule", responses=errors(404))
-def get_schedule(principal: Viewer, session: Tx, schedule_id: Id) -> Schedule:
+def get_schedule(principal: Viewer, session: Tx, schedule_id: Id) -> ScheduleOutput:
     """Its plan, its next firings and the last one."""
     return service.schedule(session, principal, schedule_id)
 
@@ -58,7 +58,7 @@ def get_schedule(principal: Viewer, session: Tx, schedule_id: Id) -> Schedule:
     responses=errors(404, 409, 429),
     dependencies=[ONE_HEAVY_REQUEST],
 )
-def change_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id, body: ScheduleInput) -> Schedule:
+def change_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id, body: ScheduleInput) -> ScheduleOutput:
     """All of it; it submits in your name from then on. One that is paused stays so, one that has ended begins again."""
     service.replace(session, principal, schedule_id, body, now)
     return service.schedule(session, principal, schedule_id)
@@ -71,20 +71,20 @@ def remove_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id)
 
 
 @router.get("/schedules/{schedule_id}/firings", summary="List the firings of a schedule", responses=errors(404))
-def list_firings(principal: Viewer, session: Tx, paging: Paging, schedule_id: Id) -> Page[Firing]:
+def list_firings(principal: Viewer, session: Tx, paging: Paging, schedule_id: Id) -> Page[FiringOutput]:
     """What they came to, newest first."""
-    return service.firings(session, principal, schedule_id, paging).page(Firing.of)
+    return service.firings(session, principal, schedule_id, paging).page(FiringOutput.of)
 
 
 @router.post("/schedules/{schedule_id}/pause", summary="Pause a schedule", responses=errors(404, 409))
-def pause_schedule(principal: Operator, session: Tx, schedule_id: Id) -> Schedule:
+def pause_schedule(principal: Operator, session: Tx, schedule_id: Id) -> ScheduleOutput:
     """It fires no more until it is resumed; what comes meanwhile is not made good."""
     service.pause(session, principal, schedule_id)
     return service.schedule(session, principal, schedule_id)
 
 
 @router.post("/schedules/{schedule_id}/resume", summary="Resume a schedule", responses=errors(404, 409))
-def resume_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> Schedule:
+def resume_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> ScheduleOutput:
     """It fires again, from its next firing on."""
     service.resume(session, principal, schedule_id, now)
     return service.schedule(session, principal, schedule_id)
@@ -97,14 +97,14 @@ def resume_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id)
     responses=errors(404, 409, 429),
     dependencies=[ONE_HEAVY_REQUEST],
 )
-def run_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> Firing:
+def run_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> FiringOutput:
     """Submits its plan at once, in your name; its calendar goes on as it was."""
-    return Firing.of(service.run_now(session, principal, schedule_id, now))
+    return FiringOutput.of(service.run_now(session, principal, schedule_id, now))
 
 
 @router.post(
     "/schedules/{schedule_id}/duplicate", summary="Duplicate a schedule", status_code=201, responses=errors(404, 409)
 )
-def duplicate_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> Schedule:
+def duplicate_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> ScheduleOutput:
     """A paused copy under another name, which is yours."""
     return service.schedule(session, principal, service.duplicate(session, principal, schedule_id, now))

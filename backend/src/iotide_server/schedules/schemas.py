@@ -62,7 +62,7 @@ class CalendarPreview(Output):
     firings: Annotated[list[datetime], Field(description="The next five, or as many as there are")]
 
 
-class Firing(Output):
+class FiringOutput(Output):
     """What a firing came to.
 
     `problem` says why a failed or skipped one has no campaign. `missed` counts firings that came while no scheduler
@@ -79,7 +79,7 @@ class Firing(Output):
     asked_by: PersonShown
 
     @classmethod
-    def of(cls, row: models.Firing) -> "Firing":
+    def of(cls, row: models.Firing) -> "FiringOutput":
         """As the API shows the row."""
         outcome = FiringOutcome.SKIPPED
         if row.campaign_id is not None:
@@ -117,10 +117,10 @@ class ListedSchedule(Output):
     firings_made: int
     created_at: datetime
     next_firings: Annotated[list[PlannedFiring], Field(description="The next five; empty unless it is active")]
-    last_firing: Firing | None
+    last_firing: FiringOutput | None
 
 
-class Schedule(ListedSchedule):
+class ScheduleOutput(ListedSchedule):
     """A plan that is submitted by a calendar, see `ListedSchedule`."""
 
     plan: Annotated[CampaignPlan | None, Field(description="Null where it was removed")]

@@ -20,7 +20,7 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.prefix import within
-from iotide_server.kit.quotas import Addition, Kind, QuotaReachedError, check_day, count_day, quotas_of
+from iotide_server.kit.quotas import Addition, QuotaKind, QuotaReachedError, check_day, count_day, quotas_of
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.schedules import models, repository
 from iotide_server.schedules.calendar import Calendar
@@ -32,8 +32,8 @@ from iotide_server.schedules.errors import (
 )
 from iotide_server.schedules.firing import calendar_of, plan_next, rest, submitted
 from iotide_server.schedules.models import Firing
-from iotide_server.schedules.schemas import CalendarPreview, ListedSchedule, PlannedFiring, Schedule
-from iotide_server.schedules.schemas import Firing as ShownFiring
+from iotide_server.schedules.schemas import CalendarPreview, ListedSchedule, PlannedFiring, ScheduleOutput
+from iotide_server.schedules.schemas import FiringOutput as ShownFiring
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import Calendar as GivenCalendar
 from iotide_wire.schedule import SchedulePlan
@@ -64,7 +64,7 @@ def list_schedules(
     return Slice(_shown(session, rows.rows, plans), rows.next_cursor)
 
 
-def schedule(session: Session, principal: Principal, schedule_id: int) -> Schedule:
+def schedule(session: Session, principal: Principal, schedule_id: int) -> ScheduleOutput:
     """One schedule, also after it was removed: its campaigns lead to it.
 
     Raises:
@@ -76,7 +76,7 @@ def schedule(session: Session, principal: Principal, schedule_id: int) -> Schedu
         raise missing
     principal.require(Role.VIEWER, found.cluster_id, missing)
     (shown,) = _shown(session, [found], {found.id: found.plan})
-    return Schedule(**dict(shown))
+    return ScheduleOutput(**dict(shown))
 
 
 def firings(session: Session, principal: Principal, schedule_id: int, paging: PageRequest) -> Slice[Firing]:
@@ -100,7 +100,7 @@ def create(session: Session, principal: Principal, given: SchedulePlan, now: dat
     """
     with within("plan"):
         cluster = cluster_of(session, principal, given.plan)
-    added = Addition(Kind.SCHEDULES, cluster.id, principal.user_id, now, field="plan.cluster")
+    added = Addition(QuotaKind.SCHEDULES, cluster.id, principal.user_id, now, field="plan.cluster")
     check_day(session, added)  # before the plan is expanded
     _require_room(session, cluster.id, "plan.cluster", further=1)
     made = models.Schedule(created_at=now, firings_made=0)
@@ -155,7 +155,7 @@ def duplicate(session: Session, principal: Principal, schedule_id: int, now: dat
         **{field: getattr(original, field) for field in kept},
     )
     _insert(session, copy)
-    count_day(session, Addition(Kind.SCHEDULES, copy.cluster_id, copy.owner_id, now, field="schedule_id"))
+    count_day(session, Addition(QuotaKind.SCHEDULES, copy.cluster_id, copy.owner_id, now, field="schedule_id"))
     _announce(session, principal, copy, "schedule_created", after=_summary(copy))
     return copy.id
 

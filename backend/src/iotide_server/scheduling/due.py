@@ -242,7 +242,7 @@ def flag_overdue_runs(session: Session, limit_before: datetime) -> Sequence[Row[
 
 
 @dataclass(frozen=True, slots=True)
-class FairShare:
+class FairShareTerms:
     """How owners whose runs used much of a cluster lately stand back behind the others.
 
     Attributes:
@@ -256,7 +256,7 @@ class FairShare:
     half_life: timedelta = timedelta(days=1)
 
 
-def sample_shares(session: Session, fair_share: FairShare, last_at: datetime, now: datetime) -> None:
+def sample_shares(session: Session, fair_share: FairShareTerms, last_at: datetime, now: datetime) -> None:
     """Weigh in what each owner's runs hold now, as if it had been so since the last look."""
     session.execute(
         _SHARES,

@@ -16,7 +16,7 @@ from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.runs.declines import DECLINED, MEETS_UNFIT
 from iotide_server.runs.resources import KNOWN_RESOURCES, Mode, Need, Occupancy, Resource, ResourceKind, needs
-from iotide_server.scheduling.matching import Demand, Waiting
+from iotide_server.scheduling.matching import Demand, WaitingRun
 from iotide_wire.plan import Exclusivity
 
 HEADS_OF_A_LINE = 4
@@ -206,7 +206,7 @@ class Candidates:
         counted_node_ids: those of their nodes that are taken or have several slots; the others are free for one.
     """
 
-    waiting: Sequence[Waiting]
+    waiting: Sequence[WaitingRun]
     counted_node_ids: Collection[int]
 
 
@@ -276,12 +276,12 @@ class Lines:
         known = self._known
         keys = _served(heads, known)
         start_by = _start_by(session, {run_id: known[run_id] for run_id in keys}, now)
-        waiting = [Waiting(key, run_id, known[run_id].demand, start_by.get(run_id)) for run_id, key in keys.items()]
+        waiting = [WaitingRun(key, run_id, known[run_id].demand, start_by.get(run_id)) for run_id, key in keys.items()]
         counted = set(compress(heads.node_ids, map(not_, heads.is_idle)))
         counted.update(*(known[run_id].node_ids for run_id in keys if known[run_id].is_gang))
         return Candidates(waiting, counted.difference(compress(heads.node_ids, heads.is_idle)))
 
-    def confirmed(self, session: Session, runs: Sequence[Waiting]) -> list[Waiting]:
+    def confirmed(self, session: Session, runs: Sequence[WaitingRun]) -> list[WaitingRun]:
         """Those of the runs that still need what they were remembered to; none of them is remembered any more.
 
         By what a run needs its leases are taken, and it may have left its lines and come again unseen: in the hands of

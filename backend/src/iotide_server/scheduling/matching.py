@@ -43,7 +43,7 @@ class Demand:
         )
 
 
-class Waiting(NamedTuple):
+class WaitingRun(NamedTuple):
     """A run near the head of a line; a tuple, as a pass makes thousands.
 
     Attributes:
@@ -58,7 +58,7 @@ class Waiting(NamedTuple):
     start_by: datetime | None = None
 
 
-def match(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], now: datetime) -> list[Waiting]:
+def match(waiting: Sequence[WaitingRun], occupied: Mapping[Resource, Occupancy], now: datetime) -> list[WaitingRun]:
     """The runs that start now, in order.
 
     Each takes all that it needs or nothing. One that has room on a node and waits for something else keeps what it
@@ -110,7 +110,7 @@ class _Board:
         self.full = {resource for resource, found in self.occupied.items() if not found.admits(Mode.SHARED)}
         self.taken = self.full | {resource for resource, found in self.occupied.items() if found.shared}
 
-    def start_or_keep(self, run: Waiting) -> bool:
+    def start_or_keep(self, run: WaitingRun) -> bool:
         demand = run.demand
         alone, beside = demand.alone, demand.beside
         if run.start_by is not None and self.now >= run.start_by:

@@ -13,7 +13,7 @@ from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import limit_locks
 from iotide_server.kit.wake import DRAIN_LOCK
 from iotide_server.runs.resources import Resource, ResourceKind
-from iotide_server.scheduling.matching import Waiting
+from iotide_server.scheduling.matching import WaitingRun
 
 FIRST_REPEAT_AFTER = timedelta(seconds=1)
 _LOCK_SECONDS: Final = 0.1
@@ -76,7 +76,7 @@ class Offer:
     gateway_id: int | None = None
 
 
-def start(session: Session, runs: Sequence[Waiting], fences: Mapping[int, int], now: datetime) -> list[Offer]:
+def start(session: Session, runs: Sequence[WaitingRun], fences: Mapping[int, int], now: datetime) -> list[Offer]:
     """Open an attempt for each run that still waits and is not drained: orders, leases and all, or an error and none.
 
     Nodes that only observe get their orders besides, whatever runs there and whether they are heard of or not.
@@ -158,7 +158,7 @@ def _offer_to_observers(session: Session, run_ids: Sequence[int], now: datetime)
 
 
 def _take_leases(
-    session: Session, started: Mapping[int, Waiting], offers: Mapping[int, Sequence[Offer]], now: datetime
+    session: Session, started: Mapping[int, WaitingRun], offers: Mapping[int, Sequence[Offer]], now: datetime
 ) -> None:
     """A node's lease belongs to its order; targets and the cluster are held once a run, by its first order."""
     leases = sorted(

@@ -12,7 +12,7 @@ from iotide_server.kit.queue import Broker
 from iotide_server.schedules.calendar import LATE_AFTER
 from iotide_server.schedules.firing import fire_due
 from iotide_server.scheduling import due, offers, watch
-from iotide_server.scheduling.due import FairShare
+from iotide_server.scheduling.due import FairShareTerms
 from iotide_server.scheduling.lines import Lines
 from iotide_server.scheduling.starting import start_what_can
 
@@ -23,7 +23,7 @@ WATCH_EVERY: Final = timedelta(seconds=5)
 CLEAN_EVERY: Final = timedelta(minutes=1)
 SAMPLE_EVERY: Final = timedelta(minutes=1)
 """How often is looked at whose runs hold the nodes; shorter runs are met in due proportion."""
-ONE_DAY: Final = FairShare()
+ONE_DAY: Final = FairShareTerms()
 SHORTEST_WAIT: Final = timedelta(milliseconds=20)
 """What is due and locked by another transaction is not asked for more often."""
 
@@ -41,7 +41,7 @@ class Scheduler:
         broker: Broker,
         apply_redis_users: Callable[[], None],
         clock: Clock,
-        fair_share: FairShare = ONE_DAY,
+        fair_share: FairShareTerms = ONE_DAY,
     ) -> None:
         self._database = database
         self._broker = broker

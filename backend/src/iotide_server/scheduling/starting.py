@@ -18,7 +18,7 @@ from iotide_server.kit.meters import RUNS_STARTED
 from iotide_server.scheduling import repository
 from iotide_server.scheduling.handover import hand_over
 from iotide_server.scheduling.lines import Lines, occupancy
-from iotide_server.scheduling.matching import Waiting, match
+from iotide_server.scheduling.matching import WaitingRun, match
 from iotide_server.scheduling.repository import Offer
 
 LARGEST_BATCH = 200
@@ -34,7 +34,7 @@ def start_what_can(database: Database, lines: Lines, now: datetime) -> Iterator[
 
 def decide(
     database: Database, lines: Lines, now: datetime, statement_seconds: float = PASS_STATEMENT_SECONDS
-) -> list[Waiting]:
+) -> list[WaitingRun]:
     """Return the runs that can have all they need now, in order; nothing is taken for them yet.
 
     Args:
@@ -57,7 +57,7 @@ def decide(
     return []
 
 
-def _decide(session: Session, lines: Lines, now: datetime) -> list[Waiting]:
+def _decide(session: Session, lines: Lines, now: datetime) -> list[WaitingRun]:
     found = lines.candidates(session, now)
     if not found.waiting:
         return []
@@ -76,13 +76,13 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def start(database: Database, runs: Sequence[Waiting], now: datetime) -> Iterator[list[Offer]]:
+def start(database: Database, runs: Sequence[WaitingRun], now: datetime) -> Iterator[list[Offer]]:
     """Start these runs batch by batch."""
     for first in range(0, len(runs), LARGEST_BATCH):
         yield _start(database, runs[first : first + LARGEST_BATCH], now)
 
 
-def _start(database: Database, runs: Sequence[Waiting], now: datetime) -> list[Offer]:
+def _start(database: Database, runs: Sequence[WaitingRun], now: datetime) -> list[Offer]:
     """Start the runs together, or one by one when the database refuses them together.
 
     It refuses when another scheduler was faster: for this one that is a run or a resource less, and no error.
@@ -104,7 +104,7 @@ def _start(database: Database, runs: Sequence[Waiting], now: datetime) -> list[O
     return [offer for run in runs for offer in _start(database, [run], now)]
 
 
-def _note(runs: Sequence[Waiting], fences: Mapping[int, int], offers: Sequence[Offer]) -> None:
+def _note(runs: Sequence[WaitingRun], fences: Mapping[int, int], offers: Sequence[Offer]) -> None:
     RUNS_STARTED.inc(len({offer.fence for offer in offers}))
     for run in runs:
         order_ids = [offer.order_id for offer in offers if offer.fence == fences[run.run_id]]

@@ -10,7 +10,15 @@ import numpy as np
 import ruptures
 from scipy.stats import theilslopes
 
-from iotide_server.statistics.course import LEAST_SHIFT, MOST_P, SEGMENT_RUNS, Analysis, Change, Course, Drift
+from iotide_server.statistics.course import (
+    LEAST_SHIFT,
+    MOST_P,
+    SEGMENT_RUNS,
+    Analysis,
+    Course,
+    LevelChange,
+    LinearDrift,
+)
 from iotide_server.statistics.noise import spread_change
 from iotide_server.statistics.ranks import Values, independent_ratio, memory, p_value
 
@@ -69,7 +77,7 @@ def _segments(series: Values, indices: Sequence[int]) -> list[Values]:
     return [series[start:end] for start, end in pairwise((0, *indices, len(series)))]
 
 
-def _guarded(series: Values, candidates: Sequence[int], recalled: float) -> list[Change]:
+def _guarded(series: Values, candidates: Sequence[int], recalled: float) -> list[LevelChange]:
     indices = list(candidates)
     while True:
         pairs = zip(indices, pairwise(_segments(series, indices)), strict=True)
@@ -80,13 +88,13 @@ def _guarded(series: Values, candidates: Sequence[int], recalled: float) -> list
         indices.remove(max(weak, key=lambda change: (change.p_value, -abs(change.shift_ratio))).index)
 
 
-def _change(index: int, before: Values, after: Values, recalled: float) -> Change:
+def _change(index: int, before: Values, after: Values, recalled: float) -> LevelChange:
     medians = float(np.median(before)), float(np.median(after))
     shift = (medians[1] - medians[0]) / abs(medians[0]) if medians[0] else inf
-    return Change(index, len(before), len(after), *medians, shift, p_value(before, after, recalled))
+    return LevelChange(index, len(before), len(after), *medians, shift, p_value(before, after, recalled))
 
 
-def _drift(series: Values, indices: Sequence[int], recalled: float) -> Drift | None:
+def _drift(series: Values, indices: Sequence[int], recalled: float) -> LinearDrift | None:
     """The line of Theil (1950) and Sen (1968), where it is sure and explains the series better than the steps.
 
     Sure is a slope whose interval at the level of a change's p leaves out 0, made wider by the memory of what the line
@@ -111,7 +119,9 @@ def _drift(series: Values, indices: Sequence[int], recalled: float) -> Drift | N
     ends = theilslopes(series, numbers, alpha=CONFIDENCE)[2:]
     lowest, highest = (_gained(series, float(slope + (end - slope) / sqrt(independent))) for end in ends)
     start = float(intercept)
-    return Drift(_gained(series, float(slope)), lowest, highest, start=start, end=start + float(slope) * (runs - 1))
+    return LinearDrift(
+        _gained(series, float(slope)), lowest, highest, start=start, end=start + float(slope) * (runs - 1)
+    )
 
 
 def _gained(series: Values, slope: float) -> float | None:

@@ -43,7 +43,7 @@ class Effect(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LevelChange:
     """A change of level.
 
     Attributes:
@@ -70,7 +70,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class LinearDrift:
     """A slow change without a moment.
 
     Attributes:
@@ -88,7 +88,7 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class ScatterChange:
     """A change of how far runs scatter around their level.
 
     Attributes:
@@ -120,19 +120,19 @@ class Analysis:
 
     course: Course
     run_count: int
-    changes: tuple[Change, ...] = ()
-    drift: Drift | None = None
+    changes: tuple[LevelChange, ...] = ()
+    drift: LinearDrift | None = None
     memory: float = 0.0
-    noise: Noise | None = None
+    noise: ScatterChange | None = None
     missing_runs: int = 0
 
 
-def same_change(one: Change, other: Change) -> bool:
+def same_change(one: LevelChange, other: LevelChange) -> bool:
     """Whether two analyses mean the same change, which later runs may move by a few."""
     return abs(one.index - other.index) <= SAME_RUNS
 
 
-def agreed(*analyses: Analysis) -> tuple[Change, ...]:
+def agreed(*analyses: Analysis) -> tuple[LevelChange, ...]:
     """The changes of the last analysis that all those before it, of fewer runs each, had found too.
 
     One analysis alone is no reason to alert anybody: its newest change may be gone with the next run.

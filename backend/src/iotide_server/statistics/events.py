@@ -15,7 +15,7 @@ MOST_P: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class EventEffect:
+class EventVerdict:
     """One look at an event.
 
     Attributes:
@@ -31,7 +31,7 @@ class EventEffect:
     p_value: float | None = None
 
 
-def event_effect(values: Sequence[float], first_after: int, look: int) -> EventEffect:
+def event_effect(values: Sequence[float], first_after: int, look: int) -> EventVerdict:
     """Judge an event by the last 20 runs before it (six at least) and the first 4 or 8 after it.
 
     It is not searched for, so one test at p < 0.01 does, with a shift of 3 %.
@@ -43,11 +43,11 @@ def event_effect(values: Sequence[float], first_after: int, look: int) -> EventE
     before = values[max(0, first_after - MOST_BEFORE) : first_after]
     after = values[first_after : first_after + look]
     if len(before) < FEWEST_BEFORE:
-        return EventEffect(Effect.TOO_FEW_BEFORE, len(before), len(after))
+        return EventVerdict(Effect.TOO_FEW_BEFORE, len(before), len(after))
     if len(after) < look:
-        return EventEffect(Effect.PENDING, len(before), len(after))
+        return EventVerdict(Effect.PENDING, len(before), len(after))
     p = p_value(np.asarray(before), np.asarray(after))
     level = median(before)
     shift = (median(after) - level) / abs(level) if level else None
     is_shifted = p < MOST_P and shift is not None and abs(shift) >= LEAST_SHIFT
-    return EventEffect(Effect.SHIFTED if is_shifted else Effect.NONE_SHOWN, len(before), len(after), shift, p)
+    return EventVerdict(Effect.SHIFTED if is_shifted else Effect.NONE_SHOWN, len(before), len(after), shift, p)

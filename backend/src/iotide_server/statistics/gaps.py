@@ -13,7 +13,7 @@ MOST_DAYS: Final = 21
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class DataGap:
     """A stretch without data, from the last point before it to the first point after it; None: it lasts."""
 
     since: datetime
@@ -24,7 +24,7 @@ class Gap:
 class FoundGaps:
     """The gaps of a span in time order, and how many more days with points allow to judge gaps."""
 
-    gaps: Sequence[Gap]
+    gaps: Sequence[DataGap]
     missing_days: int
 
 
@@ -33,7 +33,7 @@ def missing_days(times: Sequence[datetime]) -> int:
     return max(0, FEWEST_GAPS + 1 - len({moment.date() for moment in times}))
 
 
-def find_gaps(times: Sequence[datetime], now: datetime) -> list[Gap]:
+def find_gaps(times: Sequence[datetime], now: datetime) -> list[DataGap]:
     """Return the stretches that are longer than twice the usual gap, in time order, the one up to now included.
 
     The points of one day are one measurement: the night after an afternoon of many runs is no gap. With points on fewer
@@ -47,11 +47,11 @@ def find_gaps(times: Sequence[datetime], now: datetime) -> list[Gap]:
     days = [datetime.combine(moment.date(), time(), moment.tzinfo) for moment in last_of_day]
     if len(days) <= FEWEST_GAPS:
         return []
-    gaps: list[Gap] = []
+    gaps: list[DataGap] = []
     ends: list[datetime | None] = [*first_of_day, None]
     for index, (since, until) in enumerate(zip(last_of_day, ends, strict=True)):
         # The first gaps are measured by the days after them, since there are too few days before.
         window = days[max(0, index + 1 - MOST_DAYS) : max(index + 1, MOST_DAYS)]
         if (until or now) - since > USUAL_GAPS * usual_gap(window):
-            gaps.append(Gap(since, until))
+            gaps.append(DataGap(since, until))
     return gaps

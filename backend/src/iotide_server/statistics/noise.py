@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy.stats import norm, rankdata
 
 from iotide_server.statistics.course import FEWEST_NOISE_RUNS as FEWEST_RUNS
-from iotide_server.statistics.course import Noise
+from iotide_server.statistics.course import ScatterChange
 from iotide_server.statistics.ranks import Values, independent_ratio, memory
 from iotide_server.statistics.summary import robust_sigma
 
@@ -23,7 +23,7 @@ MOST_CANDIDATE_P: Final = 0.2
 WINDOW_RUNS: Final = 9
 
 
-def spread_change(values: Values, changes: Sequence[int]) -> Noise | None:
+def spread_change(values: Values, changes: Sequence[int]) -> ScatterChange | None:
     """The last change of the spread around the local level, of finite values in time order; None: none is shown.
 
     The local level is a running median of nine runs between changes of level, so that neither a step nor a drift is
@@ -77,7 +77,7 @@ def _candidates(distances: Values, start: int, end: int) -> list[int]:
     return [*_candidates(distances, start, split), split, *_candidates(distances, split, end)]
 
 
-def _guarded(distances: Values, candidates: Sequence[int], recalled: float) -> list[Noise]:
+def _guarded(distances: Values, candidates: Sequence[int], recalled: float) -> list[ScatterChange]:
     """The weakest is taken away, and its neighbours are joined, until each that is left is large and sure enough."""
     splits = list(candidates)
     while True:
@@ -89,7 +89,7 @@ def _guarded(distances: Values, candidates: Sequence[int], recalled: float) -> l
         splits.remove(max(weak, key=lambda noise: noise.p_value).index)
 
 
-def _is_guarded(noise: Noise) -> bool:
+def _is_guarded(noise: ScatterChange) -> bool:
     narrower, wider = sorted((noise.spread_before, noise.spread_after))
     return wider >= max(LEAST_RATIO * narrower, LEAST_SPREAD) and noise.p_value < MOST_P
 
@@ -105,13 +105,13 @@ def _scores(part: Values) -> Values:
     return scores
 
 
-def _judged(distances: Values, start: int, split: int, end: int, recalled: float) -> Noise:
+def _judged(distances: Values, start: int, split: int, end: int, recalled: float) -> ScatterChange:
     """The spreads on both sides, and the p of the score being the largest of all splits."""
     part, place = distances[start:end], split - start
     score = abs(float(_scores(part)[place - FEWEST_RUNS])) * sqrt(independent_ratio(recalled))
     before, after = (float(robust_sigma(list(side), 0.0)) for side in (part[:place], part[place:]))
     p = _p_of_largest(score, FEWEST_RUNS / len(part))
-    return Noise(split, place, len(part) - place, before, after, p)
+    return ScatterChange(split, place, len(part) - place, before, after, p)
 
 
 def _p_of_largest(score: float, least_share: float) -> float:

@@ -21,7 +21,7 @@ MOST_FALSE: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class ComparedPeer:
     """One of a group beside all the others.
 
     Attributes:
@@ -43,7 +43,7 @@ class Peer:
     is_odd: bool
 
 
-def odd_ones(runs: Mapping[str, Sequence[float]]) -> dict[str, Peer]:
+def odd_ones(runs: Mapping[str, Sequence[float]]) -> dict[str, ComparedPeer]:
     """Each peer against the others. Of fewer than three, or with fewer than four runs each, nothing is said.
 
     The adjustment is Benjamini's and Hochberg's (1995). A peer that others make odd is not odd itself: of those beyond
@@ -110,12 +110,12 @@ def _median_without(values: Sequence[float], left_out: float) -> float:
     return high if count % 2 else (low + high) / 2
 
 
-def _peer(run_count: int, own: float, levels: _Levels, p: float) -> Peer:
+def _peer(run_count: int, own: float, levels: _Levels, p: float) -> ComparedPeer:
     usual = levels.usual_without(own)
     sigma = levels.sigma_without(own, usual)
     difference = own / usual - 1 if usual else 0.0
     is_far = abs(difference) >= LEAST_RATIO and abs(own - levels.median) >= LEAST_RATIO * abs(levels.median)
-    return Peer(
+    return ComparedPeer(
         run_count,
         own,
         usual,

@@ -15,7 +15,7 @@ CONFIRMATION_RUNS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
+class SuspectRuns:
     """The newest runs and the bounds outside which two of them are, in the unit of the values."""
 
     centre: float
@@ -24,7 +24,7 @@ class Suspect:
     is_higher: bool
 
 
-def suspect(values: Sequence[float]) -> Suspect | None:
+def suspect(values: Sequence[float]) -> SuspectRuns | None:
     """Two of the last three runs on one side of median -+ max(4 MAD, 3 %) of the runs before them; None: they are not.
 
     With fewer than eight runs nothing is suspected.
@@ -39,4 +39,4 @@ def suspect(values: Sequence[float]) -> Suspect | None:
     above, below = sum(value > bounds.high for value in newest), sum(value < bounds.low for value in newest)
     if max(above, below) < OUTSIDE_RUNS:
         return None
-    return Suspect(bounds.median, bounds.low, bounds.high, is_higher=above > below)
+    return SuspectRuns(bounds.median, bounds.low, bounds.high, is_higher=above > below)

@@ -26,7 +26,7 @@ _MOST_FACTS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodeTarget:
     """A target on a node, as the node's agent said last.
 
     Attributes:
@@ -77,14 +77,14 @@ def set_backing(session: Session, principal: Principal, target_id: int, backing_
     live.publish(session, "target", target_id, found.cluster_id)
 
 
-def places_of(session: Session, target_ids: Collection[int], most: int | None = None) -> list[Place]:
+def places_of(session: Session, target_ids: Collection[int], most: int | None = None) -> list[NodeTarget]:
     """Where these targets are, with what is known of each place now.
 
     Args:
         most: no more places than these; None for all.
     """
     return [
-        Place(target, node, mount.path, mount_of(mount.path, map(MountFacts.model_validate, node.mounts)))
+        NodeTarget(target, node, mount.path, mount_of(mount.path, map(MountFacts.model_validate, node.mounts)))
         for target, mount, node in repository.announced_mounts(session, target_ids, most)
     ]
 
@@ -129,7 +129,7 @@ def suggested_backing(session: Session, found: Target, mounts: Sequence[TargetMo
     return [target for target in dict.fromkeys(living) if target.id in serving]
 
 
-def _serves(place: Place, host: str, export: str) -> bool:
+def _serves(place: NodeTarget, host: str, export: str) -> bool:
     has_name = place.node.name.partition(".")[0] == host
     return has_name and place.mount is not None and is_at_or_below(export or "/", place.mount.mount_point)
 

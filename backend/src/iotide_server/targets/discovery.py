@@ -29,7 +29,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FoundCandidate:
     """The directories of one file system that belong to no target yet.
 
     Attributes:
@@ -50,16 +50,16 @@ def is_shared(mount: MountFacts) -> bool:
     return Frozen.of(mount).names_server if scope is None else scope == "shared"
 
 
-def find_candidates(sightings: Sequence[Sighting], target_names: Iterable[str]) -> list[Candidate]:
+def find_candidates(sightings: Sequence[Sighting], target_names: Iterable[str]) -> list[FoundCandidate]:
     """By path; each with a name that no other has."""
     taken = set(target_names)
-    found: list[Candidate] = []
+    found: list[FoundCandidate] = []
     for group in sorted(_groups(sightings), key=lambda group: (group[0].path, group[0].mount.fstype)):
         new = [seen for seen in group if seen.target_id is None]
         if new:
             joins = min((seen.target_id for seen in group if seen.target_id is not None), default=None)
             scope = "shared" if is_shared(new[0].mount) else "node"
-            found.append(Candidate(scope, new, joins, _free_name(new[0], taken)))
+            found.append(FoundCandidate(scope, new, joins, _free_name(new[0], taken)))
     return found
 
 

@@ -7,16 +7,16 @@ from fastapi import APIRouter, Query
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.clusters.drains import service as drains
-from iotide_server.clusters.drains.schemas import Drain, DrainInput
+from iotide_server.clusters.drains.schemas import DrainInput, DrainOutput
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.targets import backing, service
 from iotide_server.targets.schemas import (
     BackingInput,
     Candidate,
-    Target,
     TargetFacts,
     TargetInput,
+    TargetOutput,
     TargetPatch,
     TargetPlace,
     TargetRef,
@@ -34,15 +34,15 @@ def list_targets(
     *,
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only targets of this cluster")] = None,
     retired: Annotated[bool, Query(description="Retired targets instead of living ones")] = False,
-) -> Page[Target]:
+) -> Page[TargetOutput]:
     """The targets that you may see, newest first."""
-    return service.list_targets(session, principal, TargetFilter(cluster_id, retired), paging).page(Target.of)
+    return service.list_targets(session, principal, TargetFilter(cluster_id, retired), paging).page(TargetOutput.of)
 
 
 @router.post("/targets", summary="Create a target", status_code=201, responses=errors(404, 409))
-def create_target(principal: Operator, session: Tx, now: Now, body: TargetInput) -> Target:
+def create_target(principal: Operator, session: Tx, now: Now, body: TargetInput) -> TargetOutput:
     """What is mounted there now, by each agent's last word, is what every run must find."""
-    return Target.of(service.create_target(session, principal, body.plan(), now))
+    return TargetOutput.of(service.create_target(session, principal, body.plan(), now))
 
 
 @router.get("/clusters/{cluster_id}/candidates", summary="List what could become a target", responses=errors(404))
@@ -66,20 +66,20 @@ def get_target_facts(principal: Viewer, session: Tx, target_id: Id) -> TargetFac
 
 
 @router.put("/targets/{target_id}/backed-by", summary="Say what a target stands on", responses=errors(404, 409))
-def set_backing(principal: Operator, session: Tx, target_id: Id, body: BackingInput) -> Target:
+def set_backing(principal: Operator, session: Tx, target_id: Id, body: BackingInput) -> TargetOutput:
     """Targets of storage nodes whose facts go with its runs; refused where it would stand on itself."""
     backing.set_backing(session, principal, target_id, list(dict.fromkeys(body.targets)))
-    return Target.of(service.target(session, principal, target_id))
+    return TargetOutput.of(service.target(session, principal, target_id))
 
 
 @router.get("/targets/{target_id}", summary="Show a target", responses=errors(404))
-def get_target(principal: Viewer, session: Tx, target_id: Id) -> Target:
+def get_target(principal: Viewer, session: Tx, target_id: Id) -> TargetOutput:
     """One target with its mounts."""
-    return Target.of(service.target(session, principal, target_id))
+    return TargetOutput.of(service.target(session, principal, target_id))
 
 
 @router.patch("/targets/{target_id}", summary="Change a target", responses=errors(404, 409))
-def change_target(principal: Operator, session: Tx, now: Now, target_id: Id, body: TargetPatch) -> Target:
+def change_target(principal: Operator, session: Tx, now: Now, target_id: Id, body: TargetPatch) -> TargetOutput:
     """Name, reserve, policy, nodes; naming its nodes again accepts mounts that have changed, adding others does not."""
     changes = {
         field: value
@@ -91,7 +91,7 @@ def change_target(principal: Operator, session: Tx, now: Now, target_id: Id, bod
     elif body.elsewhere:
         paths = {place.node_id: place.path for place in body.elsewhere}
         service.mount_also_on(session, principal, target_id, paths, now)
-    return Target.of(service.change_target(session, principal, target_id, changes))
+    return TargetOutput.of(service.change_target(session, principal, target_id, changes))
 
 
 @router.delete("/targets/{target_id}", summary="Retire a target", status_code=204, responses=errors(404, 409))
@@ -101,10 +101,10 @@ def retire_target(principal: Operator, session: Tx, now: Now, target_id: Id) -> 
 
 
 @router.put("/targets/{target_id}/drain", tags=["drains"], summary="Drain a target", responses=errors(404))
-def drain_target(principal: Operator, session: Tx, now: Now, target_id: Id, body: DrainInput) -> Drain:
+def drain_target(principal: Operator, session: Tx, now: Now, target_id: Id, body: DrainInput) -> DrainOutput:
     """No new run loads it, on whatever node; what runs goes on."""
     subject = service.drain_subject(session, principal, target_id)
-    return Drain.model_validate(drains.drain(session, principal, subject, body.wanted(), now))
+    return DrainOutput.model_validate(drains.drain(session, principal, subject, body.wanted(), now))
 
 
 @router.delete(

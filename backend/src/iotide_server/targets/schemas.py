@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from iotide_server.clusters.drains.schemas import Drain
+from iotide_server.clusters.drains.schemas import DrainOutput
 from iotide_server.kit.web import Input, Output
 from iotide_server.targets import backing, discovery, service
 from iotide_wire.base import Name
@@ -106,7 +106,7 @@ class TargetRef(Output):
     name: TargetName
 
 
-class TargetMount(Output):
+class TargetMountOutput(Output):
     """A target on one node; every run must find this fstype and this source."""
 
     node_id: int
@@ -132,7 +132,7 @@ class StuckWriter(Output):
     since: datetime
 
 
-class Target(Output):
+class TargetOutput(Output):
     """A file system or directory under test."""
 
     id: int
@@ -143,13 +143,15 @@ class Target(Output):
     reserve_bytes: ReserveBytes
     confirms_suspects: ConfirmsSuspects
     retired_at: datetime | None
-    mounts: list[TargetMount]
+    mounts: list[TargetMountOutput]
     backed_by: Annotated[list[TargetRef], Field(description="Targets of storage nodes that it stands on")]
-    drain: Annotated[Drain | None, Field(description="No new run loads it; its nodes or cluster may be drained, too")]
+    drain: Annotated[
+        DrainOutput | None, Field(description="No new run loads it; its nodes or cluster may be drained, too")
+    ]
     stuck: Annotated[list[StuckWriter], Field(description="No new run loads it until none is left")]
 
     @classmethod
-    def of(cls, view: service.TargetView) -> "Target":
+    def of(cls, view: service.TargetView) -> "TargetOutput":
         """As the API shows the view."""
         target = view.target
         return cls(
@@ -162,7 +164,7 @@ class Target(Output):
             confirms_suspects=target.confirms_suspects,
             retired_at=target.retired_at,
             mounts=[
-                TargetMount(
+                TargetMountOutput(
                     node_id=found.mount.node_id,
                     node_name=found.node_name,
                     path=found.mount.path,
@@ -178,7 +180,7 @@ class Target(Output):
                 for found in view.mounts
             ],
             backed_by=[TargetRef(id=backing_id, name=name) for backing_id, name in view.backed_by],
-            drain=None if view.drain is None else Drain.model_validate(view.drain),
+            drain=None if view.drain is None else DrainOutput.model_validate(view.drain),
             stuck=[StuckWriter.model_validate(writer) for writer in view.stuck],
         )
 
@@ -205,7 +207,7 @@ class Candidate(Output):
     suggested_name: TargetName
 
     @classmethod
-    def of(cls, found: discovery.Candidate, names: Mapping[int, str]) -> "Candidate":
+    def of(cls, found: discovery.FoundCandidate, names: Mapping[int, str]) -> "Candidate":
         """As the API shows it."""
         identities = {seen.mount.facts.get("fs.identity") for seen in found.seen}
         identity = identities.pop() if len(identities) == 1 else None
@@ -239,7 +241,7 @@ class TargetPlace(Output):
     mount: Annotated[MountFacts | None, Field(description="null where nothing is mounted")]
 
     @classmethod
-    def of(cls, place: backing.Place) -> "TargetPlace":
+    def of(cls, place: backing.NodeTarget) -> "TargetPlace":
         """As the API shows the place."""
         return cls(
             target=TargetRef(id=place.target.id, name=place.target.name),

@@ -19,7 +19,7 @@ from iotide_server.clusters.views import DrainKind
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.targets import repository
-from iotide_server.targets.discovery import Candidate, Sighting, find_candidates
+from iotide_server.targets.discovery import FoundCandidate, Sighting, find_candidates
 from iotide_server.targets.errors import (
     StrangerMountError,
     TargetBusyError,
@@ -123,7 +123,9 @@ def targets_named(session: Session, cluster_id: int, names: Sequence[str], *, fi
     return _views(session, [found[name] for name in names])
 
 
-def candidates(session: Session, principal: Principal, cluster_id: int) -> tuple[list[Candidate], Mapping[int, str]]:
+def candidates(
+    session: Session, principal: Principal, cluster_id: int
+) -> tuple[list[FoundCandidate], Mapping[int, str]]:
     """What could become a target of the cluster or join one, and the names of its living targets.
 
     Raises:
@@ -320,7 +322,7 @@ def retire_target(session: Session, principal: Principal, target_id: int, now: d
     )
 
 
-def drain_subject(session: Session, principal: Principal, target_id: int) -> drains.Subject:
+def drain_subject(session: Session, principal: Principal, target_id: int) -> drains.Drainable:
     """A living target that the caller may drain; not locked, since runs that are being started lock it.
 
     Raises:
@@ -332,7 +334,7 @@ def drain_subject(session: Session, principal: Principal, target_id: int) -> dra
     if found is None or found.retired_at is not None:
         raise missing
     principal.require(Role.OPERATOR, found.cluster_id, missing)
-    return drains.Subject(DrainKind.TARGET, found.id, found.cluster_id)
+    return drains.Drainable(DrainKind.TARGET, found.id, found.cluster_id)
 
 
 def _places(

@@ -9,7 +9,7 @@ from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.templates import service
-from iotide_server.templates.schemas import ListedTemplate, Template, TemplateInput, TemplatePatch
+from iotide_server.templates.schemas import ListedTemplate, TemplateInput, TemplateOutput, TemplatePatch
 
 router = APIRouter(tags=["templates"], route_class=KnownCallerRoute)
 
@@ -26,19 +26,19 @@ def list_templates(
 
 
 @router.post("/templates", summary="Create a template", status_code=201, responses=errors(404, 409))
-def create_template(principal: Operator, session: Tx, now: Now, body: TemplateInput) -> Template:
+def create_template(principal: Operator, session: Tx, now: Now, body: TemplateInput) -> TemplateOutput:
     """Keeps a plan; nothing runs, and nothing is asked of its nodes and targets until it is used."""
     return service.template(session, principal, service.create(session, principal, body, now))
 
 
 @router.get("/templates/{template_id}", summary="Show a template", responses=errors(404))
-def get_template(principal: Viewer, session: Tx, template_id: Id) -> Template:
+def get_template(principal: Viewer, session: Tx, template_id: Id) -> TemplateOutput:
     """Its plan, to be submitted or changed."""
     return service.template(session, principal, template_id)
 
 
 @router.patch("/templates/{template_id}", summary="Change a template", responses=errors(404, 409))
-def change_template(principal: Operator, session: Tx, now: Now, template_id: Id, body: TemplatePatch) -> Template:
+def change_template(principal: Operator, session: Tx, now: Now, template_id: Id, body: TemplatePatch) -> TemplateOutput:
     """Its name or its plan."""
     service.change(session, principal, template_id, body, now)
     return service.template(session, principal, template_id)

@@ -50,7 +50,7 @@ class ListedTemplate(Output):
     changed_at: datetime
 
 
-class Template(ListedTemplate):
+class TemplateOutput(ListedTemplate):
     """A plan that is kept under a name, whatever its size."""
 
     plan: CampaignPlan

@@ -15,10 +15,10 @@ from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
-from iotide_server.kit.quotas import Addition, Kind, QuotaReachedError, count_day, quotas_of
+from iotide_server.kit.quotas import Addition, QuotaKind, QuotaReachedError, count_day, quotas_of
 from iotide_server.templates import models, repository
 from iotide_server.templates.errors import TemplateMovesError, TemplateNameTakenError, TemplateNotFoundError
-from iotide_server.templates.schemas import ListedTemplate, Template, TemplateInput, TemplatePatch
+from iotide_server.templates.schemas import ListedTemplate, TemplateInput, TemplateOutput, TemplatePatch
 from iotide_wire.plan import CampaignPlan
 
 
@@ -31,7 +31,7 @@ def list_templates(
     return Slice([ListedTemplate(**_shown(row)) for row in rows], found.next_cursor)
 
 
-def template(session: Session, principal: Principal, template_id: int) -> Template:
+def template(session: Session, principal: Principal, template_id: int) -> TemplateOutput:
     """One template.
 
     Raises:
@@ -42,7 +42,7 @@ def template(session: Session, principal: Principal, template_id: int) -> Templa
     if not found:
         raise missing
     principal.require(Role.VIEWER, found[0][0].cluster_id, missing)
-    return Template(**_shown(found[0]))
+    return TemplateOutput(**_shown(found[0]))
 
 
 def create(session: Session, principal: Principal, given: TemplateInput, now: datetime) -> int:
@@ -54,7 +54,7 @@ def create(session: Session, principal: Principal, given: TemplateInput, now: da
         TemplateNameTakenError: another of the cluster has the name.
     """
     cluster = clusters.cluster_named(session, principal, given.plan.cluster, Role.OPERATOR, field="plan.cluster")
-    count_day(session, Addition(Kind.TEMPLATES, cluster.id, principal.user_id, now, field="plan.cluster"))
+    count_day(session, Addition(QuotaKind.TEMPLATES, cluster.id, principal.user_id, now, field="plan.cluster"))
     most, count = quotas_of(session).templates, repository.count_in(session, cluster.id) + 1
     if count > most:
         remedy = "remove templates that nobody needs, or have an administrator raise IOTIDE_QUOTA_TEMPLATES"

@@ -18,7 +18,7 @@ from iotide_server.trends.comparison import sides
 from iotide_server.trends.comparison.schemas import CampaignComparison, Side
 from iotide_server.trends.comparison.sides_schemas import SidesChoice, SidesComparison
 from iotide_server.trends.events import service as events
-from iotide_server.trends.events.schemas import Event, EventFilter, EventInput
+from iotide_server.trends.events.schemas import EventFilter, EventInput, EventOutput
 from iotide_server.trends.peers import service as peers
 from iotide_server.trends.peers.schemas import Peers
 from iotide_server.trends.peers.service import PeerChoice
@@ -97,15 +97,15 @@ def list_changes(
 @router.get("/trend-events", summary="List events")
 def list_events(
     principal: Viewer, session: Tx, paging: Paging, wanted: Annotated[EventFilter, Depends()]
-) -> Page[Event]:
+) -> Page[EventOutput]:
     """What changed outside of the results: environments that runs saw, and what people said; the newest noted first."""
-    return events.list_events(session, principal, wanted, paging).page(Event.model_validate)
+    return events.list_events(session, principal, wanted, paging).page(EventOutput.model_validate)
 
 
 @router.post("/trend-events", summary="Add an event", status_code=201, responses=errors(404, 409))
-def create_event(principal: Operator, session: Tx, now: Now, body: EventInput) -> Event:
+def create_event(principal: Operator, session: Tx, now: Now, body: EventInput) -> EventOutput:
     """Each series that it may concern is judged by it: after four points, and once more after eight."""
-    return Event.model_validate(events.add(session, principal, body, now))
+    return EventOutput.model_validate(events.add(session, principal, body, now))
 
 
 @router.delete("/trend-events/{event_id}", summary="Remove an event", status_code=204, responses=errors(404, 409))

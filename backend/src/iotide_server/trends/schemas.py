@@ -11,7 +11,7 @@ from sqlalchemy import Row
 
 from iotide_server.kit.web import Output
 from iotide_server.results.models import Point
-from iotide_server.results.schemas import OptionalId, Series
+from iotide_server.results.schemas import OptionalId, SeriesOutput
 from iotide_server.statistics.course import Course
 from iotide_server.statistics.gaps import FoundGaps
 from iotide_server.statistics.shifts import Direction
@@ -24,7 +24,7 @@ from iotide_server.trends.changes.words import (
     noise_missing_points,
     noise_words,
 )
-from iotide_server.trends.events.schemas import Event, SeriesEvent
+from iotide_server.trends.events.schemas import EventOutput, SeriesEvent
 from iotide_server.trends.models import ChangePoint, EventEffect, SeriesCourse
 
 ChangeDirection = Literal["better", "worse", "recovered"]
@@ -61,7 +61,7 @@ class Points(Output):
     span, the newest hundred of each.
     """
 
-    series: Series
+    series: SeriesOutput
     left_out: Annotated[int, Field(description="So many more points lie in the span that was asked for")]
     at: list[datetime]
     median: list[float]
@@ -80,7 +80,7 @@ class Points(Output):
     @classmethod
     def of(
         cls,
-        series: Series,
+        series: SeriesOutput,
         points: Sequence[Point],
         left_out: int,
         found: FoundGaps,
@@ -225,9 +225,9 @@ class Suspect(Output):
 class NamedChange(Output):
     """A change with its series, and the events that this met within three points of it; they need not be its cause."""
 
-    series: Series
+    series: SeriesOutput
     change: SeriesChange
-    events: Annotated[list[Event], Field(description="At most 20, the newest, in time order")]
+    events: Annotated[list[EventOutput], Field(description="At most 20, the newest, in time order")]
     events_more: Annotated[int, Field(description="How many there are besides these")]
 
 
@@ -268,7 +268,7 @@ class SeriesAnalysis(Output):
     @classmethod
     def of(
         cls,
-        series: Series,
+        series: SeriesOutput,
         row: SeriesCourse | None,
         changes: Sequence[ChangePoint],
         events: Sequence[Row[models.Event, EventEffect]],

@@ -8,7 +8,7 @@ from iotide_server.accounts.roles.rules import Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Tx
 from iotide_server.workloads import service
-from iotide_server.workloads.schemas import Workload
+from iotide_server.workloads.schemas import WorkloadOutput
 
 router = APIRouter(tags=["workloads"])
 
@@ -23,6 +23,6 @@ def list_workloads(
     with_former: Annotated[
         bool, Query(description="Also those of campaigns that no node has any more, without nodes")
     ] = False,
-) -> Page[Workload]:
+) -> Page[WorkloadOutput]:
     """What the agents that you may see can run now, with the JSON Schema of the options."""
-    return service.catalogue(session, principal, cluster_id, paging, with_former=with_former).page(Workload.of)
+    return service.catalogue(session, principal, cluster_id, paging, with_former=with_former).page(WorkloadOutput.of)

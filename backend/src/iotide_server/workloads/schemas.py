@@ -18,7 +18,7 @@ class WorkloadNodes(Output):
     node_ids: Annotated[list[int], Field(description="Ascending")]
 
 
-class Workload(Output):
+class WorkloadOutput(Output):
     """A revision of a workload, with the nodes that have it."""
 
     id: int
@@ -40,7 +40,7 @@ class Workload(Output):
     nodes: list[WorkloadNodes]
 
     @classmethod
-    def of(cls, entry: CatalogueEntry) -> "Workload":
+    def of(cls, entry: CatalogueEntry) -> "WorkloadOutput":
         """As the API shows the rows."""
         workload = entry.workload
         return cls(

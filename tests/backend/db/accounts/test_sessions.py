@@ -14,7 +14,7 @@ from iotide_server.accounts.roles import authentication
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions.rotation import Browser, SessionTerms
-from iotide_server.accounts.sessions.service import SignedIn, Visitor
+from iotide_server.accounts.sessions.service import NewSession, Visitor
 from iotide_server.kit.errors import NotAuthenticatedError
 
 URL = "https://iotide.example.org"
@@ -28,16 +28,16 @@ def secret_of(link: str) -> str:
     return link.partition("#token=")[2]
 
 
-def by_link(session: Session, link: str, now: datetime) -> SignedIn:
+def by_link(session: Session, link: str, now: datetime) -> NewSession:
     outcome = sessions.sign_in_by_link(session, secret_of(link), VISITOR, now)
-    if not isinstance(outcome, SignedIn):
+    if not isinstance(outcome, NewSession):
         raise outcome
     return outcome
 
 
-def by_password(session: Session, name: str, password: str, now: datetime = NOW) -> SignedIn:
+def by_password(session: Session, name: str, password: str, now: datetime = NOW) -> NewSession:
     outcome = sessions.sign_in_by_password(lambda: nullcontext(session), name, password, VISITOR, now)
-    if not isinstance(outcome, SignedIn):
+    if not isinstance(outcome, NewSession):
         raise outcome
     return outcome
 
@@ -46,7 +46,7 @@ def by_cookie(session: Session, secret: str, now: datetime) -> Principal:
     return authentication.by_session_cookie(session, secret, BROWSER, now, TERMS).principal
 
 
-def signed_in(session: Session) -> SignedIn:
+def signed_in(session: Session) -> NewSession:
     link = sessions.admin_link(session, URL, NOW)
     return by_link(session, link, NOW)
 

@@ -18,24 +18,24 @@ from iotide_server.accounts.sessions.throttle import (
     MOST_OF_NAME_AND_NETWORK,
     MOST_OF_NETWORK,
     WINDOW,
-    Attempt,
     AttemptKind,
+    SignInAttempt,
 )
 
 PASSWORD = "correct horse battery"
 TERMS = SessionTerms(timedelta(days=7), timedelta(days=30))
 
 
-def attempt(name: str = "grace", address: str = "192.0.2.7") -> Attempt:
-    return Attempt(AttemptKind.PASSWORD, address, name)
+def attempt(name: str = "grace", address: str = "192.0.2.7") -> SignInAttempt:
+    return SignInAttempt(AttemptKind.PASSWORD, address, name)
 
 
-def fail(session: Session, *attempts: Attempt, every: timedelta = timedelta(0)) -> None:
+def fail(session: Session, *attempts: SignInAttempt, every: timedelta = timedelta(0)) -> None:
     for number, one in enumerate(attempts):
         throttle.note_failure(session, one, NOW + number * every)
 
 
-def is_let_pass(session: Session, one: Attempt, after: timedelta = timedelta(0)) -> bool:
+def is_let_pass(session: Session, one: SignInAttempt, after: timedelta = timedelta(0)) -> bool:
     try:
         throttle.admit(session, one, NOW + after)
     except TooManyAttemptsError:
@@ -85,10 +85,10 @@ def test_a_customer_s_ipv6_network_counts_as_one(session: Session) -> None:
 
 
 def test_links_and_join_tokens_are_counted_by_address(session: Session) -> None:
-    link = Attempt(AttemptKind.LINK, "192.0.2.7")
+    link = SignInAttempt(AttemptKind.LINK, "192.0.2.7")
     fail(session, *[link] * MOST_OF_NETWORK)
     assert not is_let_pass(session, link)
-    assert is_let_pass(session, Attempt(AttemptKind.ENROLMENT, "192.0.2.7")), "a rack that is enrolled meanwhile"
+    assert is_let_pass(session, SignInAttempt(AttemptKind.ENROLMENT, "192.0.2.7")), "a rack that is enrolled meanwhile"
 
 
 def test_a_right_password_forgives_what_was_mistyped_there_and_nothing_else(session: Session) -> None:
@@ -97,7 +97,7 @@ def test_a_right_password_forgives_what_was_mistyped_there_and_nothing_else(sess
     fail(session, *[attempt()] * (MOST_OF_NAME_AND_NETWORK - 1), attempt("ada"))
     visitor = sessions.Visitor(Browser("192.0.2.7", None), TERMS)
     outcome = sessions.sign_in_by_password(lambda: nullcontext(session), "grace", PASSWORD, visitor, NOW)
-    assert isinstance(outcome, sessions.SignedIn)
+    assert isinstance(outcome, sessions.NewSession)
     assert len(session.scalars(select(FailedAttempt)).all()) == 1
 
 

@@ -12,7 +12,7 @@ from factories.measured import Measured
 from sqlalchemy import select
 
 from iotide_server.backup.archives import opened
-from iotide_server.backup.backup import Source, back_up, dated_place, forget_older
+from iotide_server.backup.backup import BackupSource, back_up, dated_place, forget_older
 from iotide_server.backup.errors import (
     BackupNewerError,
     BackupPlaceError,
@@ -25,7 +25,7 @@ from iotide_server.backup.errors import (
 )
 from iotide_server.backup.inflight import LEAP
 from iotide_server.backup.manifest import DATABASE, MANIFEST, Manifest, vault_fingerprints
-from iotide_server.backup.restore import Wanted, restore
+from iotide_server.backup.restore import RestoreOptions, restore
 from iotide_server.clusters.models import Drain, Node, NodeBeat
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import SchemaBehindError
@@ -41,7 +41,7 @@ FENCE = 7
 
 
 @pytest.fixture
-def source(database: Database, database_url: str, tmp_path: Path) -> Source:
+def source(database: Database, database_url: str, tmp_path: Path) -> BackupSource:
     """A database with a node, an order that is offered and one that runs, and a channel with a sealed secret."""
     with database.transaction() as session:
         measured = Measured(session, NOW)
@@ -62,12 +62,12 @@ def source(database: Database, database_url: str, tmp_path: Path) -> Source:
     tls.mkdir()
     for name in ("ca.crt", "ca.key", "server.crt", "server.key"):
         (tls / name).write_text(f"-- {name}")
-    return Source(database_url, {"public_url": "http://x"}, tls, KEY, "0.2.0")
+    return BackupSource(database_url, {"public_url": "http://x"}, tls, KEY, "0.2.0")
 
 
 def restored(place: Path, url: str, **wanted: bool | str | None) -> Manifest:
     with opened(place) as (manifest, directory):
-        restore(manifest, directory, url, Wanted(**{"vault_keys": KEY, **wanted}), NOW + timedelta(seconds=10))  # type: ignore[arg-type]
+        restore(manifest, directory, url, RestoreOptions(**{"vault_keys": KEY, **wanted}), NOW + timedelta(seconds=10))  # type: ignore[arg-type]
         return manifest
 
 
@@ -78,7 +78,7 @@ def hello(**holds: int) -> HelloRequest:
 
 
 @pytest.mark.parametrize("name", ["all.tar", "all"])
-def test_a_backup_is_private_whole_and_says_what_is_in_it(source: Source, tmp_path: Path, name: str) -> None:
+def test_a_backup_is_private_whole_and_says_what_is_in_it(source: BackupSource, tmp_path: Path, name: str) -> None:
     place = tmp_path / name
     manifest = back_up(source, place, NOW)
     assert place.stat().st_mode & 0o077 == 0
@@ -99,7 +99,9 @@ def test_a_backup_is_private_whole_and_says_what_is_in_it(source: Source, tmp_pa
         back_up(source, place, NOW)
 
 
-def test_a_backup_that_fails_leaves_nothing(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backup_that_fails_leaves_nothing(
+    source: BackupSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = tmp_path / "all.tar"
     with psycopg.connect(source.database_url) as other:
         other.execute("LOCK TABLE cluster IN ACCESS EXCLUSIVE MODE")
@@ -118,7 +120,9 @@ def test_only_the_newest_dated_backups_stay(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == sorted([*places[3:], tmp_path / "mine.tar"])
 
 
-def test_what_comes_back_is_what_was_there_and_is_not_taken_twice(source: Source, tmp_path: Path, empty: str) -> None:
+def test_what_comes_back_is_what_was_there_and_is_not_taken_twice(
+    source: BackupSource, tmp_path: Path, empty: str
+) -> None:
     place = tmp_path / "all.tar"
     back_up(source, place, NOW)
     manifest = restored(place, empty)
@@ -134,7 +138,7 @@ def test_what_comes_back_is_what_was_there_and_is_not_taken_twice(source: Source
     restored(place, empty, replace=True)
 
 
-def test_what_was_in_flight_is_in_the_hands_of_the_next_hello(source: Source, tmp_path: Path, empty: str) -> None:
+def test_what_was_in_flight_is_in_the_hands_of_the_next_hello(source: BackupSource, tmp_path: Path, empty: str) -> None:
     place = tmp_path / "all.tar"
     back_up(source, place, NOW)
     restored(place, empty)
@@ -161,7 +165,7 @@ def test_what_was_in_flight_is_in_the_hands_of_the_next_hello(source: Source, tm
 
 
 def test_an_order_that_nobody_had_claimed_and_nobody_has_is_withdrawn(
-    source: Source, tmp_path: Path, empty: str
+    source: BackupSource, tmp_path: Path, empty: str
 ) -> None:
     place = tmp_path / "all.tar"
     back_up(source, place, NOW)
@@ -203,7 +207,7 @@ def climb_out(directory: Path) -> None:
     ],
 )
 def test_a_backup_that_was_changed_is_refused_before_anything_is_touched(
-    source: Source, tmp_path: Path, change: Callable[[Path], None], words: str
+    source: BackupSource, tmp_path: Path, change: Callable[[Path], None], words: str
 ) -> None:
     place = tmp_path / "all"
     back_up(source, place, NOW)
@@ -212,7 +216,7 @@ def test_a_backup_that_was_changed_is_refused_before_anything_is_touched(
         pass
 
 
-def test_a_backup_of_a_newer_form_says_who_reads_it(source: Source, tmp_path: Path) -> None:
+def test_a_backup_of_a_newer_form_says_who_reads_it(source: BackupSource, tmp_path: Path) -> None:
     place = tmp_path / "all"
     back_up(source, place, NOW)
     manifest = json.loads((place / MANIFEST).read_text())
@@ -223,7 +227,7 @@ def test_a_backup_of_a_newer_form_says_who_reads_it(source: Source, tmp_path: Pa
     assert refused.value.remedy == "restore it with iotide-server 9.0.0 or newer"
 
 
-def test_a_database_without_a_schema_is_not_backed_up(source: Source, tmp_path: Path, empty: str) -> None:
+def test_a_database_without_a_schema_is_not_backed_up(source: BackupSource, tmp_path: Path, empty: str) -> None:
     with pytest.raises(SchemaBehindError, match="no schema"):
         back_up(replace(source, database_url=empty), tmp_path / "all", NOW)
     assert list(tmp_path.iterdir()) == [tmp_path / "tls"]
@@ -248,7 +252,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_key_that_is_another_one_and_a_schema_that_is_newer_are_refused(
-    source: Source, tmp_path: Path, empty: str
+    source: BackupSource, tmp_path: Path, empty: str
 ) -> None:
     place = tmp_path / "all"
     manifest = back_up(source, place, NOW)
@@ -259,19 +263,19 @@ def test_a_key_that_is_another_one_and_a_schema_that_is_newer_are_refused(
     restored(place, empty, vault_keys=f"{OTHER_KEY},{KEY}")
     newer = manifest.model_copy(update={"schema_revision": "9001", "iotide_version": "9.0.0"})
     with pytest.raises(SchemaNewerError, match=r"9001 of iotide 9\.0\.0"):
-        restore(newer, place, empty, Wanted(KEY), NOW)
+        restore(newer, place, empty, RestoreOptions(KEY), NOW)
 
 
-def test_a_restore_that_fails_leaves_the_database_as_it_was(source: Source, tmp_path: Path, empty: str) -> None:
+def test_a_restore_that_fails_leaves_the_database_as_it_was(source: BackupSource, tmp_path: Path, empty: str) -> None:
     place = tmp_path / "all"
     manifest = back_up(source, place, NOW)
     with psycopg.connect(empty) as connection:
         connection.execute("CREATE TABLE mine (x int)")
     (place / DATABASE).write_bytes((place / DATABASE).read_bytes()[:-2000])
     with pytest.raises(ClientFailedError, match="pg_restore"):
-        restore(manifest, place, empty, Wanted(KEY, replace=True), NOW)
+        restore(manifest, place, empty, RestoreOptions(KEY, replace=True), NOW)
     with psycopg.connect(empty) as connection:
         tables = connection.execute("SELECT schemaname || '.' || tablename FROM pg_tables WHERE tablename = 'mine'")
         assert tables.fetchall() == [("public.mine",)]
         with pytest.raises(DatabaseInUseError, match="in use by"):
-            restore(manifest, place, empty, Wanted(KEY, replace=True), NOW)
+            restore(manifest, place, empty, RestoreOptions(KEY, replace=True), NOW)

@@ -47,7 +47,7 @@ def test_a_hello_is_taken_down(session: Session) -> None:
 def test_beats_keep_a_node_online_and_their_end_makes_it_silent(session: Session) -> None:
     node = make_node(session, make_cluster(session))
     now = NOW + A_MOMENT
-    assert agents.beat(session, node.id, "instance-1", now) == agents.Wanted(
+    assert agents.beat(session, node.id, "instance-1", now) == agents.AgentRequest(
         hello=False, look=None, rotation=False, idle_seconds=5.0
     )
     assert state(session, node, now + SILENT_AFTER) is NodeState.ONLINE
@@ -61,7 +61,7 @@ def test_a_node_that_never_said_hello_was_never_seen(session: Session) -> None:
     node = Node(cluster_id=cluster.id, name="n1", role="compute", token_sha256="t", redis_password_sha256="p")
     session.add(node)
     session.flush()
-    assert agents.beat(session, node.id, "instance-1", NOW) == agents.Wanted(
+    assert agents.beat(session, node.id, "instance-1", NOW) == agents.AgentRequest(
         hello=True, look=None, rotation=False, idle_seconds=5.0
     ), "its hello is wanted"
     assert state(session, node, NOW) is NodeState.NEVER_SEEN

@@ -10,8 +10,8 @@ from sqlalchemy import Engine, text
 
 from iotide_server.kit.migrations import (
     OLDEST_SERVED,
+    LockPatience,
     MigrationBlockedError,
-    Patience,
     SchemaBehindError,
     SchemaTooNewError,
     check_schema,
@@ -20,7 +20,7 @@ from iotide_server.kit.migrations import (
     require_schema,
 )
 
-QUICK = Patience(lock_wait=timedelta(milliseconds=100), pause=timedelta(milliseconds=50))
+QUICK = LockPatience(lock_wait=timedelta(milliseconds=100), pause=timedelta(milliseconds=50))
 BEFORE_INDEXES_OF_RUNS = "0031"
 
 
@@ -59,7 +59,7 @@ def test_a_migration_that_never_gets_its_lock_says_what_to_look_for_and_leaves_t
     engine: Engine, empty: str
 ) -> None:
     upgrade(engine, BEFORE_INDEXES_OF_RUNS)
-    given_up = Patience(lock_wait=timedelta(milliseconds=50), in_all=timedelta(seconds=1))
+    given_up = LockPatience(lock_wait=timedelta(milliseconds=50), in_all=timedelta(seconds=1))
     with psycopg.connect(empty) as long_one:
         long_one.execute("UPDATE run SET overdue = overdue")
         with pytest.raises(MigrationBlockedError, match="lock timeout") as refused:

@@ -17,7 +17,7 @@ from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database
 from iotide_server.kit.work import suspect, want_work
 from iotide_server.monitoring.doctor.examination import Installation, examine
-from iotide_server.monitoring.doctor.findings import Standing
+from iotide_server.monitoring.doctor.findings import CheckState
 from iotide_server.monitoring.doctor.redis import read_redis
 from iotide_server.scheduling.due import take_work
 
@@ -41,72 +41,72 @@ def installation(database_url: str, redis_server: PrivateRedis, in_redis: Broker
 
 
 @pytest.fixture
-def look(installation: Installation) -> Callable[..., dict[str, Standing]]:
+def look(installation: Installation) -> Callable[..., dict[str, CheckState]]:
     """By check, how it stands."""
 
-    def examined(**changes: object) -> dict[str, Standing]:
+    def examined(**changes: object) -> dict[str, CheckState]:
         wanted = replace(installation, **changes)  # type: ignore[arg-type]
         return {finding.check: finding.standing for finding in examine(wanted, system_clock)}
 
     return examined
 
 
-def test_everything_is_looked_at(look: Callable[..., dict[str, Standing]], database: Database) -> None:
+def test_everything_is_looked_at(look: Callable[..., dict[str, CheckState]], database: Database) -> None:
     del database
     found = look()
-    assert {check for check, standing in found.items() if standing is Standing.FINE} >= {
+    assert {check for check, standing in found.items() if standing is CheckState.FINE} >= {
         *("database", "database_clock", "schema", "vault"),
         *("redis", "redis_persistence", "redis_memory", "redis_clients", "redis_default_user", "redis_node_users"),
         *("public_url_tls", "broker_tls"),
     }
-    wrong = {check for check, standing in found.items() if standing is Standing.WRONG}
+    wrong = {check for check, standing in found.items() if standing is CheckState.WRONG}
     # It is a forgetful server, and nobody is there.
     assert wrong == {"database_durability", "scheduler", "administrators"}
-    assert found["public_url"] is Standing.WARNING
-    assert found["public_read"] is found["backup"] is Standing.NOTE
-    assert found["agents"] is found["node_clocks"] is Standing.NOTE, "there is no node that could be checked"
-    assert found["worker"] is Standing.NOTE, "no scheduler asked it for anything"
+    assert found["public_url"] is CheckState.WARNING
+    assert found["public_read"] is found["backup"] is CheckState.NOTE
+    assert found["agents"] is found["node_clocks"] is CheckState.NOTE, "there is no node that could be checked"
+    assert found["worker"] is CheckState.NOTE, "no scheduler asked it for anything"
 
 
-def test_a_database_that_is_away_hides_nothing_of_redis(look: Callable[..., dict[str, Standing]]) -> None:
+def test_a_database_that_is_away_hides_nothing_of_redis(look: Callable[..., dict[str, CheckState]]) -> None:
     found = look(database_url=f"postgresql://nobody@127.0.0.1:{free_port()}/none")
-    assert found["database"] is Standing.WRONG
-    assert found["redis"] is Standing.FINE
+    assert found["database"] is CheckState.WRONG
+    assert found["redis"] is CheckState.FINE
     assert "scheduler" not in found
 
 
-def test_a_redis_that_is_away_hides_nothing_of_the_database(look: Callable[..., dict[str, Standing]]) -> None:
+def test_a_redis_that_is_away_hides_nothing_of_the_database(look: Callable[..., dict[str, CheckState]]) -> None:
     away = f"redis://127.0.0.1:{free_port()}/0"
     found = look(redis_url=away, redis_admin_url=away)
-    assert (found["redis"], found["database"]) == (Standing.WRONG, Standing.FINE)
+    assert (found["redis"], found["database"]) == (CheckState.WRONG, CheckState.FINE)
 
 
-def test_a_node_that_redis_does_not_let_in_is_named(site: Site, look: Callable[..., dict[str, Standing]]) -> None:
+def test_a_node_that_redis_does_not_let_in_is_named(site: Site, look: Callable[..., dict[str, CheckState]]) -> None:
     del site
-    assert look()["redis_node_users"] is Standing.WRONG
+    assert look()["redis_node_users"] is CheckState.WRONG
 
 
 def test_a_node_whose_clock_is_off_is_named_unless_it_was_revoked(
-    site: Site, look: Callable[..., dict[str, Standing]]
+    site: Site, look: Callable[..., dict[str, CheckState]]
 ) -> None:
     with site.database.transaction() as session:
         session.execute(
             text("UPDATE node_beat SET seen_at = now(), clock_offset_seconds = 5, clock_uncertainty_seconds = 0.01")
         )
-    assert look()["node_clocks"] is Standing.WARNING
+    assert look()["node_clocks"] is CheckState.WARNING
     with site.database.transaction() as session:
         session.execute(text("UPDATE node SET revoked_at = now()"))
-    assert look()["node_clocks"] is Standing.NOTE
+    assert look()["node_clocks"] is CheckState.NOTE
 
 
 def test_work_that_nobody_does_is_noticed_whoever_was_told_of_it(
-    database: Database, look: Callable[..., dict[str, Standing]]
+    database: Database, look: Callable[..., dict[str, CheckState]]
 ) -> None:
     with database.transaction() as session:
         want_work(session, "analysis", 7, datetime.now(UTC))
         # Named twice, and put off for that, as the scheduler does.
         session.execute(text("UPDATE work SET sends = 3, due_at = now() - interval '1 s'"))
-    assert look()["worker"] is Standing.WRONG
+    assert look()["worker"] is CheckState.WRONG
 
 
 def test_work_that_is_being_done_does_not_fail(database: Database, look: Callable[..., dict[str, Standing]]) -> None:
@@ -121,7 +121,7 @@ def test_work_that_is_being_done_does_not_fail(database: Database, look: Callabl
 
 
 def test_a_schema_that_is_behind_is_all_that_is_asked_of_the_tables(
-    database: Database, look: Callable[..., dict[str, Standing]]
+    database: Database, look: Callable[..., dict[str, CheckState]]
 ) -> None:
     with database.transaction() as session:
         newest = session.scalar(text("SELECT version_num FROM alembic_version"))
@@ -131,7 +131,7 @@ def test_a_schema_that_is_behind_is_all_that_is_asked_of_the_tables(
     finally:
         with database.transaction() as session:
             session.execute(text("UPDATE alembic_version SET version_num = :newest"), {"newest": newest})
-    assert found["schema"] is Standing.WRONG
+    assert found["schema"] is CheckState.WRONG
     assert "scheduler" not in found
 
 
@@ -149,7 +149,9 @@ def spoilt(redis_server: PrivateRedis, in_redis: BrokerView) -> Iterator[Redis]:
     del redis_server
 
 
-def test_what_is_set_wrongly_in_redis_is_read_from_it(spoilt: Redis, look: Callable[..., dict[str, Standing]]) -> None:
+def test_what_is_set_wrongly_in_redis_is_read_from_it(
+    spoilt: Redis, look: Callable[..., dict[str, CheckState]]
+) -> None:
     spoilt.config_set("maxmemory", 100 * 1024**2)
     spoilt.config_set("maxmemory-policy", "allkeys-lru")
     spoilt.config_set("maxclients", 40)
@@ -158,8 +160,8 @@ def test_what_is_set_wrongly_in_redis_is_read_from_it(spoilt: Redis, look: Calla
     spoilt.acl_setuser("default", enabled=True, nopass=True)
     found = look()
     wanted = {"redis_memory", "redis_clients", "redis_default_user"}
-    assert {check for check in wanted if found[check] is Standing.WRONG} == wanted
-    assert found["redis_persistence"] is found["redis_foreign_users"] is Standing.WARNING
+    assert {check for check in wanted if found[check] is CheckState.WRONG} == wanted
+    assert found["redis_persistence"] is found["redis_foreign_users"] is CheckState.WARNING
 
 
 def test_without_the_right_to_ask_that_is_what_is_said(redis_server: PrivateRedis) -> None:

@@ -16,7 +16,7 @@ from iotide_server.results.ingest import rereading
 from iotide_server.results.ingest import service as results
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Sample, ThinnedRun
 from iotide_server.retention import service
-from iotide_server.retention.service import DaysOutOfRangeError, Rule, give_up_old
+from iotide_server.retention.service import DaysOutOfRangeError, RetentionRule, give_up_old
 from iotide_server.runs.models import Run, RunEvent
 from iotide_wire.messages import CurvePiece
 from iotide_wire.reading import RunReading
@@ -52,14 +52,14 @@ def ended(measured: Measured, raw: bytes, *, days_ago: float = 100, seconds: int
 
 
 def rule(session: Session, console: Principal, raw_output_days: int | None, curve_days: int | None) -> None:
-    service.set_rule(session, console, Rule(raw_output_days, curve_days), NOW)
+    service.set_rule(session, console, RetentionRule(raw_output_days, curve_days), NOW)
 
 
 def test_without_a_rule_everything_is_kept_for_ever(session: Session, measured: Measured) -> None:
     ended(measured, b"x", days_ago=10_000)
     assert give_up_old(session, 1) is None
     assert session.scalars(select(Artefact)).all() != []
-    assert service.waiting(session, Rule(), NOW) == service.Waiting(0, 0, 0, 0)
+    assert service.waiting(session, RetentionRule(), NOW) == service.Expiring(0, 0, 0, 0)
 
 
 def test_raw_output_goes_once_it_is_old_and_its_run_says_so(
@@ -68,7 +68,7 @@ def test_raw_output_goes_once_it_is_old_and_its_run_says_so(
     old, young = ended(measured, b"old"), ended(measured, b"young", days_ago=10)
     rule(session, console, 30, None)
     assert session.scalars(select(Work.kind).where(Work.done_version < Work.version)).all() == [service.RETENTION]
-    assert service.waiting(session, Rule(30), NOW) == service.Waiting(1, 3, 0, 0)
+    assert service.waiting(session, RetentionRule(30), NOW) == service.Expiring(1, 3, 0, 0)
     again_at = give_up_old(session, 1)
     assert again_at is not None
     assert again_at > NOW + timedelta(hours=23)
@@ -78,7 +78,7 @@ def test_raw_output_goes_once_it_is_old_and_its_run_says_so(
     assert words == ["its raw output was removed for its age: 1 pieces, 3 bytes"]
     entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "old_data_given_up")).one()
     assert entry.after == {"raw_removed_of_runs": [old.id], "curves_thinned_of_runs": []}
-    assert service.waiting(session, Rule(30), NOW).raw_runs == 0
+    assert service.waiting(session, RetentionRule(30), NOW).raw_runs == 0
 
 
 def test_what_two_runs_have_in_common_stays_until_the_last_of_them_gives_it_up(

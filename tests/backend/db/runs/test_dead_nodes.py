@@ -11,7 +11,7 @@ from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.errors import DeathDiffersError, NodeNotSilentError
 from iotide_server.runs import dead_nodes
-from iotide_server.runs.dead_nodes import Statement
+from iotide_server.runs.dead_nodes import DeathConsequences
 from iotide_wire.messages import OrderState, Outcome, Word
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
@@ -26,7 +26,7 @@ def fall_silent(site: Site, *numbers: int) -> None:
                 agents.beat(session, node_id, f"instance-n{number}", site.clock())
 
 
-def stated(site: Site, number: int) -> Statement:
+def stated(site: Site, number: int) -> DeathConsequences:
     with site.database.transaction() as session:
         return dead_nodes.statement(session, ADMIN, site.node_ids[number - 1], site.clock())
 

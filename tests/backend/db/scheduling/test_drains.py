@@ -10,37 +10,37 @@ from sqlalchemy import text
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.drains import service as drains
-from iotide_server.clusters.drains.service import EVERYTHING, Subject
+from iotide_server.clusters.drains.service import EVERYTHING, Drainable
 from iotide_server.clusters.errors import DrainEndPassedError
 from iotide_server.clusters.views import DrainKind, DrainWanted
 from iotide_server.kit.db import Database
 from iotide_server.runs import reading
 from iotide_server.scheduling import repository, starting
 from iotide_server.scheduling.lines import Lines
-from iotide_server.scheduling.matching import Waiting
+from iotide_server.scheduling.matching import WaitingRun
 from iotide_server.scheduling.service import Scheduler
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
-def node(site: Site, number: int) -> Subject:
-    return Subject(DrainKind.NODE, site.node_ids[number - 1], site.cluster_id)
+def node(site: Site, number: int) -> Drainable:
+    return Drainable(DrainKind.NODE, site.node_ids[number - 1], site.cluster_id)
 
 
-def target(site: Site, name: str) -> Subject:
-    return Subject(DrainKind.TARGET, site.target_ids[name], site.cluster_id)
+def target(site: Site, name: str) -> Drainable:
+    return Drainable(DrainKind.TARGET, site.target_ids[name], site.cluster_id)
 
 
-def cluster(site: Site) -> Subject:
-    return Subject(DrainKind.CLUSTER, site.cluster_id, site.cluster_id)
+def cluster(site: Site) -> Drainable:
+    return Drainable(DrainKind.CLUSTER, site.cluster_id, site.cluster_id)
 
 
-def drain(site: Site, subject: Subject, *, until: datetime | None = None) -> None:
+def drain(site: Site, subject: Drainable, *, until: datetime | None = None) -> None:
     with site.database.transaction() as session:
         drains.drain(session, ADMIN, subject, DrainWanted("its disk is replaced", until), site.clock())
 
 
-def resume(site: Site, subject: Subject) -> None:
+def resume(site: Site, subject: Drainable) -> None:
     with site.database.transaction() as session:
         drains.resume(session, ADMIN, subject)
 
@@ -89,7 +89,7 @@ def test_no_new_run_loads_a_drained_target_on_any_node_however_many_wait_for_it(
 
 @pytest.mark.parametrize("subject", [cluster, lambda _: EVERYTHING], ids=["cluster", "everything"])
 def test_nothing_starts_in_a_drained_cluster_or_while_everything_is(
-    site: Site, subject: Callable[[Site], Subject]
+    site: Site, subject: Callable[[Site], Drainable]
 ) -> None:
     runs = site.add_runs([1], [2])
     drain(site, subject(site))
@@ -165,7 +165,7 @@ def test_a_drain_that_comes_between_decision_and_start_is_honoured(
     on_node, on_target, free = site.add_runs([1])[0], site.add_runs([2], target="nfs")[0], site.add_runs([3])[0]
     decide = starting.decide
 
-    def decide_and_be_late(database: Database, lines: Lines, now: datetime) -> list[Waiting]:
+    def decide_and_be_late(database: Database, lines: Lines, now: datetime) -> list[WaitingRun]:
         decided = decide(database, lines, now)
         drain(site, node(site, 1))
         drain(site, target(site, "nfs"))

@@ -14,11 +14,11 @@ from iotide_server.kit.queue import Broker
 from iotide_server.runs import reading
 from iotide_server.runs.models import FairShare as Share
 from iotide_server.scheduling import due
-from iotide_server.scheduling.due import FairShare
+from iotide_server.scheduling.due import FairShareTerms
 from iotide_server.scheduling.service import SAMPLE_EVERY, WATCH_EVERY, Scheduler
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
-HOUR = FairShare(most=timedelta(hours=1), half_life=timedelta(hours=1))
+HOUR = FairShareTerms(most=timedelta(hours=1), half_life=timedelta(hours=1))
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def owners(make_person: Callable[..., Person]) -> tuple[int, int]:
     return ann, ben
 
 
-def sample(site: Site, seconds: float, fair_share: FairShare = HOUR) -> None:
+def sample(site: Site, seconds: float, fair_share: FairShareTerms = HOUR) -> None:
     """Let so much time pass and look then who holds the nodes."""
     last_at = site.clock()
     site.clock.move(seconds)
@@ -140,7 +140,7 @@ class Stream:
         site.start()
         self.ends = {number: 10.0 * (1 + number % 3) for number in self.nodes}
 
-    def go_on(self, fair_share: FairShare) -> set[int]:
+    def go_on(self, fair_share: FairShareTerms) -> set[int]:
         """Ten seconds in which a third of its runs end; the runs that start."""
         sample(self.site, 10, fair_share)
         ended = [
@@ -167,7 +167,7 @@ def test_a_gang_and_a_run_alone_on_its_target_get_through_an_endless_stream_of_s
     most = timedelta(seconds=120)
     site = make_site(node_count=16)
     stream = Stream(site, owners[0])
-    fair_share = FairShare(most, timedelta(seconds=1e-3) if not gang_owner_is_heavy else timedelta(days=999))
+    fair_share = FairShareTerms(most, timedelta(seconds=1e-3) if not gang_owner_is_heavy else timedelta(days=999))
     if gang_owner_is_heavy:
         site.change(
             "INSERT INTO fair_share (cluster_id, owner_id, nodes_used, stands_back_seconds, sampled_at)"

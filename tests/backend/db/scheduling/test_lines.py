@@ -17,7 +17,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.runs.resources import Occupancy, Resource, ResourceKind
 from iotide_server.scheduling.lines import HEADS_OF_A_LINE, HEADS_OF_AN_OWNER, occupancy
-from iotide_server.scheduling.matching import Waiting, match
+from iotide_server.scheduling.matching import WaitingRun, match
 from iotide_wire.messages import Outcome
 
 NODES = 6
@@ -216,7 +216,7 @@ def test_the_statement_finds_the_heads_of_all_lines_as_the_rule_says(
         )
 
 
-def fully_counted(site: Site, waiting: list[Waiting]) -> dict[Resource, Occupancy]:
+def fully_counted(site: Site, waiting: list[WaitingRun]) -> dict[Resource, Occupancy]:
     """How everything that the runs need is taken, one row after the other."""
     resources = {need.resource for run in waiting for need in run.demand.needs}
     with site.database.transaction() as session:

@@ -18,7 +18,7 @@ from iotide_server.runs import reading
 from iotide_server.runs.resources import Occupancy, Resource, needs
 from iotide_server.scheduling import repository
 from iotide_server.scheduling.lines import Lines
-from iotide_server.scheduling.matching import Demand, Waiting, match
+from iotide_server.scheduling.matching import Demand, WaitingRun, match
 from iotide_server.scheduling.service import Scheduler
 from iotide_wire.messages import OrderState, Outcome
 from iotide_wire.plan import Exclusivity
@@ -282,7 +282,7 @@ def test_every_repeat_of_a_short_campaign_gets_done_with_the_node_never_shared(
 def test_the_database_itself_refuses_to_give_a_node_twice(site: Site, clock: MovedClock) -> None:
     first, second = site.add_runs([1], [1])
     stale = [
-        Waiting(0.0, run_id, Demand.of(needs(Exclusivity.NODE, [site.node_ids[0]], [], site.cluster_id), 60.0, 0.0))
+        WaitingRun(0.0, run_id, Demand.of(needs(Exclusivity.NODE, [site.node_ids[0]], [], site.cluster_id), 60.0, 0.0))
         for run_id in (first, second)
     ]
     with pytest.raises(IntegrityError, match="ck_node_leases"), site.database.transaction() as session:
@@ -295,7 +295,7 @@ def test_of_a_batch_that_the_database_refuses_the_good_ones_start_all_the_same(
 ) -> None:
     first, second, third = site.add_runs([1], [1], [2])
     stale = [
-        Waiting(
+        WaitingRun(
             0.0, run_id, Demand.of(needs(Exclusivity.NODE, [site.node_ids[number - 1]], [], site.cluster_id), 60, 0)
         )
         for run_id, number in ((first, 1), (second, 1), (third, 2))
@@ -311,8 +311,8 @@ def test_six_schedulers_that_disagree_about_the_order_grant_nothing_twice(
     """Without the election that keeps it from happening: only the database stands between them."""
 
     def match_at_random(
-        waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], now: datetime
-    ) -> list[Waiting]:
+        waiting: Sequence[WaitingRun], occupied: Mapping[Resource, Occupancy], now: datetime
+    ) -> list[WaitingRun]:
         return match([run._replace(sort_key=random.random()) for run in waiting], occupied, now)  # noqa: S311
 
     monkeypatch.setattr("iotide_server.scheduling.starting.match", match_at_random)

@@ -4,7 +4,7 @@ from factories.advised import advice_of, cell, measured, numbers, rate
 from iotide_server.advice.findings import Fine, Severity, Unknown
 from iotide_server.advice.rules.headline import headline_ratios
 from iotide_server.advice.rules.saturation import saturation
-from iotide_server.advice.scene import Point, Scene
+from iotide_server.advice.scene import Scene, ScenePoint
 
 GB = 10**9
 NUS = {
@@ -129,7 +129,7 @@ def test_a_total_that_still_grows_is_not_called_saturated_and_wild_runs_leave_it
     assert "scatter" in open_.because
 
 
-def of_gang(count: int, level: float) -> list[Point]:
+def of_gang(count: int, level: float) -> list[ScenePoint]:
     """So many nodes at once: what each has, and what all have together."""
     gang = cell(nodes=[f"node{number}" for number in range(count)])
     each = rate(gang, *scattered(level / count), metric="total_throughput")

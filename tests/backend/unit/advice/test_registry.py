@@ -3,8 +3,8 @@ from dataclasses import replace
 from factories.advised import KIB, places, site
 
 from iotide_server.advice.registry import RULES, advise
-from iotide_server.advice.scene import Cell
-from iotide_server.advice.sites import Mounted, facts_by_node, sites_of
+from iotide_server.advice.scene import SceneCell
+from iotide_server.advice.sites import DeviceMount, facts_by_node, sites_of
 from iotide_wire.facts import Facts, FactValue
 
 NFS: Facts = {"nfs.rsize_bytes": 8 * KIB, "nfs.wsize_bytes": 8 * KIB, "nfs.sync": False, "nfs.transport": "udp"}
@@ -34,16 +34,16 @@ def test_the_facts_of_a_gang_are_taken_apart_by_node() -> None:
     assert facts_by_node({"memory.total_bytes": 1}, ["n1"]) == {"n1": {"memory.total_bytes": 1}}
 
 
-def ran(targets: tuple[str, ...], run_id: int, **facts: FactValue) -> Cell:
+def ran(targets: tuple[str, ...], run_id: int, **facts: FactValue) -> SceneCell:
     by_node: dict[str, Facts] = {"n1": {name.replace("__", "."): value for name, value in facts.items()}}
-    return Cell(1, 9, "dd", {}, "", ("n1",), targets, by_node, (run_id,))
+    return SceneCell(1, 9, "dd", {}, "", ("n1",), targets, by_node, (run_id,))
 
 
 def test_a_run_tells_of_its_target_and_of_what_that_stands_on() -> None:
     cell = ran(
         ("nfs",), 7, mount__fstype="nfs4", backing__raid__md__level="raid5", backing__raid__s1__ext__block_bytes=1
     )
-    own, server, other = sites_of([cell], {("nfs", "n1"): Mounted("/mnt", "filer:/a")})
+    own, server, other = sites_of([cell], {("nfs", "n1"): DeviceMount("/mnt", "filer:/a")})
     assert (own.name, own.mount_point, own.device, own.fstype, own.run_ids) == (
         "nfs on n1",
         "/mnt",

@@ -7,14 +7,14 @@ from iotide_server.advice.findings import Advice, Fine, Severity, Unknown
 from iotide_server.advice.registry import advise
 from iotide_server.advice.rules.cache_size import cached_sizes
 from iotide_server.advice.rules.cliffs import cliffs
-from iotide_server.advice.scene import Point, Scene, Site
+from iotide_server.advice.scene import MountedTarget, Scene, ScenePoint
 from iotide_wire.facts import Facts
 
 MEMORY: Facts = {"memory.total_bytes": 16 * GIB}
 GB, MB = 10**9, 1e6
 
 
-def sizes(*levels: tuple[int, tuple[float, ...]], operation: str = "write") -> list[Point]:
+def sizes(*levels: tuple[int, tuple[float, ...]], operation: str = "write") -> list[ScenePoint]:
     return [
         rate(cell(facts=MEMORY, file_size_bytes=size), *runs, file_size_bytes=size, operation=operation)
         for size, runs in levels
@@ -29,7 +29,7 @@ def test_files_as_large_as_the_memory_measure_the_cache_as_in_wesleyans_limit_of
     assert advice.evidence[0].run_ids == wesleyan.run_ids
 
 
-def small(target: str = "disk", *, campaign: int = 9, free: int | None = None) -> Point:
+def small(target: str = "disk", *, campaign: int = 9, free: int | None = None) -> ScenePoint:
     """1 GiB on a node of 16 GiB."""
     of = cell(target, facts=MEMORY, file_size_bytes=GIB, flush="fsync")
     return rate(replace(of, campaign_id=campaign, free_bytes=free), 1.0, file_size_bytes=GIB)
@@ -72,7 +72,7 @@ def test_a_target_in_memory_is_told_so_once_and_gets_no_advice_on_its_cache() ->
         rate(cell("shm", facts=facts, file_size_bytes=size * GIB, flush="fsync"), rates, file_size_bytes=size * GIB)
         for size, rates in ((1, 900.0), (2, 905.0), (4, 90.0), (8, 91.0))
     ]
-    sites = tuple(Site("shm", node, "/memory", "tmpfs", facts) for node in ("n1", "n2"))
+    sites = tuple(MountedTarget("shm", node, "/memory", "tmpfs", facts) for node in ("n1", "n2"))
     report = advise(Scene(sites, points))
     assert [told.advice.code for told in report.advice] == ["target_is_memory", "cliff"]
     memory, cliff = report.advice
@@ -176,7 +176,7 @@ def test_sweeps_of_one_surface_that_fall_at_the_same_size_are_one_advice() -> No
 
 
 def test_a_servers_memory_is_asked_too_where_the_target_stands_on_it() -> None:
-    server = Site("bricks", "server1", "/srv", "/dev/sdb", {"memory.total_bytes": 64 * GIB}, is_below=True)
+    server = MountedTarget("bricks", "server1", "/srv", "/dev/sdb", {"memory.total_bytes": 64 * GIB}, is_below=True)
     levels = [(GIB * size, (level,)) for size, level in ((16, 900.0), (32, 910.0), (64, 100.0))]
     scene = Scene((server,), sizes(*levels))
     advice = next(found for found in cliffs(scene) if isinstance(found, Advice))

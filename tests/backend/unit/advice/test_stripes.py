@@ -6,7 +6,7 @@ from iotide_agent.probes.registry import mount_facts
 from iotide_server.advice.findings import Fine, Severity, Unknown
 from iotide_server.advice.rules.partition import misaligned_offsets
 from iotide_server.advice.rules.stripes import misaligned_stripes
-from iotide_server.advice.scene import Site
+from iotide_server.advice.scene import MountedTarget
 from iotide_wire.facts import Facts
 
 RAID5: Facts = {
@@ -49,7 +49,7 @@ def test_recorded_raid_and_xfs_are_judged_by_what_the_probes_read(made: str, *, 
     texts = {f"{top}/uevent": "DEVNAME=md5\nDEVTYPE=disk\n", f"{top}/slaves": "", "xfs_info /mnt/md5": sample(made)}
     texts |= {f"{top}/md/{name}": value for name, value in raid.items()}
     facts = mount_facts(mount_at("/mnt/md5", "mountinfo.md.txt"), Recorded(texts))
-    (found,) = misaligned_stripes(places(Site("scratch", "node07", "/mnt/md5", "/dev/md5", facts)))
+    (found,) = misaligned_stripes(places(MountedTarget("scratch", "node07", "/mnt/md5", "/dev/md5", facts)))
     assert isinstance(found, Fine) is fits
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from iotide_server.alerts.lifecycle import OPEN, AlertState, Move, News, after_news, moved, possible
+from iotide_server.alerts.lifecycle import OPEN, AlertState, AlertUpdate, Move, after_news, moved, possible
 
 LIFE = [
     (AlertState.UNTRIAGED, Move.ACKNOWLEDGE, AlertState.ACKNOWLEDGED),
@@ -45,16 +45,16 @@ def test_what_is_possible_is_what_a_move_answers_to() -> None:
 
 @pytest.mark.parametrize("state", sorted(OPEN))
 def test_the_opposite_change_ends_what_is_open(state: AlertState) -> None:
-    assert after_news(state, News.RECOVERED) is AlertState.RECOVERED
-    assert after_news(state, News.GONE) is AlertState.CLOSED
-    assert after_news(state, News.RULE_REMOVED) is AlertState.CLOSED
+    assert after_news(state, AlertUpdate.RECOVERED) is AlertState.RECOVERED
+    assert after_news(state, AlertUpdate.GONE) is AlertState.CLOSED
+    assert after_news(state, AlertUpdate.RULE_REMOVED) is AlertState.CLOSED
 
 
 def test_what_was_said_to_be_fixed_is_verified_by_it() -> None:
-    assert after_news(AlertState.FIXED, News.RECOVERED) is AlertState.VERIFIED
+    assert after_news(AlertState.FIXED, AlertUpdate.RECOVERED) is AlertState.VERIFIED
 
 
-@pytest.mark.parametrize("news", News)
+@pytest.mark.parametrize("news", AlertUpdate)
 @pytest.mark.parametrize("state", [AlertState.EXPECTED, AlertState.NOISE, AlertState.WONT_FIX, AlertState.VERIFIED])
-def test_no_analysis_overrules_a_persons_judgement(state: AlertState, news: News) -> None:
+def test_no_analysis_overrules_a_persons_judgement(state: AlertState, news: AlertUpdate) -> None:
     assert after_news(state, news) is state

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from iotide_server.alerts.scopes import Subject, asks_for, narrowest
+from iotide_server.alerts.scopes import SeriesScope, asks_for, narrowest
 from iotide_server.statistics.shifts import Direction, Shift
 
-SUBJECT = Subject([7, 8], "fio", "write_rate")
+SUBJECT = SeriesScope([7, 8], "fio", "write_rate")
 
 
 @dataclass

@@ -1,14 +1,14 @@
 import asyncio
 
-from iotide_server.change_feed.feed import News, Subscription
+from iotide_server.change_feed.feed import ChangeNotice, Subscription
 
 
-def news(number: int) -> News:
-    return News(id=number, kind="run", subject_id=number, cluster_id=1)
+def news(number: int) -> ChangeNotice:
+    return ChangeNotice(id=number, kind="run", subject_id=number, cluster_id=1)
 
 
 def test_a_reader_gets_all_that_waits_in_order() -> None:
-    async def read() -> list[News] | None:
+    async def read() -> list[ChangeNotice] | None:
         subscription = Subscription()
         for number in range(3):
             subscription.tell(news(number))
@@ -18,12 +18,12 @@ def test_a_reader_gets_all_that_waits_in_order() -> None:
 
 
 def test_of_each_row_a_reader_gets_the_latest_news_alone_and_the_latest_of_all_last() -> None:
-    def run(number: int, subject_id: int) -> News:
-        return News(id=number, kind="run", subject_id=subject_id, cluster_id=1)
+    def run(number: int, subject_id: int) -> ChangeNotice:
+        return ChangeNotice(id=number, kind="run", subject_id=subject_id, cluster_id=1)
 
-    other = News(id=4, kind="node", subject_id=7, cluster_id=1)
+    other = ChangeNotice(id=4, kind="node", subject_id=7, cluster_id=1)
 
-    async def read() -> list[News] | None:
+    async def read() -> list[ChangeNotice] | None:
         subscription = Subscription()
         for told in (run(1, 7), run(2, 8), run(3, 7), other, run(5, 8), *[run(number, 9) for number in range(6, 5000)]):
             subscription.tell(told)
@@ -33,9 +33,9 @@ def test_of_each_row_a_reader_gets_the_latest_news_alone_and_the_latest_of_all_l
 
 
 def test_news_of_many_in_two_clusters_are_two() -> None:
-    many = [News(id=number, kind="series", subject_id=0, cluster_id=number) for number in (1, 2)]
+    many = [ChangeNotice(id=number, kind="series", subject_id=0, cluster_id=number) for number in (1, 2)]
 
-    async def read() -> list[News] | None:
+    async def read() -> list[ChangeNotice] | None:
         subscription = Subscription()
         for told in many:
             subscription.tell(told)
@@ -45,7 +45,7 @@ def test_news_of_many_in_two_clusters_are_two() -> None:
 
 
 def test_a_reader_that_falls_behind_is_told_once_and_goes_on() -> None:
-    async def read() -> list[list[News] | None]:
+    async def read() -> list[list[ChangeNotice] | None]:
         subscription = Subscription()
         for number in range(5000):
             subscription.tell(news(number))
@@ -57,7 +57,7 @@ def test_a_reader_that_falls_behind_is_told_once_and_goes_on() -> None:
 
 
 def test_a_reader_waits_for_news() -> None:
-    async def read() -> list[News] | None:
+    async def read() -> list[ChangeNotice] | None:
         subscription = Subscription()
         reading = asyncio.create_task(subscription.take())
         await asyncio.sleep(0)

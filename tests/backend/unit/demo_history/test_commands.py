@@ -13,7 +13,7 @@ from iotide_agent.workloads.iozone_report import KIBIBYTE, Row
 from iotide_agent.workloads.registry import all_workloads
 from iotide_server.demo_history.cautions import cautions_of
 from iotide_server.demo_history.commands import LOADS, PYTHON, Directories, commands_of
-from iotide_server.demo_history.sites import SITES, Load, Site
+from iotide_server.demo_history.sites import SITES, SampleCluster, SampleLoad
 from iotide_wire.measured import Flag, NotJudged
 
 DIRECTORIES = Directories("/target/iotide-run-1-1-1", "/state/orders/1/scratch/target-1")
@@ -21,12 +21,12 @@ LOADS_OF_SITES = [(site, load) for site in SITES for routine in site.routines fo
 OF_IOZONE = [(site, load) for site, load in LOADS_OF_SITES if load.workload == "iozone"]
 
 
-def named(found: tuple[Site, Load]) -> str:
+def named(found: tuple[SampleCluster, SampleLoad]) -> str:
     site, load = found
     return f"{site.name}-{load.workload}-{load.target}"
 
 
-def place_of(site: Site, load: Load) -> Place:
+def place_of(site: SampleCluster, load: SampleLoad) -> Place:
     mounted = site.target(load.target)
     return Place(
         target_id=None,
@@ -40,12 +40,14 @@ def place_of(site: Site, load: Load) -> Place:
     )
 
 
-def levels_of(load: Load) -> list[float]:
+def levels_of(load: SampleLoad) -> list[float]:
     return [figure.level for figure in load.figures]
 
 
 @pytest.mark.parametrize("found", LOADS_OF_SITES, ids=named)
-def test_a_load_has_the_commands_that_the_agent_runs(found: tuple[Site, Load], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_load_has_the_commands_that_the_agent_runs(
+    found: tuple[SampleCluster, SampleLoad], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.executable", PYTHON)
     site, load = found
     workload = all_workloads()[load.workload]
@@ -60,13 +62,13 @@ def test_a_load_has_the_commands_that_the_agent_runs(found: tuple[Site, Load], m
     assert [(one.name, one.title, one.argv, Before(one.before)) for one in commands] == planned
 
 
-def judged(load: Load, site: Site) -> Sequence[Flag]:
+def judged(load: SampleLoad, site: SampleCluster) -> Sequence[Flag]:
     commands = commands_of(load, DIRECTORIES, levels_of(load))
     return cautions_of(load, site.target(load.target), site.memory_bytes, commands)
 
 
 @pytest.mark.parametrize("found", OF_IOZONE, ids=named)
-def test_a_table_of_iozone_has_the_flags_that_the_agent_raises(found: tuple[Site, Load]) -> None:
+def test_a_table_of_iozone_has_the_flags_that_the_agent_raises(found: tuple[SampleCluster, SampleLoad]) -> None:
     site, load = found
     rates: dict[tuple[int, int], dict[str, int]] = {}
     for figure in load.figures:
@@ -80,7 +82,7 @@ def test_a_table_of_iozone_has_the_flags_that_the_agent_raises(found: tuple[Site
 @pytest.mark.parametrize(
     "found", [found for found in LOADS_OF_SITES if found[1].workload not in {"iozone", "fio"}], ids=named
 )
-def test_other_loads_have_the_flags_of_their_sizes_and_durations(found: tuple[Site, Load]) -> None:
+def test_other_loads_have_the_flags_of_their_sizes_and_durations(found: tuple[SampleCluster, SampleLoad]) -> None:
     site, load = found
     place = place_of(site, load)
     expected: list[Flag | NotJudged] = []

@@ -1,6 +1,6 @@
 import pytest
 
-from iotide_server.kit.schema import Standing, judge, known_revisions
+from iotide_server.kit.schema import RevisionState, judge, known_revisions
 
 KNOWN = ("0003", "0002", "0001")
 
@@ -8,13 +8,13 @@ KNOWN = ("0003", "0002", "0001")
 @pytest.mark.parametrize(
     ("found", "standing"),
     [
-        ("0003", Standing.CURRENT),
-        ("0001", Standing.BEHIND),
-        ("0004", Standing.AHEAD),
-        (None, Standing.EMPTY),
+        ("0003", RevisionState.CURRENT),
+        ("0001", RevisionState.BEHIND),
+        ("0004", RevisionState.AHEAD),
+        (None, RevisionState.EMPTY),
     ],
 )
-def test_how_a_database_stands_to_a_release(found: str | None, standing: Standing) -> None:
+def test_how_a_database_stands_to_a_release(found: str | None, standing: RevisionState) -> None:
     assert judge(found, KNOWN).standing is standing
 
 

@@ -12,7 +12,7 @@ from iotide_server.clusters.views import AgentStanding, NodeClock, NodeState
 from iotide_server.kit.schema import SchemaState, judge
 from iotide_server.monitoring.doctor.choices import judge_backup, judge_reading
 from iotide_server.monitoring.doctor.database import DatabaseFacts, judge_database
-from iotide_server.monitoring.doctor.findings import Finding, Standing, in_lines, wrong
+from iotide_server.monitoring.doctor.findings import CheckState, Finding, in_lines, wrong
 from iotide_server.monitoring.doctor.machine import (
     EXPIRES_SOON,
     Front,
@@ -75,7 +75,7 @@ SERVICE = ServiceFacts(
 
 def troubles(findings: Iterable[Finding]) -> dict[str, Finding]:
     """What is not fine, by its check; all of it with a remedy."""
-    found = [finding for finding in findings if finding.standing is not Standing.FINE]
+    found = [finding for finding in findings if finding.standing is not CheckState.FINE]
     assert all(finding.remedy for finding in found)
     return {finding.check: finding for finding in found}
 
@@ -103,25 +103,25 @@ def test_where_all_is_well_nothing_is_found() -> None:
 @pytest.mark.parametrize(
     ("changes", "check", "standing", "words"),
     [
-        ({"version": 140_012}, "database", Standing.WRONG, "PostgreSQL 14"),
+        ({"version": 140_012}, "database", CheckState.WRONG, "PostgreSQL 14"),
         (
             {"settings": POSTGRES | {"max_connections": "25"}},
             "database_connections",
-            Standing.WRONG,
+            CheckState.WRONG,
             "22 connections in; four API processes",
         ),
-        ({"connections": 90}, "database_connections", Standing.WARNING, "90 of 97"),
-        ({"settings": POSTGRES | {"fsync": "off"}}, "database_durability", Standing.WRONG, "fsync is off"),
+        ({"connections": 90}, "database_connections", CheckState.WARNING, "90 of 97"),
+        ({"settings": POSTGRES | {"fsync": "off"}}, "database_durability", CheckState.WRONG, "fsync is off"),
         (
             {"settings": POSTGRES | {"synchronous_commit": "off"}},
             "database_durability",
-            Standing.WARNING,
+            CheckState.WARNING,
             "synchronous_commit",
         ),
-        ({"clock_offset": timedelta(seconds=-90)}, "database_clock", Standing.WRONG, "90 s behind"),
+        ({"clock_offset": timedelta(seconds=-90)}, "database_clock", CheckState.WRONG, "90 s behind"),
     ],
 )
-def test_of_the_database(changes: dict[str, object], check: str, standing: Standing, words: str) -> None:
+def test_of_the_database(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
     found = of_database(**changes)
     assert set(found) == {check}
     assert found[check].standing is standing
@@ -131,12 +131,12 @@ def test_of_the_database(changes: dict[str, object], check: str, standing: Stand
 @pytest.mark.parametrize(
     ("found_revision", "standing", "remedy"),
     [
-        ("0032", Standing.WRONG, "iotide-server migrate"),
-        (None, Standing.WRONG, "iotide-server migrate"),
-        ("0099", Standing.WARNING, "release"),
+        ("0032", CheckState.WRONG, "iotide-server migrate"),
+        (None, CheckState.WRONG, "iotide-server migrate"),
+        ("0099", CheckState.WARNING, "release"),
     ],
 )
-def test_of_the_schema(found_revision: str | None, standing: Standing, remedy: str) -> None:
+def test_of_the_schema(found_revision: str | None, standing: CheckState, remedy: str) -> None:
     schema: SchemaState = judge(found_revision, ("0039", "0032"))
     finding = of_database(schema=schema)["schema"]
     assert finding.standing is standing
@@ -146,24 +146,24 @@ def test_of_the_schema(found_revision: str | None, standing: Standing, remedy: s
 @pytest.mark.parametrize(
     ("changes", "check", "standing", "words"),
     [
-        ({"version": (6, 0)}, "redis", Standing.WRONG, "Redis 6.0"),
-        ({"settings": None}, "redis_settings", Standing.WARNING, "does not tell"),
-        ({"users": None}, "redis_users", Standing.WRONG, "administer"),
-        ({"settings": REDIS_SETTINGS | {"appendonly": "no"}}, "redis_persistence", Standing.WARNING, "forgets"),
+        ({"version": (6, 0)}, "redis", CheckState.WRONG, "Redis 6.0"),
+        ({"settings": None}, "redis_settings", CheckState.WARNING, "does not tell"),
+        ({"users": None}, "redis_users", CheckState.WRONG, "administer"),
+        ({"settings": REDIS_SETTINGS | {"appendonly": "no"}}, "redis_persistence", CheckState.WARNING, "forgets"),
         (
             {"settings": REDIS_SETTINGS | {"maxmemory": "100", "maxmemory-policy": "allkeys-lru"}},
             "redis_memory",
-            Standing.WRONG,
+            CheckState.WRONG,
             "allkeys-lru",
         ),
-        ({"settings": REDIS_SETTINGS | {"maxmemory": "0"}}, "redis_memory", Standing.WARNING, "nothing bounds"),
-        ({"kept_bytes": 300 * 1024**2}, "redis_memory", Standing.WARNING, "300 MiB"),
-        ({"settings": REDIS_SETTINGS | {"maxclients": "55"}}, "redis_clients", Standing.WRONG, "2 nodes"),
-        ({"users": OURS[:-1]}, "redis_node_users", Standing.WRONG, "not let in: iotide-node-2"),
-        ({"queue_length": 5000}, "redis_queue", Standing.WARNING, "5000 messages"),
+        ({"settings": REDIS_SETTINGS | {"maxmemory": "0"}}, "redis_memory", CheckState.WARNING, "nothing bounds"),
+        ({"kept_bytes": 300 * 1024**2}, "redis_memory", CheckState.WARNING, "300 MiB"),
+        ({"settings": REDIS_SETTINGS | {"maxclients": "55"}}, "redis_clients", CheckState.WRONG, "2 nodes"),
+        ({"users": OURS[:-1]}, "redis_node_users", CheckState.WRONG, "not let in: iotide-node-2"),
+        ({"queue_length": 5000}, "redis_queue", CheckState.WARNING, "5000 messages"),
     ],
 )
-def test_of_redis(changes: dict[str, object], check: str, standing: Standing, words: str) -> None:
+def test_of_redis(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
     found = of_redis(**changes)
     assert set(found) == {check}
     assert found[check].standing is standing
@@ -177,14 +177,14 @@ def user(name: str, *, is_open: bool = False, reaches_keys: bool = True) -> Redi
 @pytest.mark.parametrize(
     ("added", "expected"),
     [
-        (user("default", is_open=True), {"redis_default_user": Standing.WRONG}),
-        (user("default"), {"redis_default_user": Standing.WARNING}),
-        (user("iotide-node-9"), {"redis_node_users": Standing.WRONG}),
-        (user("someone"), {"redis_foreign_users": Standing.WARNING}),
+        (user("default", is_open=True), {"redis_default_user": CheckState.WRONG}),
+        (user("default"), {"redis_default_user": CheckState.WARNING}),
+        (user("iotide-node-9"), {"redis_node_users": CheckState.WRONG}),
+        (user("someone"), {"redis_foreign_users": CheckState.WARNING}),
         (user("health", is_open=True, reaches_keys=False), {}),
     ],
 )
-def test_of_users_that_should_not_be(added: RedisUser, expected: dict[str, Standing]) -> None:
+def test_of_users_that_should_not_be(added: RedisUser, expected: dict[str, CheckState]) -> None:
     kept = [one for one in OURS if one.name != added.name]
     found = of_redis(users=[*kept, added])
     assert {check: finding.standing for check, finding in found.items()} == expected
@@ -198,17 +198,17 @@ def test_a_node_whose_password_in_redis_is_another_is_not_let_in() -> None:
 @pytest.mark.parametrize(
     ("changes", "check", "standing", "words"),
     [
-        ({"work_late": None}, "worker", Standing.NOTE, "not checked"),
-        ({"work_late": timedelta(seconds=90)}, "worker", Standing.WRONG, "90 s"),
-        ({"failures": ["analysis 7: ValueError: x"]}, "work_failing", Standing.WARNING, "analysis 7"),
-        ({"overdue_runs": 2}, "runs_overdue", Standing.WARNING, "2 active runs"),
-        ({"sealed": [("mail", None)]}, "vault", Standing.WRONG, "no key"),
-        ({"sealed": [("mail", True), ("chat", False)]}, "vault", Standing.WRONG, "channels chat"),
-        ({"administrators": 0}, "administrators", Standing.WRONG, "nobody"),
-        ({"endless_tokens": 3}, "api_tokens", Standing.WARNING, "3 API tokens"),
+        ({"work_late": None}, "worker", CheckState.NOTE, "not checked"),
+        ({"work_late": timedelta(seconds=90)}, "worker", CheckState.WRONG, "90 s"),
+        ({"failures": ["analysis 7: ValueError: x"]}, "work_failing", CheckState.WARNING, "analysis 7"),
+        ({"overdue_runs": 2}, "runs_overdue", CheckState.WARNING, "2 active runs"),
+        ({"sealed": [("mail", None)]}, "vault", CheckState.WRONG, "no key"),
+        ({"sealed": [("mail", True), ("chat", False)]}, "vault", CheckState.WRONG, "channels chat"),
+        ({"administrators": 0}, "administrators", CheckState.WRONG, "nobody"),
+        ({"endless_tokens": 3}, "api_tokens", CheckState.WARNING, "3 API tokens"),
     ],
 )
-def test_of_the_service(changes: dict[str, object], check: str, standing: Standing, words: str) -> None:
+def test_of_the_service(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
     found = of_service(**changes)
     assert set(found) == {check}
     assert found[check].standing is standing
@@ -218,29 +218,34 @@ def test_of_the_service(changes: dict[str, object], check: str, standing: Standi
 def test_a_worker_that_no_scheduler_asks_for_anything_is_not_called_fine() -> None:
     found = of_service(is_scheduled=False)
     assert {check: finding.standing for check, finding in found.items()} == {
-        "scheduler": Standing.WRONG,
-        "worker": Standing.NOTE,
+        "scheduler": CheckState.WRONG,
+        "worker": CheckState.NOTE,
     }
 
 
 @pytest.mark.parametrize(
     ("changes", "check", "standing", "words"),
     [
-        ({"state": NodeState.SILENT}, "agents", Standing.WARNING, "1 of 2 nodes"),
-        ({"problem": "no answer"}, "node_problems", Standing.WARNING, "blade/n1: no answer"),
-        ({"version": "0.0.9"}, "agent_versions", Standing.WARNING, "blade/n1 (0.0.9)"),
+        ({"state": NodeState.SILENT}, "agents", CheckState.WARNING, "1 of 2 nodes"),
+        ({"problem": "no answer"}, "node_problems", CheckState.WARNING, "blade/n1: no answer"),
+        ({"version": "0.0.9"}, "agent_versions", CheckState.WARNING, "blade/n1 (0.0.9)"),
         (
             {"version": "0.0.1", "agent": AgentStanding.TOO_OLD},
             "agents_shut_out",
-            Standing.WRONG,
+            CheckState.WRONG,
             "do not understand each other: blade/n1 (0.0.1)",
         ),
-        ({"spool_bytes": SPOOL_LIMIT_BYTES}, "spools", Standing.WARNING, "blade/n1"),
-        ({"clock": NodeClock(-90.25, 0.001)}, "node_clocks", Standing.WARNING, "blade/n1 (90.3 s behind, within 1 ms"),
-        ({"clock": NodeClock(2, 0.5)}, "node_clocks", Standing.WARNING, "blade/n1 (2 s ahead, within 500 ms)"),
+        ({"spool_bytes": SPOOL_LIMIT_BYTES}, "spools", CheckState.WARNING, "blade/n1"),
+        (
+            {"clock": NodeClock(-90.25, 0.001)},
+            "node_clocks",
+            CheckState.WARNING,
+            "blade/n1 (90.3 s behind, within 1 ms",
+        ),
+        ({"clock": NodeClock(2, 0.5)}, "node_clocks", CheckState.WARNING, "blade/n1 (2 s ahead, within 500 ms)"),
     ],
 )
-def test_of_the_nodes(changes: dict[str, object], check: str, standing: Standing, words: str) -> None:
+def test_of_the_nodes(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
     found = of_a_node(**changes)
     assert set(found) == {check}
     assert found[check].standing is standing
@@ -255,13 +260,13 @@ def test_a_clock_that_nobody_measured_or_that_may_be_right_is_no_fault(clock: No
 @pytest.mark.parametrize("nodes", [[], [replace(NODE, clock=None)], [replace(NODE, state=NodeState.SILENT)]])
 def test_clocks_that_no_node_reports_are_not_checked_instead_of_fine(nodes: list[NodeFacts]) -> None:
     found = {finding.check: finding for finding in judge_nodes(nodes, "0.1.0")}
-    assert found["node_clocks"].standing is Standing.NOTE
+    assert found["node_clocks"].standing is CheckState.NOTE
     assert found["node_clocks"].sentence.startswith("not checked: ")
 
 
 def test_without_any_node_none_is_heard_of() -> None:
     found = {finding.check: finding for finding in judge_nodes([], "0.1.0")}
-    assert found["agents"].standing is Standing.NOTE
+    assert found["agents"].standing is CheckState.NOTE
     assert found["agents"].sentence == "not checked: there is no node yet"
 
 
@@ -272,21 +277,21 @@ def test_what_a_silent_node_once_said_of_its_clock_is_not_held_against_it() -> N
 @pytest.mark.parametrize(
     ("age", "standing", "words"),
     [
-        (timedelta(hours=30), Standing.FINE, "30 h old"),
-        (timedelta(days=7), Standing.FINE, "7 days old"),
-        (timedelta(days=40), Standing.WARNING, "40 days old"),
-        (None, Standing.NOTE, "in another way nothing is known here"),
+        (timedelta(hours=30), CheckState.FINE, "30 h old"),
+        (timedelta(days=7), CheckState.FINE, "7 days old"),
+        (timedelta(days=40), CheckState.WARNING, "40 days old"),
+        (None, CheckState.NOTE, "in another way nothing is known here"),
     ],
 )
-def test_of_the_newest_backup(age: timedelta | None, standing: Standing, words: str) -> None:
+def test_of_the_newest_backup(age: timedelta | None, standing: CheckState, words: str) -> None:
     finding = judge_backup(None if age is None else NOW - age, NOW)
     assert finding.standing is standing
     assert words in finding.sentence
 
 
 def test_reading_without_signing_in_is_told_and_no_fault() -> None:
-    assert judge_reading(is_public=True).standing is Standing.NOTE
-    assert judge_reading(is_public=False).standing is Standing.FINE
+    assert judge_reading(is_public=True).standing is CheckState.NOTE
+    assert judge_reading(is_public=False).standing is CheckState.FINE
 
 
 def test_of_a_thousand_silent_nodes_some_are_named_and_the_others_counted() -> None:
@@ -297,17 +302,17 @@ def test_of_a_thousand_silent_nodes_some_are_named_and_the_others_counted() -> N
 @pytest.mark.parametrize(
     ("front", "standing"),
     [
-        (Front(), Standing.FINE),
-        (Front(expires_at=NOW + EXPIRES_SOON * 2), Standing.FINE),
-        (Front(expires_at=NOW + timedelta(days=3)), Standing.WARNING),
-        (Front(silence="Connection refused"), Standing.WARNING),
-        (Front(distrust="Hostname mismatch"), Standing.WRONG),
+        (Front(), CheckState.FINE),
+        (Front(expires_at=NOW + EXPIRES_SOON * 2), CheckState.FINE),
+        (Front(expires_at=NOW + timedelta(days=3)), CheckState.WARNING),
+        (Front(silence="Connection refused"), CheckState.WARNING),
+        (Front(distrust="Hostname mismatch"), CheckState.WRONG),
     ],
 )
-def test_of_who_answers_at_the_public_url(front: Front, standing: Standing) -> None:
+def test_of_who_answers_at_the_public_url(front: Front, standing: CheckState) -> None:
     finding = judge_front("https://iotide.example", front, NOW)
     assert finding.standing is standing
-    assert bool(finding.remedy) == (standing is not Standing.FINE)
+    assert bool(finding.remedy) == (standing is not CheckState.FINE)
 
 
 @pytest.mark.parametrize(
@@ -327,9 +332,9 @@ def test_of_addresses_that_others_reach_in_the_clear(
 
 
 @pytest.mark.parametrize(
-    ("free", "standing"), [(50, Standing.FINE), (8, Standing.WARNING), (2, Standing.WRONG), (0, Standing.WRONG)]
+    ("free", "standing"), [(50, CheckState.FINE), (8, CheckState.WARNING), (2, CheckState.WRONG), (0, CheckState.WRONG)]
 )
-def test_of_the_room_on_the_disk(free: int, standing: Standing) -> None:
+def test_of_the_room_on_the_disk(free: int, standing: CheckState) -> None:
     assert judge_room(Room(Path("/var/lib/iotide"), 100 * GIB, free * GIB)).standing is standing
 
 

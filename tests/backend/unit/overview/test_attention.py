@@ -10,7 +10,7 @@ from iotide_server.overview.attention import (
     of_stale,
 )
 from iotide_server.schedules.failing import FailingSchedule, LostMount, Streak
-from iotide_server.schedules.failing_repository import Outcome
+from iotide_server.schedules.failing_repository import FiringResult
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -27,7 +27,7 @@ def mount(node: int | None, problem: str | None = None, seen_days_ago: float = 0
 def failing(*nodes: int, last_days_ago: float = 1) -> FailingSchedule:
     """A schedule whose last firing did not find the target on these nodes."""
     last_at, since = NOW - last_days_ago * DAY, NOW - 15 * DAY
-    streak = Streak(3, since, Outcome(1, 1, "weekly", last_at, 1, None, 1, 1, 0))
+    streak = Streak(3, since, FiringResult(1, 1, "weekly", last_at, 1, None, 1, 1, 0))
     lost = [LostMount(3, "home", "/home", node, f"c0{node}", since, last_at) for node in nodes]
     return FailingSchedule(1, 1, "weekly", streak, "not mounted", tuple(lost))
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.overview.standing import ORDER, Gone, Judged, Spread, Standing, Step, judge, sum_up
+from iotide_server.overview.standing import ORDER, AgreedChange, Gone, JudgedSeries, SeriesState, Spread, judge, sum_up
 from iotide_server.statistics.course import Course
 from iotide_server.trends.changes.drift import StoredDrift
 
@@ -25,7 +25,7 @@ DRIFT = StoredDrift(
 def gone(*levels: float, better: str = "higher", expected: tuple[int, ...] = (), **details: object) -> Gone:
     """A series that stood at the first level and stepped to each of the others, one day after the other."""
     steps = [
-        Step(NOW + timedelta(days=day), day, before, after, is_expected=day in expected)
+        AgreedChange(NOW + timedelta(days=day), day, before, after, is_expected=day in expected)
         for day, (before, after) in enumerate(pairwise(levels), start=1)
     ]
     course = Course.CHANGED if steps else Course.STEADY
@@ -36,25 +36,25 @@ def gone(*levels: float, better: str = "higher", expected: tuple[int, ...] = (),
 @pytest.mark.parametrize(
     ("series", "state", "day"),
     [
-        (gone(100.0), Standing.IN_CONTROL, None),
-        (gone(100.0, 80.0), Standing.SLOWER, 1),
-        (gone(1.0, 1.3, better="lower"), Standing.SLOWER, 1),
-        (gone(1.0, 0.7, better="lower"), Standing.FASTER, 1),
-        (gone(100.0, 120.0, 100.0), Standing.SLOWER, 2),
-        (gone(100.0, 120.0, 80.0, 119.0), Standing.FASTER, 1),
-        (gone(100.0, 80.0, 98.0, 96.0), Standing.SLOWER, 3),
-        (gone(100.0, 80.0, 90.0, 70.0), Standing.SLOWER, 1),
-        (gone(100.0, 80.0, 120.0), Standing.FASTER, 2),
-        (gone(100.0, 120.0, 80.0), Standing.SLOWER, 2),
-        (gone(100.0, 80.0, 101.0, 85.0), Standing.SLOWER, 3),
-        (gone(100.0, 80.0, expected=(1,)), Standing.IN_CONTROL, None),
-        (gone(100.0, 80.0, 70.0, expected=(1,)), Standing.SLOWER, 2),
-        (gone(100.0, 80.0, 100.0, expected=(1,)), Standing.FASTER, 2),
-        (gone(0.0, 5.0), Standing.FASTER, 1),
+        (gone(100.0), SeriesState.IN_CONTROL, None),
+        (gone(100.0, 80.0), SeriesState.SLOWER, 1),
+        (gone(1.0, 1.3, better="lower"), SeriesState.SLOWER, 1),
+        (gone(1.0, 0.7, better="lower"), SeriesState.FASTER, 1),
+        (gone(100.0, 120.0, 100.0), SeriesState.SLOWER, 2),
+        (gone(100.0, 120.0, 80.0, 119.0), SeriesState.FASTER, 1),
+        (gone(100.0, 80.0, 98.0, 96.0), SeriesState.SLOWER, 3),
+        (gone(100.0, 80.0, 90.0, 70.0), SeriesState.SLOWER, 1),
+        (gone(100.0, 80.0, 120.0), SeriesState.FASTER, 2),
+        (gone(100.0, 120.0, 80.0), SeriesState.SLOWER, 2),
+        (gone(100.0, 80.0, 101.0, 85.0), SeriesState.SLOWER, 3),
+        (gone(100.0, 80.0, expected=(1,)), SeriesState.IN_CONTROL, None),
+        (gone(100.0, 80.0, 70.0, expected=(1,)), SeriesState.SLOWER, 2),
+        (gone(100.0, 80.0, 100.0, expected=(1,)), SeriesState.FASTER, 2),
+        (gone(0.0, 5.0), SeriesState.FASTER, 1),
     ],
 )
 def test_a_series_stands_by_its_level_of_now_since_it_left_the_normal_one(
-    series: Gone, state: Standing, day: int | None
+    series: Gone, state: SeriesState, day: int | None
 ) -> None:
     judged = judge(series)
     assert (judged.state, judged.cell_id) == (state, day)
@@ -74,9 +74,9 @@ def test_what_recovered_is_in_control_and_the_words_report_it_where_that_lies_in
     back = gone(100.0, 82.0, 101.0)
     told = judge(back, NOW + timedelta(days=2))
     words = "recovered on 22 Nov 2026: was 18.0 % lower since 21 Nov 2026"
-    assert told == Judged(Standing.IN_CONTROL, NOW + timedelta(days=2), 2, None, words)
+    assert told == JudgedSeries(SeriesState.IN_CONTROL, NOW + timedelta(days=2), 2, None, words)
     later = judge(back, NOW + timedelta(days=3))
-    assert later == Judged(Standing.IN_CONTROL, None, None, None, "at its healthy level: 60 points")
+    assert later == JudgedSeries(SeriesState.IN_CONTROL, None, None, None, "at its healthy level: 60 points")
     assert judge(gone(100.0)).words == "no change shown in 60 points"
 
 
@@ -93,55 +93,55 @@ def test_the_state_does_not_depend_on_where_the_period_begins(
     assert (judged.state, judged.shift_ratio) == (other.state, other.shift_ratio)
     accepted = max((one for one in expected if one < len(path)), default=0)
     kept = [value if better == "higher" else -value for value in path[accepted:]]
-    if judged.state is Standing.SLOWER:
+    if judged.state is SeriesState.SLOWER:
         assert kept[-1] < max(kept)
-    if judged.state is Standing.FASTER:
+    if judged.state is SeriesState.FASTER:
         assert kept[-1] > kept[0]
     if kept[-1] < max(kept) - 0.07 * max(map(abs, kept)):
-        assert judged.state is Standing.SLOWER
+        assert judged.state is SeriesState.SLOWER
 
 
 @given(st.lists(level, min_size=1, max_size=8), st.floats(0.5, 0.96), st.floats(0.98, 1.02))
 def test_a_drop_that_was_taken_back_leaves_the_state_as_it_was(path: list[float], drop: float, back: float) -> None:
     before = judge(gone(*path))
-    if before.state is Standing.IN_CONTROL:
-        assert judge(gone(*path, path[-1] * drop, path[-1])).state is Standing.IN_CONTROL
+    if before.state is SeriesState.IN_CONTROL:
+        assert judge(gone(*path, path[-1] * drop, path[-1])).state is SeriesState.IN_CONTROL
     if len(path) == 1:
-        assert judge(gone(*path, path[0] * drop, path[0] * back)).state is Standing.IN_CONTROL
+        assert judge(gone(*path, path[0] * drop, path[0] * back)).state is SeriesState.IN_CONTROL
 
 
 def test_a_drift_has_a_direction_and_no_moment() -> None:
     judged = judge(gone(100.0, course=Course.DRIFT, drift=DRIFT))
-    assert (judged.state, judged.since, judged.shift_ratio) == (Standing.SLOWER, None, -0.1)
+    assert (judged.state, judged.since, judged.shift_ratio) == (SeriesState.SLOWER, None, -0.1)
     assert judged.words == "gradual decline, \u221210.0 % since 1 Jan 2026 (60 points), no single start date"
 
 
 def test_a_noisier_series_says_so_unless_it_is_slower_and_one_that_stopped_says_that_first() -> None:
     spread = Spread(NOW, "2.4 times as noisy")
-    assert judge(gone(100.0, noisy=spread)) == Judged(Standing.NOISY, NOW, None, None, "2.4 times as noisy")
-    assert judge(gone(100.0, 130.0, noisy=spread)).state is Standing.NOISY
-    assert judge(gone(100.0, 80.0, noisy=spread)).state is Standing.SLOWER
+    assert judge(gone(100.0, noisy=spread)) == JudgedSeries(SeriesState.NOISY, NOW, None, None, "2.4 times as noisy")
+    assert judge(gone(100.0, 130.0, noisy=spread)).state is SeriesState.NOISY
+    assert judge(gone(100.0, 80.0, noisy=spread)).state is SeriesState.SLOWER
     stopped = judge(gone(100.0, 80.0, noisy=spread, stale_words="no data since then"))
-    assert (stopped.state, stopped.since, stopped.words) == (Standing.STALE, NOW, "no data since then")
+    assert (stopped.state, stopped.since, stopped.words) == (SeriesState.STALE, NOW, "no data since then")
 
 
 @pytest.mark.parametrize("course", [None, Course.TOO_SHORT])
 def test_without_an_analysis_or_enough_points_there_is_no_baseline(course: Course | None) -> None:
     judged = judge(gone(100.0, course=course, point_count=10, missing_points=4))
-    assert judged.state is Standing.NO_BASELINE
+    assert judged.state is SeriesState.NO_BASELINE
     assert judged.words in {"not analysed yet", "not judged: 10 points, 14 needed"}
 
 
-states = st.sampled_from(Standing)
+states = st.sampled_from(SeriesState)
 ratios = st.none() | st.floats(-1, 10)
 
 
 @given(st.lists(st.tuples(states, ratios, st.integers(1, 1000)), min_size=1, max_size=20))
 def test_many_series_are_together_what_the_gravest_is_and_none_is_lost(
-    found: list[tuple[Standing, float | None, int]],
+    found: list[tuple[SeriesState, float | None, int]],
 ) -> None:
     judged = [
-        (number, Judged(state, NOW, None, ratio, ""), alike) for number, (state, ratio, alike) in enumerate(found)
+        (number, JudgedSeries(state, NOW, None, ratio, ""), alike) for number, (state, ratio, alike) in enumerate(found)
     ]
     summed = sum_up(judged)
     assert sum(summed.counts.values()) == sum(alike for _, _, alike in found)
@@ -156,5 +156,5 @@ def test_many_series_are_together_what_the_gravest_is_and_none_is_lost(
 def test_a_drift_that_a_former_release_stored_has_no_state_until_it_is_analysed_again() -> None:
     gone = Gone(course=Course.DRIFT, better="higher", point_count=100, missing_points=0, last_at=NOW)
     judged = judge(gone)
-    assert judged.state is Standing.NO_BASELINE
+    assert judged.state is SeriesState.NO_BASELINE
     assert "not measured again yet" in judged.words

@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from iotide_server.published.repository import PrintedNumber
 from iotide_server.published.service import ratios_of
-from iotide_server.published.sources import Claim, Printed, Source, Table, cells_of, read_edition
+from iotide_server.published.sources import Claim, Printed, PublishedReference, Table, cells_of, read_edition
 from iotide_server.workloads.recorded import recorded_announcements
 from iotide_wire.catalogue import MetricSpec
 
@@ -22,7 +22,7 @@ def table(columns: str, *rows: tuple[Printed, ...], workload: str = "dd", **same
 
 
 @pytest.mark.parametrize("source", EDITION.sources, ids=lambda source: source.key)
-def test_each_row_of_each_source_gives_numbers_that_its_workload_announces(source: Source) -> None:
+def test_each_row_of_each_source_gives_numbers_that_its_workload_announces(source: PublishedReference) -> None:
     for printed in source.tables:
         assert printed.cluster in EDITION.clusters
         cells = cells_of(printed, metrics(printed.workload))

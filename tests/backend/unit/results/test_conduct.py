@@ -6,7 +6,7 @@ import pytest
 
 from iotide_server.results.figures.conduct import (
     MOST_NAMED,
-    MeasuredRun,
+    RunConduct,
     cache_words,
     conduct,
     exclusivity_words,
@@ -24,9 +24,9 @@ def read(before_done: str | None) -> dict[str, str | None]:
     return {"name": "read", "phase": "reading", "before_done": before_done}
 
 
-def run(number: int = 1, before_read: str | None = "drop", fstypes: tuple[str, ...] = ("ext4",)) -> MeasuredRun:
+def run(number: int = 1, before_read: str | None = "drop", fstypes: tuple[str, ...] = ("ext4",)) -> RunConduct:
     steps = (WRITE, read(before_read))
-    return MeasuredRun(number, frozenset(), [], frozenset(fstypes), steps, [QUIET], ALONE)
+    return RunConduct(number, frozenset(), [], frozenset(fstypes), steps, [QUIET], ALONE)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def run(number: int = 1, before_read: str | None = "drop", fstypes: tuple[str, .
         ),
     ],
 )
-def test_what_was_done_to_caches_is_said_by_the_steps_and_not_by_the_plan(measured: MeasuredRun, words: str) -> None:
+def test_what_was_done_to_caches_is_said_by_the_steps_and_not_by_the_plan(measured: RunConduct, words: str) -> None:
     assert cache_words(measured) == words
 
 
@@ -74,7 +74,7 @@ def test_what_was_done_to_caches_is_said_by_the_steps_and_not_by_the_plan(measur
         (replace(run(), leases=frozenset()), "not recorded"),
     ],
 )
-def test_what_a_run_had_to_itself_is_said_by_its_leases_and_by_who_was_there(held: MeasuredRun, words: str) -> None:
+def test_what_a_run_had_to_itself_is_said_by_its_leases_and_by_who_was_there(held: RunConduct, words: str) -> None:
     assert exclusivity_words(held) == words
 
 

@@ -2,14 +2,16 @@
 
 import pytest
 
-from iotide_server.results.forecast.pace import PastCell, Wanted, idle_sample_seconds, load_seconds
+from iotide_server.results.forecast.pace import PastCell, PlannedLoad, idle_sample_seconds, load_seconds
 from iotide_server.results.forecast.service import two_digits
 
 MIB = 1024**2
 
 
-def wanted(moved: float = 0.0, *, sha: str = "new", nodes: int = 1, share: float = 1.0, seconds: float = 0.0) -> Wanted:
-    return Wanted(sha, nodes, 1, moved, share, seconds)
+def wanted(
+    moved: float = 0.0, *, sha: str = "new", nodes: int = 1, share: float = 1.0, seconds: float = 0.0
+) -> PlannedLoad:
+    return PlannedLoad(sha, nodes, 1, moved, share, seconds)
 
 
 def past(sha: str, moved: float, seconds: float, nodes: int = 1) -> PastCell:

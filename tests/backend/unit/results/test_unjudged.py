@@ -5,29 +5,29 @@ from datetime import UTC, datetime
 import pytest
 from factories.measured import finish
 
-from iotide_server.results.ingest.unjudged import Known, not_judged, unmeasured_by_old_agent
+from iotide_server.results.ingest.unjudged import KnownOfRun, not_judged, unmeasured_by_old_agent
 from iotide_wire.foreign import ForeignBefore, ForeignDuring, ForeignLoad
 from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect
 from iotide_wire.messages import FinishRequest, Outcome
 from iotide_wire.plan import QuietPolicy
 
 NOW = datetime(2026, 11, 27, tzinfo=UTC)
-ENOUGH = Known(finished_runs=4, has_earlier=True, environment={"kernel.release": "6.1.0"})
+ENOUGH = KnownOfRun(finished_runs=4, has_earlier=True, environment={"kernel.release": "6.1.0"})
 
 
-CASES: list[tuple[Known, dict[Check, str]]] = [
+CASES: list[tuple[KnownOfRun, dict[Check, str]]] = [
     (ENOUGH, {}),
     (
-        Known(1, has_earlier=True, environment={}),
+        KnownOfRun(1, has_earlier=True, environment={}),
         {Check.OUTLIER: "1 run of its configuration, 4 needed"},
     ),
-    (Known(4, has_earlier=False, environment={}), {Check.ENVIRONMENT: "no earlier run of its series"}),
+    (KnownOfRun(4, has_earlier=False, environment={}), {Check.ENVIRONMENT: "no earlier run of its series"}),
     (
-        Known(4, has_earlier=True, environment={"ceph.osd_count": "unavailable, because ceph is not installed"}),
+        KnownOfRun(4, has_earlier=True, environment={"ceph.osd_count": "unavailable, because ceph is not installed"}),
         {Check.ENVIRONMENT: "facts not read: ceph.osd_count"},
     ),
     (
-        Known(4, has_earlier=True, environment={}, unstarted=["node2"]),
+        KnownOfRun(4, has_earlier=True, environment={}, unstarted=["node2"]),
         {Check.SAME_START: "no start reported by node2"},
     ),
 ]
@@ -41,7 +41,7 @@ def test_each_check_of_the_server_has_a_case_in_which_it_found_too_little() -> N
 
 @pytest.mark.parametrize(("known", "found"), CASES)
 def test_a_check_of_the_server_that_found_too_little_neither_passes_nor_flags(
-    known: Known, found: dict[Check, str]
+    known: KnownOfRun, found: dict[Check, str]
 ) -> None:
     assert {answer.check: answer.because for answer in not_judged(known)} == found
 

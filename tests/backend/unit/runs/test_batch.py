@@ -7,9 +7,9 @@ from factories.announced import NOW
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.runs.batch import (
     VANISHED,
+    BatchSubmission,
     EndedJob,
     Gateway,
-    Submitted,
     end_of_order,
     gateway_obstacle,
     refused,
@@ -20,7 +20,7 @@ from iotide_wire.batch import BatchSystem, JobEnd
 from iotide_wire.messages import OrderState
 
 GATEWAY = Gateway("login1", NOW, None)
-PENDING = Submitted(BatchSystem.SLURM, GATEWAY, "pending", "12", "Resources")
+PENDING = BatchSubmission(BatchSystem.SLURM, GATEWAY, "pending", "12", "Resources")
 
 
 def job(ending: str, words: str = "") -> EndedJob:

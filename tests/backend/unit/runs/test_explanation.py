@@ -8,15 +8,15 @@ from iotide_server.runs.explanation import (
     Drained,
     Maintenance,
     MountProblem,
+    NeededResource,
     Wait,
-    Wanted,
     waiting_because,
 )
 from iotide_server.runs.resources import Mode, Occupancy, ResourceKind
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
-NODE = Wanted(ResourceKind.NODE, "n1", Mode.EXCLUSIVE, Occupancy(0, 0, slots=1), seen_at=NOW)
-TARGET = Wanted(ResourceKind.TARGET, "nfs", Mode.SHARED, Occupancy(0, 0))
+NODE = NeededResource(ResourceKind.NODE, "n1", Mode.EXCLUSIVE, Occupancy(0, 0, slots=1), seen_at=NOW)
+TARGET = NeededResource(ResourceKind.TARGET, "nfs", Mode.SHARED, Occupancy(0, 0))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ TARGET = Wanted(ResourceKind.TARGET, "nfs", Mode.SHARED, Occupancy(0, 0))
         (replace(TARGET, occupancy=Occupancy(4, 0), holders=[1, 2, 3, 4]), "it is about to start"),
     ],
 )
-def test_what_stands_in_the_way_is_named(wanted: Wanted, because: str) -> None:
+def test_what_stands_in_the_way_is_named(wanted: NeededResource, because: str) -> None:
     assert waiting_because(Wait([wanted], [], None, None, 0), NOW) == because
 
 

@@ -5,17 +5,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from iotide_server.schedules.failing import MOST_FIRINGS, FailingSchedule, names, reason_of, streak
-from iotide_server.schedules.failing_repository import FailedRun, Outcome
+from iotide_server.schedules.failing_repository import FailedRun, FiringResult
 
 SUNDAY = datetime(2026, 11, 22, 4, 0, tzinfo=UTC)
 WEEK = timedelta(days=7)
 
 
-def outcomes(kinds: Sequence[str]) -> list[Outcome]:
+def outcomes(kinds: Sequence[str]) -> list[FiringResult]:
     """One firing a week, the newest first: `f`ailed, `p`artly failed, `x` with a problem, `v`alid, `c`ancelled."""
     cells = {"f": (2, 0), "p": (1, 1), "x": (0, 0), "v": (0, 2), "c": (0, 0)}
     return [
-        Outcome(
+        FiringResult(
             schedule_id=1,
             cluster_id=1,
             name="weekly",

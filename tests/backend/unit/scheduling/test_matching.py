@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iotide_server.runs.resources import Mode, Occupancy, Resource, ResourceKind, needs
-from iotide_server.scheduling.matching import Demand, Waiting, match
+from iotide_server.scheduling.matching import Demand, WaitingRun, match
 from iotide_wire.plan import Exclusivity
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -31,8 +31,8 @@ def run(
     limit: float = HOUR,
     cool_down: float = 0.0,
     start_by: datetime | None = None,
-) -> Waiting:
-    return Waiting(0.0, number, Demand.of(needs(exclusive, nodes, targets, CLUSTER), limit, cool_down), start_by)
+) -> WaitingRun:
+    return WaitingRun(0.0, number, Demand.of(needs(exclusive, nodes, targets, CLUSTER), limit, cool_down), start_by)
 
 
 def board(**taken: Occupancy) -> dict[Resource, Occupancy]:
@@ -44,7 +44,7 @@ def board(**taken: Occupancy) -> dict[Resource, Occupancy]:
     return free | named
 
 
-def started(waiting: list[Waiting], occupied: dict[Resource, Occupancy]) -> list[int]:
+def started(waiting: list[WaitingRun], occupied: dict[Resource, Occupancy]) -> list[int]:
     return [run.run_id for run in match(waiting, occupied, NOW)]
 
 
@@ -59,7 +59,7 @@ def test_the_earlier_run_of_a_line_starts_and_the_other_waits() -> None:
 
 
 def test_a_lower_sort_key_comes_before_a_lower_id() -> None:
-    early = Waiting(-HOUR, 9, run(9, [1]).demand)
+    early = WaitingRun(-HOUR, 9, run(9, [1]).demand)
     assert started([run(1, [1]), early], board()) == [9]
 
 
@@ -182,7 +182,7 @@ whole_boards = st.builds(
 )
 
 
-def is_too_late(run: Waiting, moment: datetime) -> bool:
+def is_too_late(run: WaitingRun, moment: datetime) -> bool:
     return run.start_by is not None and moment >= run.start_by
 
 
@@ -194,7 +194,7 @@ class PlainBoard:
         self.kept_alone: dict[Resource, datetime] = {}
         self.kept_beside: dict[Resource, list[datetime]] = {}
 
-    def start_or_keep(self, waiting: Waiting) -> bool:
+    def start_or_keep(self, waiting: WaitingRun) -> bool:
         if is_too_late(waiting, NOW):
             return False
         lacking = [need.resource for need in waiting.demand.needs if not self.occupied[need.resource].admits(need.mode)]
@@ -215,7 +215,7 @@ class PlainBoard:
         fits = mode is Mode.SHARED and (slots is None or self.occupied[resource].shared + len(beside) < slots)
         return alone if fits or not beside else [*alone, min(beside)]
 
-    def start(self, begun: Waiting) -> None:
+    def start(self, begun: WaitingRun) -> None:
         for resource, mode in begun.demand.needs:
             before, alone = self.occupied[resource], mode is Mode.EXCLUSIVE
             end: datetime | None = NOW + begun.demand.occupies
@@ -225,7 +225,7 @@ class PlainBoard:
                 before.shared + (not alone), before.exclusive + alone, before.slots, free_from=end
             )
 
-    def keep(self, waiting: Waiting, lacking: list[Resource], kept: list[datetime]) -> None:
+    def keep(self, waiting: WaitingRun, lacking: list[Resource], kept: list[datetime]) -> None:
         ends = [self.occupied[resource].free_from for resource in lacking]
         start = max([NOW, *kept, *(end for end in ends if end is not None)])
         if None in ends or is_too_late(waiting, start):
@@ -239,7 +239,7 @@ class PlainBoard:
 
 @given(waiting=waiting_lists, late=st.sets(st.integers(1, 40)), occupied=whole_boards)
 def test_sets_at_once_say_the_same_as_the_rule_one_need_after_the_other(
-    waiting: list[Waiting], late: set[int], occupied: dict[Resource, Occupancy]
+    waiting: list[WaitingRun], late: set[int], occupied: dict[Resource, Occupancy]
 ) -> None:
     soon = NOW + timedelta(minutes=50)
     waiting = [one._replace(start_by=soon) if one.run_id in late else one for one in waiting]
@@ -249,14 +249,14 @@ def test_sets_at_once_say_the_same_as_the_rule_one_need_after_the_other(
 
 
 @given(waiting=waiting_lists, occupied=whole_boards)
-def test_what_is_idle_need_not_be_named(waiting: list[Waiting], occupied: dict[Resource, Occupancy]) -> None:
+def test_what_is_idle_need_not_be_named(waiting: list[WaitingRun], occupied: dict[Resource, Occupancy]) -> None:
     idle = (Occupancy(0, 0), Occupancy(0, 0, slots=1))
     named = {resource: taken for resource, taken in occupied.items() if taken not in idle}
     assert match(waiting, named, NOW) == match(waiting, occupied, NOW)
 
 
 @given(waiting=waiting_lists, occupied=boards)
-def test_no_resource_is_given_twice(waiting: list[Waiting], occupied: dict[Resource, Occupancy]) -> None:
+def test_no_resource_is_given_twice(waiting: list[WaitingRun], occupied: dict[Resource, Occupancy]) -> None:
     shared: Counter[Resource] = Counter({resource: taken.shared for resource, taken in occupied.items()})
     alone: Counter[Resource] = Counter({resource: taken.exclusive for resource, taken in occupied.items()})
     for begun in match(waiting, occupied, NOW):
@@ -270,14 +270,14 @@ def test_no_resource_is_given_twice(waiting: list[Waiting], occupied: dict[Resou
 
 @given(waiting=waiting_lists, occupied=boards)
 def test_the_order_in_which_runs_are_listed_does_not_matter(
-    waiting: list[Waiting], occupied: dict[Resource, Occupancy]
+    waiting: list[WaitingRun], occupied: dict[Resource, Occupancy]
 ) -> None:
     assert match(waiting, occupied, NOW) == match(waiting[::-1], occupied, NOW)
 
 
 @given(waiting=waiting_lists.filter(bool), occupied=boards)
 def test_the_first_of_all_starts_whenever_its_resources_admit_it(
-    waiting: list[Waiting], occupied: dict[Resource, Occupancy]
+    waiting: list[WaitingRun], occupied: dict[Resource, Occupancy]
 ) -> None:
     first = min(waiting, key=lambda run: run[:2])
     fits = all(occupied[need.resource].admits(need.mode) for need in first.demand.needs)

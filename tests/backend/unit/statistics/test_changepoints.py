@@ -10,8 +10,8 @@ from iotide_server.statistics.course import (
     SAME_RUNS,
     SEGMENT_RUNS,
     Analysis,
-    Change,
     Course,
+    LevelChange,
     agreed,
 )
 
@@ -156,7 +156,7 @@ def test_a_value_that_is_none_is_refused(bad: float) -> None:
 
 def test_analyses_agree_on_a_change_that_moved_by_six_runs_and_not_by_seven() -> None:
     def analysis(run_count: int, *indices: int) -> Analysis:
-        changes = tuple(Change(index, 9, 9, 1.0, 2.0, 1.0, 0.0) for index in indices)
+        changes = tuple(LevelChange(index, 9, 9, 1.0, 2.0, 1.0, 0.0) for index in indices)
         return Analysis(Course.CHANGED, run_count, changes)
 
     later = analysis(102, 30, 60)

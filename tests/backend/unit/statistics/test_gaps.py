@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotide_server.statistics.gaps import Gap, find_gaps, missing_days
+from iotide_server.statistics.gaps import DataGap, find_gaps, missing_days
 
 START = datetime(2026, 5, 31, 2, 30, tzinfo=UTC)
 
@@ -15,12 +15,12 @@ def nights(*numbers: int) -> list[datetime]:
 
 def test_a_series_that_stopped_has_a_gap_up_to_now() -> None:
     times = nights(*range(30))
-    assert find_gaps(times, times[-1] + timedelta(days=33)) == [Gap(times[-1], None)]
+    assert find_gaps(times, times[-1] + timedelta(days=33)) == [DataGap(times[-1], None)]
 
 
 def test_a_gap_between_points_lasts_from_the_last_point_before_it_to_the_first_after_it() -> None:
     times = nights(*range(10), *range(15, 25))
-    assert find_gaps(times, times[-1]) == [Gap(times[9], times[10])]
+    assert find_gaps(times, times[-1]) == [DataGap(times[9], times[10])]
 
 
 @pytest.mark.parametrize("days", [1, 2])
@@ -37,7 +37,7 @@ def test_the_night_after_an_afternoon_of_many_runs_is_no_gap() -> None:
 def test_a_series_that_changed_from_nightly_to_weekly_is_measured_by_the_days_before_each_gap() -> None:
     times = nights(*range(30), *range(36, 36 + 7 * 30, 7))
     gaps = find_gaps(times, times[-1])
-    assert gaps[0] == Gap(times[29], times[30])
+    assert gaps[0] == DataGap(times[29], times[30])
     assert gaps[-1].until is not None
     assert gaps[-1].until < times[-10]
 

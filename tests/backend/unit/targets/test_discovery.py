@@ -3,7 +3,7 @@
 import pytest
 from factories.announced import mount
 
-from iotide_server.targets.discovery import Candidate, Sighting, find_candidates, suggest_name
+from iotide_server.targets.discovery import FoundCandidate, Sighting, find_candidates, suggest_name
 from iotide_server.targets.mounts import Frozen, stranger_problem
 from iotide_wire.facts import Facts
 
@@ -19,7 +19,7 @@ def shared(identity: str) -> Facts:
     return {"fs.identity": identity, "fs.identity_scope": "shared"}
 
 
-def shown(found: list[Candidate]) -> list[tuple[str, list[int], int | None]]:
+def shown(found: list[FoundCandidate]) -> list[tuple[str, list[int], int | None]]:
     return [(one.scope, [place.node_id for place in one.seen], one.joins) for one in found]
 
 

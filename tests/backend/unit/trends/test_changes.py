@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotide_server.statistics.course import Change, Course, Effect
+from iotide_server.statistics.course import Course, Effect, LevelChange
 from iotide_server.trends.changes.drift import StoredDrift
 from iotide_server.trends.changes.matching import match_changes
 from iotide_server.trends.changes.words import Ended, Regained, change_words, course_words, drift_words, event_words
@@ -14,8 +14,8 @@ DRIFT = StoredDrift(
 )
 
 
-def change(index: int) -> Change:
-    return Change(index, 9, 9, 1.0, 2.0, 1.0, 0.0)
+def change(index: int) -> LevelChange:
+    return LevelChange(index, 9, 9, 1.0, 2.0, 1.0, 0.0)
 
 
 def test_a_change_that_moved_by_six_points_is_the_same_and_by_seven_another() -> None:

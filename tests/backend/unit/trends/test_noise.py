@@ -1,14 +1,14 @@
 from datetime import UTC, datetime, timedelta
 
-from iotide_server.statistics.course import Noise
+from iotide_server.statistics.course import ScatterChange
 from iotide_server.trends.changes.noise import SAME_POINTS, NoiseChange, noise_change
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 TIMES = [NOW + timedelta(days=day) for day in range(200)]
 
 
-def found(index: int, before: float = 0.01, after: float = 0.03) -> Noise:
-    return Noise(index, index, 200 - index, before, after, 1e-5)
+def found(index: int, before: float = 0.01, after: float = 0.03) -> ScatterChange:
+    return ScatterChange(index, index, 200 - index, before, after, 1e-5)
 
 
 def first(index: int = 100) -> NoiseChange:

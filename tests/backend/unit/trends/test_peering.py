@@ -4,10 +4,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.trends.peers.groups import SAME_SIZE_RATIO, Known, PeerKind, PeerSeries, peer_groups, size_classes
+from iotide_server.trends.peers.groups import SAME_SIZE_RATIO, PeerKind, PeerName, PeerSeries, peer_groups, size_classes
 
-NODES = {1: Known("n1", "compute"), 2: Known("n2", "compute"), 3: Known("s1", "storage")}
-TARGETS = {7: Known("raid1", "xfs of 12 TB"), 8: Known("raid2", "xfs of 12 TB"), 9: Known("home", "nfs")}
+NODES = {1: PeerName("n1", "compute"), 2: PeerName("n2", "compute"), 3: PeerName("s1", "storage")}
+TARGETS = {7: PeerName("raid1", "xfs of 12 TB"), 8: PeerName("raid2", "xfs of 12 TB"), 9: PeerName("home", "nfs")}
 
 
 def series(

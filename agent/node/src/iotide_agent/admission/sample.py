@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from iotide_agent.judging.quiet import RECENT_SECONDS, SAMPLE_SECONDS, Idle, collected
 from iotide_agent.runner.counters.disk import Disks
-from iotide_agent.runner.counters.memory import Memory
+from iotide_agent.runner.counters.memory import MemoryLevels
 from iotide_agent.runner.counters.network import Network
 from iotide_agent.runner.counters.pressure import Pressure
 from iotide_agent.runner.counters.processors import Processors
@@ -215,7 +215,7 @@ class IdleSample:
 
     def _unwritten_bytes(self) -> float:
         try:
-            memory = Memory(self._root / "proc")
+            memory = MemoryLevels(self._root / "proc")
         except _UNREADABLE:
             return 0.0
         try:

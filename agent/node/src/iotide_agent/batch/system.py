@@ -30,7 +30,7 @@ class BatchProblemError(Exception):
         super().__init__(words[:_MOST_WORDS])
 
 
-class Answer(NamedTuple):
+class CommandOutput(NamedTuple):
     """What a command said."""
 
     status: int
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
         return " ".join(f"{self.stderr} {self.stdout}".split())[:_MOST_WORDS] or f"exit status {self.status}"
 
 
-Ask = Callable[[Sequence[str]], Answer]
+Ask = Callable[[Sequence[str]], CommandOutput]
 """Runs a command to its end."""
 
 
@@ -65,7 +65,7 @@ def key_of(job_name: str) -> JobKey | None:
     return None if found is None else JobKey(int(found["run"]), int(found["fence"]))
 
 
-def ask(argv: Sequence[str]) -> Answer:
+def ask(argv: Sequence[str]) -> CommandOutput:
     """Run a command of the batch system.
 
     Raises:
@@ -79,7 +79,7 @@ def ask(argv: Sequence[str]) -> Answer:
         raise BatchProblemError(f"{argv[0]} gave no answer within {format_seconds(_ANSWER_SECONDS)}") from error
     except OSError as error:
         raise BatchProblemError(f"{argv[0]}: {error}") from error
-    return Answer(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+    return CommandOutput(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class Counts(Answer):
     cancelled: int
 
 
-class Stage(Answer):
+class StageAnswer(Answer):
     """A state of the servers in which the whole matrix is run."""
 
     ordinal: int
@@ -55,7 +55,7 @@ class Stage(Answer):
     ended: int
 
 
-class Mount(Answer):
+class MountAnswer(Answer):
     """What is mounted."""
 
     fstype: str
@@ -68,8 +68,8 @@ class PausedMount(Answer):
 
     target: str
     node: str
-    was: Mount
-    now: Mount | None
+    was: MountAnswer
+    now: MountAnswer | None
     is_change: bool
     is_backing: bool
     problem: str | None
@@ -95,7 +95,7 @@ class Campaign(Answer):
     state: str
     created_at: datetime
     counts: Counts
-    stages: list[Stage]
+    stages: list[StageAnswer]
     progress: float
     seconds_remaining_estimated: float | None
 
@@ -131,7 +131,7 @@ class Schedule(Answer):
     last_firing: Firing | None
 
 
-class Result(Answer):
+class CellResult(Answer):
     """What the runs of a cell say about one metric, in its base unit.
 
     Attributes:
@@ -163,7 +163,7 @@ class Cell(Answer):
     workload: str
     options: dict[str, Any]
     counted_runs: list[int] = []
-    results: list[Result]
+    results: list[CellResult]
 
     @property
     def is_computed(self) -> bool:
@@ -230,7 +230,7 @@ class Attempt(Answer):
     orders: list[RunOrder]
 
 
-class Sample(Answer):
+class SampleAnswer(Answer):
     """One number of a run, in its metric's base unit; `superseded` says why it counts no more."""
 
     metric: str
@@ -264,7 +264,7 @@ class RunDetail(Run):
     """A run with all that is known of it."""
 
     attempts: list[Attempt]
-    samples: list[Sample]
+    samples: list[SampleAnswer]
     not_judged: list[UnansweredCheck] | None = None
     waiting_because: str | None
     expected_start_at: datetime | None
@@ -280,13 +280,13 @@ class ReadingHead(Answer):
     workload_revision: int
 
 
-class ReadSample(Sample):
+class ReadSample(SampleAnswer):
     """A number of a reading."""
 
     target_id: int | None
 
 
-class Reading(ReadingHead):
+class RawReading(ReadingHead):
     """What it said."""
 
     flags: list[Flag]

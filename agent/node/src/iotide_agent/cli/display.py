@@ -12,17 +12,17 @@ from iotide_agent.cli.answers import (
     Attempt,
     Campaign,
     Cell,
+    CellResult,
     DeathStatement,
     Drain,
     Firing,
     Headline,
     Pause,
     Preview,
-    Result,
     Run,
     RunDetail,
     RunOrder,
-    Sample,
+    SampleAnswer,
     Schedule,
 )
 from iotide_agent.cli.names import Catalogue, Marks
@@ -161,7 +161,7 @@ def show_results(console: Console, cells: Iterable[Cell], catalogue: Catalogue) 
     _print_lines(console, marks.lines())
 
 
-def _place(catalogue: Catalogue, workload: str, number: Result | Sample) -> tuple[object, ...]:
+def _place(catalogue: Catalogue, workload: str, number: CellResult | SampleAnswer) -> tuple[object, ...]:
     return (*catalogue.place(workload, number.metric), sorted(map(str, number.labels.items())))
 
 

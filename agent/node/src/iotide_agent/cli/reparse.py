@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from iotide_agent.cli.answers import Artefact, ReadAgainRun, Reading, ReadSample
+from iotide_agent.cli.answers import Artefact, RawReading, ReadAgainRun, ReadSample
 from iotide_agent.cli.api import Api
 from iotide_agent.node.inventory import AGENT_VERSION
 from iotide_agent.orders.reparsing import UnreadableError, read_order_again
@@ -106,7 +106,7 @@ def _read(api: Api, run: ReadAgainRun) -> Reread:
         if artefact.order_id in current:
             texts[artefact.order_id][artefact.name] = api.get_text(f"/artefacts/{artefact.id}")
     now = [read_order_again(tool, run.options, order_id, texts[order_id]) for order_id in current]
-    before = [Reading.of(api.get(f"/readings/{reading.id}")) for reading in current.values()]
+    before = [RawReading.of(api.get(f"/readings/{reading.id}")) for reading in current.values()]
     gone, new = _flag_changes(
         [flag for one in before for flag in one.flags], [flag for one in now for flag in one.flags]
     )
@@ -122,7 +122,7 @@ def _read(api: Api, run: ReadAgainRun) -> Reread:
     )
 
 
-def _differences(before: Sequence[Reading], now: Sequence[OrderReading]) -> Iterator[Difference]:
+def _differences(before: Sequence[RawReading], now: Sequence[OrderReading]) -> Iterator[Difference]:
     """Number by number; several with one name are compared in their order."""
     units = {sample.metric: sample.unit.value for reading in before for sample in reading.samples}
     old = _by_key(sample for reading in before for sample in reading.samples)

@@ -14,7 +14,7 @@ import typer
 from rich.live import Live
 
 from iotide_agent.cli import control, display
-from iotide_agent.cli.answers import Artefact, Campaign, Cell, Event, Headline, Preview, Run, RunDetail, Sample
+from iotide_agent.cli.answers import Artefact, Campaign, Cell, Event, Headline, Preview, Run, RunDetail, SampleAnswer
 from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.clusters import cluster_app
 from iotide_agent.cli.compare import compare_campaigns
@@ -353,7 +353,7 @@ def _write(text: str, output: Path | None) -> None:
 def _write_csv(answers: Sequence[Document], file: TextIO) -> None:
     """One sample a row; labels as one column of JSON, since they differ between workloads."""
     writer = csv.writer(file)
-    samples = map(Sample.of, answers)
+    samples = map(SampleAnswer.of, answers)
     rows = ((sample.metric, json.dumps(sample.labels, sort_keys=True), sample.value, sample.unit) for sample in samples)
     writer.writerow(("metric", "labels", "value", "unit"))
     writer.writerows(sorted(rows))

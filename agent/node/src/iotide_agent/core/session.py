@@ -103,7 +103,7 @@ class _Retry:
 
 
 @dataclass(slots=True)
-class _Held:
+class _HeldOrder:
     """An order on our disk."""
 
     fence: int
@@ -137,7 +137,7 @@ class Session:
         self._worker = _Retry(30.0, first_seconds=1.0)
         self._worker_started_at = -inf
         self._offers: dict[tuple[int, int], _Retry] = {}
-        self._held = {found.order_id: _Held(found.fence, found.stage) for found in recovered}
+        self._held = {found.order_id: _HeldOrder(found.fence, found.stage) for found in recovered}
         self._done: deque[tuple[int, int]] = deque(maxlen=_REMEMBERED_ORDERS)
 
     def handle(self, event: Event, now: float) -> list[Action]:
@@ -287,7 +287,7 @@ class Session:
         self._offers.pop(key, None)
         if order.order_id in self._held or key in self._done:
             return
-        self._held[order.order_id] = _Held(order.fence, first_stage(order))
+        self._held[order.order_id] = _HeldOrder(order.fence, first_stage(order))
         yield Prepare(order)
         yield DropOffer(*key)
 
@@ -317,7 +317,7 @@ class Session:
             case _:
                 pass
 
-    def _on_runner_ended(self, order_id: int, held: _Held) -> Iterator[Action]:
+    def _on_runner_ended(self, order_id: int, held: _HeldOrder) -> Iterator[Action]:
         if held.is_unwanted:
             yield self._forget(order_id, held)
             return
@@ -358,7 +358,7 @@ class Session:
         told = (Told(order_id, held.stage, held.go_heard) for order_id, held in self._held.items())
         yield Beat(self._beat_number, tuple(told))
 
-    def _forget(self, order_id: int, held: _Held) -> Forget:
+    def _forget(self, order_id: int, held: _HeldOrder) -> Forget:
         del self._held[order_id]
         self._done.append((order_id, held.fence))
         return Forget(order_id)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from iotide_agent.judging.phases import NETWORK, Phase
+from iotide_agent.judging.phases import NETWORK, ParallelSteps
 from iotide_agent.workloads.base import Place, StepOutcome
 from iotide_wire.measured import Answer, Check, FlagCode, StepRole
 from iotide_wire.units import format_percent, format_seconds
@@ -13,7 +13,7 @@ _SHORTEST_SECONDS: Final = 1.0
 _SENT: Final = frozenset({StepRole.SENDER, StepRole.RECEIVER})
 
 
-def judge_client(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
+def judge_client(phase: ParallelSteps, places: tuple[Place, ...]) -> list[Answer]:
     """Marks a phase in which all processors, the threads of one of its steps, or the link were busy above 90 %.
 
     A thread fills one processor at most, so a load of one thread is bound long before the node is. How many work is the
@@ -33,7 +33,7 @@ def judge_client(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
     return flags or _unseen(phase, places)
 
 
-def _unseen(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
+def _unseen(phase: ParallelSteps, places: tuple[Place, ...]) -> list[Answer]:
     """Return which counters of node, threads and link were missing; called where nothing was found."""
     missing = [phase.too_short] if phase.too_short else _uncounted(phase, places)
     steps = [outcome for outcome in phase.outcomes if outcome.step.threads is not None]
@@ -45,7 +45,7 @@ def _unseen(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
     return [phase.not_judged(Check.CLIENT_LIMIT, "; ".join(missing))] if missing else []
 
 
-def _uncounted(phase: Phase, places: tuple[Place, ...]) -> list[str]:
+def _uncounted(phase: ParallelSteps, places: tuple[Place, ...]) -> list[str]:
     missing = []
     if phase.mean("cpu_user_ratio") is None or phase.mean("cpu_system_ratio") is None:
         missing.append("the node does not count CPU time")
@@ -70,7 +70,7 @@ def _full_threads(outcome: StepOutcome, places: tuple[Place, ...]) -> str:
     return f"{of_what} worked {format_percent(busy)} of the time in {step.name}"
 
 
-def _goes_through_link(phase: Phase, places: tuple[Place, ...]) -> bool:
+def _goes_through_link(phase: ParallelSteps, places: tuple[Place, ...]) -> bool:
     is_stream = any(outcome.step.role in _SENT for outcome in phase.outcomes)
     may_go = is_stream or any("network.interface" in place.facts for place in places)
     return may_go and phase.explains(phase.values(*NETWORK))

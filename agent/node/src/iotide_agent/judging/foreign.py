@@ -18,7 +18,7 @@ Nobody counts whose bytes a disk moves, so only what the run cannot have caused 
 from math import inf
 from typing import Final
 
-from iotide_agent.judging.phases import ENOUGH_ROWS, LOAD, Phase
+from iotide_agent.judging.phases import ENOUGH_ROWS, LOAD, ParallelSteps
 from iotide_agent.workloads.base import Before, Place
 from iotide_wire.measured import Answer, Check, FlagCode
 from iotide_wire.units import format_percent, format_rate
@@ -42,7 +42,7 @@ _READ_ONLY_RATIO: Final = 0.01
 _MOST_OF: Final = 0.5
 
 
-def judge_foreign(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
+def judge_foreign(phase: ParallelSteps, places: tuple[Place, ...]) -> list[Answer]:
     """Marks a phase in which a tenth of the processors or of the device's bytes were used by somebody else."""
     found = [_processors(phase, places), _bytes(phase, places)] if can_be_told(phase) else []
     limit = f"{format_percent(SHARE_LIMIT)} not caused by the run"
@@ -51,7 +51,7 @@ def judge_foreign(phase: Phase, places: tuple[Place, ...]) -> list[Answer]:
     return [phase.not_judged(Check.LOAD_DURING, why)] if why else flags
 
 
-def why_untold(phase: Phase, places: tuple[Place, ...]) -> str:
+def why_untold(phase: ParallelSteps, places: tuple[Place, ...]) -> str:
     """Return why nobody can tell whether others used the processors meanwhile; empty where that can be told."""
     if not can_be_told(phase):
         return phase.too_short or "the processes of the load were not seen; a launcher may have started them elsewhere"
@@ -63,7 +63,7 @@ def why_untold(phase: Phase, places: tuple[Place, ...]) -> str:
     return "the node does not count CPU time"
 
 
-def _why_partial(phase: Phase, places: tuple[Place, ...]) -> str:
+def _why_partial(phase: ParallelSteps, places: tuple[Place, ...]) -> str:
     why = why_untold(phase, places)
     is_stored = any(place.fstype not in _IN_MEMORY for place in places)
     if why or not is_stored or foreign_bytes(phase, places) is not None:
@@ -73,7 +73,7 @@ def _why_partial(phase: Phase, places: tuple[Place, ...]) -> str:
     return f"traffic of the storage: {few if is_counted else 'not counted here'}"
 
 
-def can_be_told(phase: Phase) -> bool:
+def can_be_told(phase: ParallelSteps) -> bool:
     """Whether what the load used can be told apart from what others used.
 
     Where fewer than half of its bytes were seen, its processes are not the runner's (a launcher's daemon started them).
@@ -82,7 +82,7 @@ def can_be_told(phase: Phase) -> bool:
     return len(phase.rows) >= ENOUGH_ROWS and own >= _MOST_OF * (phase.expected_bytes or 0)
 
 
-def foreign_processors(phase: Phase, places: tuple[Place, ...]) -> float | None:
+def foreign_processors(phase: ParallelSteps, places: tuple[Place, ...]) -> float | None:
     """Processor time of programs that are not of the run, of all processors; None where nobody can tell."""
     user = phase.mean("cpu_user_ratio")
     processors = next((place.facts.get("cpu.count") for place in places), None)
@@ -93,14 +93,14 @@ def foreign_processors(phase: Phase, places: tuple[Place, ...]) -> float | None:
     return max(0.0, user - own)
 
 
-def _processors(phase: Phase, places: tuple[Place, ...]) -> str:
+def _processors(phase: ParallelSteps, places: tuple[Place, ...]) -> str:
     foreign = foreign_processors(phase, places)
     if foreign is None or foreign <= SHARE_LIMIT:
         return ""
     return f"{format_percent(foreign)} of the node's processor time was spent in programs that are not of the run"
 
 
-def foreign_bytes(phase: Phase, places: tuple[Place, ...]) -> tuple[float, float] | None:
+def foreign_bytes(phase: ParallelSteps, places: tuple[Place, ...]) -> tuple[float, float] | None:
     """What others moved on the targets' devices and servers, and what all did; None where nobody can tell."""
     read, written = _at_storage(phase, "read"), _at_storage(phase, "write")
     own_read, own_written = phase.values("read_bytes_per_second"), phase.values("write_bytes_per_second")
@@ -115,7 +115,7 @@ def foreign_bytes(phase: Phase, places: tuple[Place, ...]) -> tuple[float, float
     return foreign, sum(read) + sum(written)
 
 
-def _bytes(phase: Phase, places: tuple[Place, ...]) -> str:
+def _bytes(phase: ParallelSteps, places: tuple[Place, ...]) -> str:
     moved = foreign_bytes(phase, places)
     if moved is None:
         return ""
@@ -128,7 +128,7 @@ def _bytes(phase: Phase, places: tuple[Place, ...]) -> str:
     )
 
 
-def _most_written(phase: Phase, places: tuple[Place, ...]) -> float:
+def _most_written(phase: ParallelSteps, places: tuple[Place, ...]) -> float:
     """The most bytes that the storage may have got of the phase's own; infinite where that cannot be told."""
     is_bulk = all(done.step.is_bulk and done.before_done is not Before.NONE for done in phase.outcomes)
     if not is_bulk or phase.expected_bytes is None:
@@ -150,5 +150,5 @@ def _copies(place: Place) -> float:
     return 1 if place.fstype in _WRITE_ONCE and not is_journalled and not is_mirrored else inf
 
 
-def _at_storage(phase: Phase, direction: str) -> list[float] | None:
+def _at_storage(phase: ParallelSteps, direction: str) -> list[float] | None:
     return phase.values(*(f"{kind}_{direction}_bytes_per_second" for kind in ("disk", "nfs", "lustre")))

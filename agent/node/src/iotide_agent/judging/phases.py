@@ -42,7 +42,7 @@ _SLACK_SECONDS: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class ParallelSteps:
     """Steps side by side.
 
     Attributes:
@@ -117,7 +117,7 @@ def phases_of(
     outcomes: Sequence[StepOutcome],
     samples: Sequence[Sequence[SampleMessage]],
     rows: Iterable[Row],
-) -> list[Phase]:
+) -> list[ParallelSteps]:
     """The phases of a run.
 
     Args:
@@ -128,7 +128,7 @@ def phases_of(
     by_group = {ordinal: list(own) for ordinal, own in groupby(rows, key=lambda row: row["step"])}
     sizes = [len(group) for group in groups]
     return [
-        Phase(
+        ParallelSteps(
             tuple(outcomes[end - size : end]),
             tuple(chain.from_iterable(samples[end - size : end])),
             _whole_seconds(outcomes[end - size : end], by_group.get(end - size, [])),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from iotide_agent.judging.foreign import IN_KERNEL, can_be_told, foreign_bytes, foreign_processors, why_untold
-from iotide_agent.judging.phases import NETWORK, STORAGE, Phase
+from iotide_agent.judging.phases import NETWORK, STORAGE, ParallelSteps
 from iotide_agent.workloads.base import Place
 from iotide_wire.foreign import ForeignDuring
 from iotide_wire.measured import StepRole
@@ -22,7 +22,7 @@ class _Moved(NamedTuple):
     seconds: int
 
 
-def measure_foreign(phases: Sequence[Phase], places: tuple[Place, ...]) -> ForeignDuring | None:
+def measure_foreign(phases: Sequence[ParallelSteps], places: tuple[Place, ...]) -> ForeignDuring | None:
     """What others used while the phases lasted; None where nothing can be told of any."""
     told = [phase for phase in phases if can_be_told(phase)]
     if not told:
@@ -41,7 +41,7 @@ def measure_foreign(phases: Sequence[Phase], places: tuple[Place, ...]) -> Forei
     )
 
 
-def why_unmeasured(phases: Sequence[Phase], places: tuple[Place, ...]) -> str:
+def why_unmeasured(phases: Sequence[ParallelSteps], places: tuple[Place, ...]) -> str:
     """Return why it cannot be told of any phase whether others used the processors; empty where it can of one."""
     reasons = [why_untold(phase, places) for phase in phases]
     if not phases or not all(reasons):
@@ -49,12 +49,12 @@ def why_unmeasured(phases: Sequence[Phase], places: tuple[Place, ...]) -> str:
     return "; ".join(f"{phase.name} {why}" for phase, why in zip(phases, reasons, strict=True))
 
 
-def _at_storage(phase: Phase, places: tuple[Place, ...]) -> _Moved | None:
+def _at_storage(phase: ParallelSteps, places: tuple[Place, ...]) -> _Moved | None:
     found = foreign_bytes(phase, places)
     return None if found is None else _Moved(*found, len(phase.rows))
 
 
-def _on_network(phase: Phase, places: tuple[Place, ...]) -> _Moved | None:
+def _on_network(phase: ParallelSteps, places: tuple[Place, ...]) -> _Moved | None:
     """None where the load may have sent bytes that nobody counts.
 
     What moved to and from the storage may all have gone through the network, as a disk may be an iSCSI target.

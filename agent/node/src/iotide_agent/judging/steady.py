@@ -6,7 +6,7 @@ from itertools import pairwise
 from statistics import fmean, linear_regression
 from typing import Final
 
-from iotide_agent.judging.phases import LOAD, STORAGE, Phase
+from iotide_agent.judging.phases import LOAD, STORAGE, ParallelSteps
 from iotide_wire.measured import Answer, Check, FlagCode
 from iotide_wire.units import format_percent, format_rate, format_seconds, format_shift
 
@@ -17,7 +17,7 @@ RANGE_LIMIT: Final = 0.20
 SLOPE_LIMIT: Final = 0.10
 
 
-def judge_steady(phase: Phase) -> list[Answer]:
+def judge_steady(phase: ParallelSteps) -> list[Answer]:
     """Marks a phase whose five windows range over more than 20 % of their mean, or rise or fall by more than 10 %.
 
     The limits are those of SNIA's Solid State Storage Performance Test Specification, which measures on until five

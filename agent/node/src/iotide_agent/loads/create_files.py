@@ -23,7 +23,7 @@ _REPORT_EVERY = 256
 _LOOK_SECONDS = 0.005
 
 
-class Files(NamedTuple):
+class CreatedFiles(NamedTuple):
     """What one process works on.
 
     Attributes:
@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
             for number in range(int(directories)):
                 Path(f"{directory}/d{number}").mkdir(0o700, parents=True, exist_ok=True)
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        files = Files(meeting, int(processes), directory, descriptor, int(directories), prefix, int(count))
+        files = CreatedFiles(meeting, int(processes), directory, descriptor, int(directories), prefix, int(count))
         result = _OPERATIONS[operation](files)
     except OSError as error:
         sys.stderr.write(f"create_files: {operation} in {directory}: {error.strerror} ({error.filename})\n")
@@ -69,14 +69,14 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _create(files: Files) -> dict[str, float]:
+def _create(files: CreatedFiles) -> dict[str, float]:
     def create(path: str) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=files.descriptor))
 
     return _timed(create, files) | {"directory_fsync_seconds": _timed_fsync(files)}
 
 
-def _touch(files: Files) -> dict[str, float]:
+def _touch(files: CreatedFiles) -> dict[str, float]:
     """As a shell loop does it: one process of the real touch for each file."""
     program = shutil.which("touch")
     if program is None:
@@ -91,15 +91,15 @@ def _touch(files: Files) -> dict[str, float]:
     return _timed(touch, files) | {"directory_fsync_seconds": _timed_fsync(files)}
 
 
-def _stat(files: Files) -> dict[str, float]:
+def _stat(files: CreatedFiles) -> dict[str, float]:
     return _timed(lambda path: os.stat(path, dir_fd=files.descriptor), files)
 
 
-def _delete(files: Files) -> dict[str, float]:
+def _delete(files: CreatedFiles) -> dict[str, float]:
     return _timed(lambda path: os.unlink(path, dir_fd=files.descriptor), files)
 
 
-def _timed(operate: Callable[[str], object], files: Files) -> dict[str, float]:
+def _timed(operate: Callable[[str], object], files: CreatedFiles) -> dict[str, float]:
     """Begin, on CLOCK_MONOTONIC, and seconds of `operate` on the path of every file, from `directory` on."""
     _meet(files)
     done = 0
@@ -117,7 +117,7 @@ def _timed(operate: Callable[[str], object], files: Files) -> dict[str, float]:
     return {"started_seconds": started, "seconds": seconds}
 
 
-def _meet(files: Files) -> None:
+def _meet(files: CreatedFiles) -> None:
     """Waits for the other processes, so that none is done before the last was even started."""
     meeting = os.open(files.meeting, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     os.write(meeting, b".")
@@ -130,7 +130,7 @@ def _tell(done: int, seconds: float) -> None:
     sys.stderr.write(f"done {done} {seconds:.6f}\n")
 
 
-def _timed_fsync(files: Files) -> float:
+def _timed_fsync(files: CreatedFiles) -> float:
     seconds = 0.0
     for number in range(files.directories):
         directory = os.open(f"d{number}", os.O_RDONLY | os.O_DIRECTORY, dir_fd=files.descriptor)
@@ -142,7 +142,7 @@ def _timed_fsync(files: Files) -> float:
 
 
 _MAKING = frozenset({"create", "touch"})
-_OPERATIONS: dict[str, Callable[[Files], dict[str, float]]] = {
+_OPERATIONS: dict[str, Callable[[CreatedFiles], dict[str, float]]] = {
     "create": _create,
     "touch": _touch,
     "stat": _stat,

@@ -18,7 +18,7 @@ import time
 from typing import NamedTuple
 
 
-class Limits(NamedTuple):
+class FillLimits(NamedTuple):
     """When to end, whichever comes first."""
 
     files: int
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
     """Fills; the exit status is 0, 1 where the command failed or no file fitted, 2 for a wrong call."""
     try:
         directory, files, file_bytes, used_percent, free_bytes, *command = arguments
-        limits = Limits(int(files), int(file_bytes), float(used_percent), int(free_bytes))
+        limits = FillLimits(int(files), int(file_bytes), float(used_percent), int(free_bytes))
     except ValueError:
         command = []
     if not command:
@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
     return _fill(directory, command, limits)
 
 
-def _fill(directory: str, command: list[str], limits: Limits) -> int:
+def _fill(directory: str, command: list[str], limits: FillLimits) -> int:
     for number in range(1, limits.files + 1):
         used, free, total = _space(directory)
         is_full = (used + limits.file_bytes) * 100 > limits.used_percent * total

@@ -81,7 +81,7 @@ class FileRule(NamedTuple):
     direct: bool
 
 
-class Files:
+class StreamFiles:
     """The files in one directory, written one after another.
 
     A file that is full is flushed beside the writing of the next, and the oldest removed: the latter took 90 ms for
@@ -197,7 +197,7 @@ class Writer(threading.Thread):
         super().__init__(daemon=True)
         self._ring = ring
         self._most_bytes = most_bytes
-        self.files = Files(directory, rule)
+        self.files = StreamFiles(directory, rule)
         self.written_bytes = 0
         self.longest_seconds = 0.0
         self.error: OSError | None = None

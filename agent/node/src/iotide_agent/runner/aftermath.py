@@ -14,7 +14,7 @@ from iotide_agent.runner import processes
 from iotide_agent.runner.card import Card, read_card
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import replace_file
-from iotide_agent.runner.hand import HandFailedError, HandHungError, Hands, Limits
+from iotide_agent.runner.hand import HandFailedError, HandHungError, HandLimits, Hands
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.places import Places
 from iotide_agent.runner.record import (
@@ -126,7 +126,7 @@ def _living(directory: Path, phase: dict[str, Any]) -> list[processes.Stat]:
 def _remove(card: Card, made: list[int], locks: tuple[int, ...]) -> Settled:
     places = Places(card, made)
     try:
-        return places.settle(Hands(Loop(), locks), Limits(_REMOVE_SECONDS, 3 * card.patience_seconds))
+        return places.settle(Hands(Loop(), locks), HandLimits(_REMOVE_SECONDS, 3 * card.patience_seconds))
     except (HandHungError, HandFailedError) as error:
         with suppress(OSError):  # of a full disk, on which the log is
             sys.stderr.write(f"remove_failed order_id={card.order_id} error={error}\n")

@@ -14,7 +14,7 @@ from iotide_agent.runner.workspace import TargetRefusedError
 _KILL_SECONDS: Final = 2.0
 
 
-class Limits(NamedTuple):
+class HandLimits(NamedTuple):
     """How long a hand may take.
 
     Attributes:
@@ -54,7 +54,7 @@ class Hands:
         self._loop = loop
         self._locks = tuple(locks)
 
-    def do(self, work: Callable[[], Any], limits: Limits, check: Check) -> Any:  # noqa: ANN401 - JSON
+    def do(self, work: Callable[[], Any], limits: HandLimits, check: Check) -> Any:  # noqa: ANN401 - JSON
         """What `work` returns, a JSON value, done in a forked child while the loop goes on turning.
 
         Raises:
@@ -78,7 +78,7 @@ class Hands:
             os.close(answer_read)
             os.close(pidfd)
 
-    def _wait(self, pid: int, pidfd: int, limits: Limits, check: Check) -> None:
+    def _wait(self, pid: int, pidfd: int, limits: HandLimits, check: Check) -> None:
         ends_at = processes.boottime() + limits.seconds
         still_until, seen = processes.boottime() + limits.still_seconds, processes.times_scheduled(pid)
         while not _has_ended(pidfd):

@@ -19,7 +19,7 @@ from iotide_agent.runner.doorbell import Doorbell, ring
 from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.groups import Groups, seconds_left
-from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Hands, Limits, go_on
+from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, HandLimits, Hands, go_on
 from iotide_agent.runner.headroom import is_full
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
@@ -153,7 +153,7 @@ class Runner:
 
     def _prepare(self) -> None:
         self._note(phase="preparing")
-        limits = Limits(self._target_seconds, self._target_seconds)
+        limits = HandLimits(self._target_seconds, self._target_seconds)
         made = make_places(self._hands, self._places, limits, self._check)
         places = [place._asdict() | {"mount": place.mount._asdict()} for place in made]
         ports = self._listen()
@@ -246,12 +246,12 @@ class Runner:
             return prepare_caches(step.before, self._card, self._places.directories(), step.declared_files)
 
         limit_seconds = seconds_left(self._ends_by or 0.0)
-        return str(self._hands.do(work, Limits(limit_seconds, limit_seconds), self._check))
+        return str(self._hands.do(work, HandLimits(limit_seconds, limit_seconds), self._check))
 
     def _remount(self) -> None:
         self._places.let_go()
         # Never cut short, not even by a cancel: the target would stay unmounted with the run's files on it.
-        mounts = self._hands.do(self._places.remount, Limits(REMOUNT_SECONDS, REMOUNT_SECONDS), go_on)
+        mounts = self._hands.do(self._places.remount, HandLimits(REMOUNT_SECONDS, REMOUNT_SECONDS), go_on)
         self._places.hold_again(mounts)
         self._check()
 
@@ -266,7 +266,7 @@ class Runner:
             raise RunEndedError("failed", "target_error", f"before step {step.name}: {error}") from error
 
     def _verify_places(self, when: str, check: Check, verify: Callable[[], None]) -> None:
-        limits = Limits(self._target_seconds, self._target_seconds)
+        limits = HandLimits(self._target_seconds, self._target_seconds)
         try:
             self._hands.do(verify, limits, check)
         except HandHungError:
@@ -278,7 +278,7 @@ class Runner:
 
     def _settle(self) -> Settled:
         try:
-            return self._places.settle(self._hands, Limits(REMOVE_SECONDS, self._target_seconds))
+            return self._places.settle(self._hands, HandLimits(REMOVE_SECONDS, self._target_seconds))
         except (HandHungError, HandFailedError) as error:
             with suppress(OSError):  # of a full disk, on which the log is
                 sys.stderr.write(f"settle_failed error={error}\n")

@@ -10,7 +10,7 @@ from iotide_agent.runner.caches import run_command
 from iotide_agent.runner.card import Card, TargetCard
 from iotide_agent.runner.counters.source import TargetMount
 from iotide_agent.runner.endings import RunEndedError
-from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Hands, Limits, go_on
+from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, HandLimits, Hands, go_on
 from iotide_agent.runner.mounts import MountLine
 from iotide_agent.runner.record import Settled
 from iotide_agent.runner.users import acting_as
@@ -32,7 +32,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class _Held(NamedTuple):
+class _HeldTarget(NamedTuple):
     """A target whose directory was made.
 
     Attributes:
@@ -69,7 +69,7 @@ class Places:
         self._card = card
         self.run_as = card.run_as
         self._made_on = set(made_on)
-        self._held: dict[int, _Held] = {}
+        self._held: dict[int, _HeldTarget] = {}
         self._places: list[MadePlace] = []
         self.hung = False
 
@@ -94,7 +94,7 @@ class Places:
             self._made_on.add(target.target_id)
             parent, _ = open_beneath(self._card.approved, target.path)
             made = self._made_below(parent) if target.writes else os.fstat(parent)
-            self._held[target.target_id] = _Held(parent, place.mount, place.directory, made)
+            self._held[target.target_id] = _HeldTarget(parent, place.mount, place.directory, made)
             _require_same(check_mount(parent, target), place.mount)
 
     def _made_below(self, parent: int) -> os.stat_result:
@@ -125,7 +125,7 @@ class Places:
             if target.target_id in self._held:
                 self._verify_held(target, self._held[target.target_id])
 
-    def _verify_held(self, target: TargetCard, held: _Held) -> None:
+    def _verify_held(self, target: TargetCard, held: _HeldTarget) -> None:
         try:
             parent, _ = open_beneath(self._card.approved, target.path)
         except TargetRefusedError as error:
@@ -201,7 +201,7 @@ class Places:
         remounted = zip(self._places, mounts, strict=True)
         self.hold([place._replace(mount=MountLine(*mount)) for place, mount in remounted])
 
-    def settle(self, hands: Hands, limits: Limits) -> Settled:
+    def settle(self, hands: Hands, limits: HandLimits) -> Settled:
         """Looks whether each target is still the mount that it was, and removes the directories.
 
         Raises:
@@ -277,7 +277,7 @@ def _require_same(found: MountLine, expected: MountLine) -> None:
         raise TargetRefusedError("wrong_mount", reason)
 
 
-def make_places(hands: Hands, places: Places, limits: Limits, check: Check) -> list[MadePlace]:
+def make_places(hands: Hands, places: Places, limits: HandLimits, check: Check) -> list[MadePlace]:
     """Makes the directories on all targets by hand and holds them.
 
     Raises:

@@ -27,7 +27,7 @@ Printed = Callable[[], tuple[int, str]]
 """How many bytes the load has printed so far, and the end of it."""
 
 
-class Reading(NamedTuple):
+class LoadReading(NamedTuple):
     """The load at one moment.
 
     Attributes:
@@ -120,7 +120,7 @@ class Sampler:
         """Writes rows that wait for room on the agent's disk; says whether all are written."""
         return self._output.write_rest()
 
-    def _write(self, reading: Reading, rows: int) -> None:
+    def _write(self, reading: LoadReading, rows: int) -> None:
         printed_bytes, tail = self._printed()
         still_seconds, waits = self._watch_growth(reading, printed_bytes)
         seconds = max(reading.at - self._last.at, _SHORTEST_SECONDS)
@@ -143,7 +143,7 @@ class Sampler:
             self._slate.write(tail)
             self._tail = tail
 
-    def _watch_growth(self, reading: Reading, printed_bytes: int) -> tuple[float, str]:
+    def _watch_growth(self, reading: LoadReading, printed_bytes: int) -> tuple[float, str]:
         """Seconds without growth of bytes, output or processor time, and what the load waits for if that is long."""
         moved = (*reading.load[:2], printed_bytes)
         if moved != self._moved:
@@ -158,5 +158,5 @@ class Sampler:
             return still_seconds, ""
         return still_seconds, "; ".join(str(found) for found in processes.stuck(self._tree.stats())[:3])
 
-    def _read(self) -> Reading:
-        return Reading(processes.boottime(), self._tree.total())
+    def _read(self) -> LoadReading:
+        return LoadReading(processes.boottime(), self._tree.total())

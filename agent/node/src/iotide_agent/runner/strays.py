@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from iotide_agent.runner import processes
 from iotide_agent.runner.files import read_json, replace_file
-from iotide_agent.runner.hand import HandFailedError, HandHungError, Hands, Limits, go_on
+from iotide_agent.runner.hand import HandFailedError, HandHungError, HandLimits, Hands, go_on
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import mount_id_of, mount_of, read_mounts
 from iotide_agent.runner.users import acting_as
@@ -86,7 +86,7 @@ def read_found(directory: Path) -> tuple[list[Stray], list[str]]:
 def find_strays(directory: Path) -> None:
     """Searches as `wanted.json` says and leaves `found.json`; removes nothing."""
     wanted = Wanted(**json.loads((directory / "wanted.json").read_bytes()))
-    hands, limits = Hands(Loop()), Limits(_LOOK_SECONDS, wanted.patience_seconds)
+    hands, limits = Hands(Loop()), HandLimits(_LOOK_SECONDS, wanted.patience_seconds)
     found: dict[str, Stray] = {}
     problems: list[str] = []
     for approved, root in _roots(wanted.approved):

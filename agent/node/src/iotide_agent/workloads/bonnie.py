@@ -23,7 +23,7 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
-from iotide_agent.workloads.bonnie_report import PHASES, TOO_FAST, Phase, Report, read_report
+from iotide_agent.workloads.bonnie_report import PHASES, TOO_FAST, BonniePhase, BonnieReport, read_report
 from iotide_agent.workloads.sizes import size_bytes
 from iotide_agent.workloads.writers import RACE_METRICS, race
 from iotide_wire.catalogue import MetricSpec
@@ -294,14 +294,14 @@ def _argv(options: BonnieOptions, place: Place, large_bytes: int, files: int) ->
         yield "-b"
 
 
-def _phases(tests: frozenset[str]) -> Iterator[Phase]:
+def _phases(tests: frozenset[str]) -> Iterator[BonniePhase]:
     for phase in PHASES:
         of_streams = "char" in tests or ("block" in tests and not phase.by_byte)
         if "files" in tests if phase.order else of_streams:
             yield phase
 
 
-def _checked_report(options: BonnieOptions, place: Place, outcome: StepOutcome) -> Report:
+def _checked_report(options: BonnieOptions, place: Place, outcome: StepOutcome) -> BonnieReport:
     name, text = outcome.step.name, outcome.stdout
     report = read_report(name, text)
     tests = _tests(name, options)
@@ -319,7 +319,7 @@ def _checked_report(options: BonnieOptions, place: Place, outcome: StepOutcome) 
     return report
 
 
-def _labels(options: BonnieOptions, place: Place, phase: Phase) -> _Labels:
+def _labels(options: BonnieOptions, place: Place, phase: BonniePhase) -> _Labels:
     if phase.order:
         return {"operation": phase.operation, "order": phase.order}
     return {
@@ -329,7 +329,7 @@ def _labels(options: BonnieOptions, place: Place, phase: Phase) -> _Labels:
     }
 
 
-def _samples(options: BonnieOptions, place: Place, phase: Phase, report: Report) -> Iterator[Sample]:
+def _samples(options: BonnieOptions, place: Place, phase: BonniePhase, report: BonnieReport) -> Iterator[Sample]:
     labels = _labels(options, place, phase)
     rate, cpu, latency = report.rates[phase], report.cpu_percents[phase], report.latencies[phase]
     if rate != TOO_FAST:
@@ -342,7 +342,7 @@ def _samples(options: BonnieOptions, place: Place, phase: Phase, report: Report)
 
 
 def _flags(
-    options: BonnieOptions, place: Place, phase: Phase, report: Report, outcome: StepOutcome
+    options: BonnieOptions, place: Place, phase: BonniePhase, report: BonnieReport, outcome: StepOutcome
 ) -> Iterator[Answer]:
     labels = _labels(options, place, phase)
     rate = report.rates[phase]
@@ -369,7 +369,7 @@ def _flags(
     yield from (quality.about(flag, labels, place) for flag in flags)
 
 
-def _too_fast(phase: Phase) -> Flag:
+def _too_fast(phase: BonniePhase) -> Flag:
     return Flag(
         code=FlagCode.TOO_FAST,
         effect=FlagEffect.MARKED,
@@ -378,7 +378,7 @@ def _too_fast(phase: Phase) -> Flag:
     )
 
 
-def _warm(phase: Phase) -> Flag:
+def _warm(phase: BonniePhase) -> Flag:
     return Flag(
         code=FlagCode.CACHE_DROP,
         effect=FlagEffect.MARKED,

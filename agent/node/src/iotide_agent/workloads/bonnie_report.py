@@ -31,7 +31,7 @@ _FIGURE: Final = re.compile(r"\d{1,15}(?:\.\d{1,15})?|\++")
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class BonniePhase:
     """One of the twelve phases.
 
     Attributes:
@@ -52,24 +52,24 @@ class Phase:
 
 
 PHASES: Final = (
-    Phase("putc", "Writing a byte at a time", "throughput", "char_write", by_byte=True),
-    Phase("put_block", "Writing intelligently", "throughput", "write"),
-    Phase("rewrite", "Rewriting", "throughput", "rewrite", reads=True),
-    Phase("getc", "Reading a byte at a time", "throughput", "char_read", by_byte=True, reads=True),
-    Phase("get_block", "Reading intelligently", "throughput", "read", reads=True),
-    Phase("seeks", "start 'em", "iops", "seek", reads=True),
-    Phase("seq_create", "Create files in sequential order", "operation_rate", "create", "sequential"),
-    Phase("seq_stat", "Stat files in sequential order", "operation_rate", "stat", "sequential", reads=True),
-    Phase("seq_del", "Delete files in sequential order", "operation_rate", "delete", "sequential"),
-    Phase("ran_create", "Create files in random order", "operation_rate", "create", "random"),
-    Phase("ran_stat", "Stat files in random order", "operation_rate", "stat", "random", reads=True),
-    Phase("ran_del", "Delete files in random order", "operation_rate", "delete", "random"),
+    BonniePhase("putc", "Writing a byte at a time", "throughput", "char_write", by_byte=True),
+    BonniePhase("put_block", "Writing intelligently", "throughput", "write"),
+    BonniePhase("rewrite", "Rewriting", "throughput", "rewrite", reads=True),
+    BonniePhase("getc", "Reading a byte at a time", "throughput", "char_read", by_byte=True, reads=True),
+    BonniePhase("get_block", "Reading intelligently", "throughput", "read", reads=True),
+    BonniePhase("seeks", "start 'em", "iops", "seek", reads=True),
+    BonniePhase("seq_create", "Create files in sequential order", "operation_rate", "create", "sequential"),
+    BonniePhase("seq_stat", "Stat files in sequential order", "operation_rate", "stat", "sequential", reads=True),
+    BonniePhase("seq_del", "Delete files in sequential order", "operation_rate", "delete", "sequential"),
+    BonniePhase("ran_create", "Create files in random order", "operation_rate", "create", "random"),
+    BonniePhase("ran_stat", "Stat files in random order", "operation_rate", "stat", "random", reads=True),
+    BonniePhase("ran_del", "Delete files in random order", "operation_rate", "delete", "random"),
 )
 """In the order in which they are done."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class BonnieReport:
     """The figures of a run.
 
     Attributes:
@@ -82,12 +82,12 @@ class Report:
 
     file_mib: int
     file_thousands: int
-    rates: Mapping[Phase, str]
-    cpu_percents: Mapping[Phase, str]
-    latencies: Mapping[Phase, float | None]
+    rates: Mapping[BonniePhase, str]
+    cpu_percents: Mapping[BonniePhase, str]
+    latencies: Mapping[BonniePhase, float | None]
 
 
-def read_report(step: str, text: str) -> Report:
+def read_report(step: str, text: str) -> BonnieReport:
     """The report that is the last line of `text`.
 
     Raises:
@@ -99,7 +99,7 @@ def read_report(step: str, text: str) -> Report:
         problem = f"the last line is not the only one of format {_FORMAT}, with its {len(FIELDS)} fields"
         raise OutputRefusedError(step, problem, text[-500:])
     values = dict(zip(FIELDS, fields, strict=True))
-    return Report(
+    return BonnieReport(
         file_mib=_mebibytes(step, values["file_size"]),
         file_thousands=int(_checked(step, values["num_files"], re.compile(r"\d{0,15}")) or 0),
         rates={phase: _figure(step, values[phase.field]) for phase in PHASES},

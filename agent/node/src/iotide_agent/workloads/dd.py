@@ -230,7 +230,7 @@ class DdWorkload(Workload[DdOptions]):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DdReport:
     """What dd counted, and its own seconds."""
 
     whole_records: int
@@ -335,11 +335,11 @@ def write_argv(
     return ("dd", "if=/dev/zero", *operands, "iflag=count_bytes", *ending)
 
 
-def _checked_report(options: DdOptions, place: Place, outcome: StepOutcome) -> Report:
+def _checked_report(options: DdOptions, place: Place, outcome: StepOutcome) -> DdReport:
     return read_report(outcome.step.name, outcome.stderr, _file_bytes(options, place), options.block_size_bytes)
 
 
-def read_report(step: str, text: str, file_bytes: int, block_bytes: int) -> Report:
+def read_report(step: str, text: str, file_bytes: int, block_bytes: int) -> DdReport:
     """What a dd says that was to move `file_bytes` in blocks.
 
     Raises:
@@ -350,7 +350,7 @@ def read_report(step: str, text: str, file_bytes: int, block_bytes: int) -> Repo
         raise OutputRefusedError(step, "dd did not end with its three lines of counts alone", text)
     if (match["whole_in"], match["partial_in"]) != (match["whole_out"], match["partial_out"]):
         raise OutputRefusedError(step, "dd read another number of records than it wrote", text)
-    report = Report(int(match["whole_in"]), int(match["partial_in"]), int(match["bytes"]), float(match["seconds"]))
+    report = DdReport(int(match["whole_in"]), int(match["partial_in"]), int(match["bytes"]), float(match["seconds"]))
     whole, rest = divmod(file_bytes, block_bytes)
     expected = (whole, 1 if rest else 0, file_bytes)
     if (report.whole_records, report.partial_records, report.copied_bytes) != expected:
@@ -360,7 +360,7 @@ def read_report(step: str, text: str, file_bytes: int, block_bytes: int) -> Repo
     return report
 
 
-def _flags(options: DdOptions, place: Place, outcome: StepOutcome, report: Report) -> list[Answer]:
+def _flags(options: DdOptions, place: Place, outcome: StepOutcome, report: DdReport) -> list[Answer]:
     direct = _is_direct(options, place)
     flags = quality.judge_direct(place, wanted=options.flush == "direct")
     flags += quality.judge_cache_size(place, report.copied_bytes * options.writers, direct=direct)

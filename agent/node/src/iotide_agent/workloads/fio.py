@@ -23,13 +23,13 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
-from iotide_agent.workloads.fio_job_file import Job as Section
+from iotide_agent.workloads.fio_job_file import JobSection as Section
 from iotide_agent.workloads.fio_job_file import Operation, files_bytes
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.fio_report import (
     MILLISECONDS,
     Direction,
-    Job,
+    FioJob,
     latency_flags,
     latency_samples,
     read_report,
@@ -284,14 +284,14 @@ def _output(outcome: StepOutcome) -> str:
     return outcome.files.get(outcome.step.output_files[0].name, "")
 
 
-def _by_name(planned: Sequence[_Planned], jobs: Sequence[Job]) -> list[list[Job]]:
+def _by_name(planned: Sequence[_Planned], jobs: Sequence[FioJob]) -> list[list[FioJob]]:
     """The reports of the clones of each job; one that is alone has all of them."""
     if len(planned) == 1:
         return [list(jobs)]
     return [[job for job in jobs if job.jobname == plan.name] for plan in planned]
 
 
-def _checked_jobs(planned: Sequence[_Planned], outcome: StepOutcome) -> list[list[Job]]:
+def _checked_jobs(planned: Sequence[_Planned], outcome: StepOutcome) -> list[list[FioJob]]:
     """The jobs of a report that says what was planned; anything else is refused."""
     name, text = outcome.step.name, _output(outcome)
     jobs = read_report(name, text).jobs
@@ -311,7 +311,7 @@ def _checked_jobs(planned: Sequence[_Planned], outcome: StepOutcome) -> list[lis
     return reported
 
 
-def _plan_problem(plan: _Planned, job: Job, directions: Sequence[Direction]) -> str | None:
+def _plan_problem(plan: _Planned, job: FioJob, directions: Sequence[Direction]) -> str | None:
     """Where one job did not do what was planned."""
     if job.error or job.total_err:
         return f"error {job.error}, {job.total_err} errors passed over"
@@ -337,11 +337,11 @@ def _contradiction(plan: _Planned, directions: Sequence[Direction]) -> str | Non
     return None
 
 
-def _direction(job: Job, operation: Operation) -> Direction:
+def _direction(job: FioJob, operation: Operation) -> Direction:
     return job.write if operation == "write" else job.read
 
 
-def _samples(plan: _Planned, clones: Sequence[Job], place: Place) -> list[Sample]:
+def _samples(plan: _Planned, clones: Sequence[FioJob], place: Place) -> list[Sample]:
     return [
         sample
         for operation in plan.operations
@@ -372,7 +372,7 @@ def _rates(directions: Sequence[Direction], labels: _Labels, place: Place) -> li
     ]
 
 
-def _flags(plan: _Planned, clones: Sequence[Job], place: Place, outcome: StepOutcome) -> list[Answer]:
+def _flags(plan: _Planned, clones: Sequence[FioJob], place: Place, outcome: StepOutcome) -> list[Answer]:
     runtimes = [max(clone.read.runtime, clone.write.runtime) * MILLISECONDS for clone in clones]
     what = "/".join(plan.operations) if plan.name == JOB_NAME else f"job {plan.name}"
     flags = quality.judge_duration(what, max(runtimes), CLOCK_SECONDS) + quality.judge_clock(outcome, max(runtimes))

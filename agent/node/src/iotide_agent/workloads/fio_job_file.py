@@ -46,7 +46,7 @@ class JobFileError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class JobSection:
     """One section of a job file with what it takes over from [global].
 
     Attributes:
@@ -146,7 +146,7 @@ class Job:
         return (shared,) if shared else tuple(f"{self.name}.{clone}.0" for clone in range(self.clones))
 
 
-def read_job_file(text: str, space_bytes: int) -> tuple[Job, ...]:
+def read_job_file(text: str, space_bytes: int) -> tuple[JobSection, ...]:
     """The jobs of a file, each with what it took over.
 
     Raises:
@@ -160,12 +160,12 @@ def read_job_file(text: str, space_bytes: int) -> tuple[Job, ...]:
             keys |= _checked(name, key, value)
     if not jobs:
         raise JobFileError("global", "sections", "", "name at least one job below it, for instance [write]")
-    found = tuple(Job(name, keys) for name, keys in jobs.items())
+    found = tuple(JobSection(name, keys) for name, keys in jobs.items())
     _check_sizes(found, space_bytes)
     return found
 
 
-def write_job_file(jobs: tuple[Job, ...], *, direct_works: bool) -> str:
+def write_job_file(jobs: tuple[JobSection, ...], *, direct_works: bool) -> str:
     """The file that fio is given; where O_DIRECT does not work everything goes through the cache."""
     lines = []
     for job in jobs:
@@ -176,9 +176,9 @@ def write_job_file(jobs: tuple[Job, ...], *, direct_works: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def largest_buffers(jobs: tuple[Job, ...]) -> tuple[int, str]:
+def largest_buffers(jobs: tuple[JobSection, ...]) -> tuple[int, str]:
     """Return the bytes that jobs hold in buffers at once at most, and the keys of the largest of these jobs."""
-    groups: list[list[Job]] = [[]]
+    groups: list[list[JobSection]] = [[]]
     for job in jobs:
         if "stonewall" in job.keys:
             groups.append([])
@@ -192,7 +192,7 @@ def largest_buffers(jobs: tuple[Job, ...]) -> tuple[int, str]:
     return sum(map(_buffers_bytes, group)), f"job_file, section [{largest.name}], {keys}{others}"
 
 
-def _buffers_bytes(job: Job) -> int:
+def _buffers_bytes(job: JobSection) -> int:
     return (job.block_bytes * job.depth + map_bytes(job.mapped_blocks)) * job.clones
 
 
@@ -201,7 +201,7 @@ def map_bytes(blocks: int) -> int:
     return -(-blocks // 8)
 
 
-def files_bytes(jobs: tuple[Job, ...]) -> int:
+def files_bytes(jobs: tuple[JobSection, ...]) -> int:
     """What the files of all jobs take together; a file of several jobs counts once."""
     sizes: dict[str, int] = {}
     for job in jobs:
@@ -256,7 +256,7 @@ def _checked(section: str, key: str, value: str) -> dict[str, str]:
     return {name: checked}
 
 
-def _check_sizes(jobs: tuple[Job, ...], space_bytes: int) -> None:
+def _check_sizes(jobs: tuple[JobSection, ...], space_bytes: int) -> None:
     for job in jobs:
         if "size" not in job.keys:
             raise JobFileError(job.name, "size", "", "say how large its file is; nothing else bounds what it takes")

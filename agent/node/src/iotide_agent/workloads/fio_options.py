@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from iotide_agent.workloads.base import Options
 from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
-from iotide_agent.workloads.fio_job_file import Job, Operation, largest_buffers, map_bytes, read_job_file
+from iotide_agent.workloads.fio_job_file import JobSection, Operation, largest_buffers, map_bytes, read_job_file
 
 _SYNCHRONOUS: Final = ("psync", "sync", "mmap")
 _ANY_SPACE_BYTES: Final = 2**63
@@ -146,7 +146,7 @@ class FioOptions(Options):
         """Return a thread or process for each job."""
         return AtWork(sum(job.clones for job in self.jobs()) if self.job_file else self.num_jobs)
 
-    def jobs(self) -> tuple[Job, ...]:
+    def jobs(self) -> tuple[JobSection, ...]:
         """The jobs of the job file; none where there is no job file.
 
         Raises:

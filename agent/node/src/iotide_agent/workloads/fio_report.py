@@ -25,11 +25,11 @@ _REMARK: Final = re.compile(r"^fio: .*\n", re.MULTILINE)
 """What may stand before, between and after the documents."""
 
 
-class _Part(BaseModel):
+class _FioPart(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Latencies(_Part):
+class Latencies(_FioPart):
     """Completion latencies: how many operations took about so many nanoseconds.
 
     Attributes:
@@ -42,7 +42,7 @@ class Latencies(_Part):
     bins: dict[_Count, _Count] = {}
 
 
-class Direction(_Part):
+class Direction(_FioPart):
     """What a job did in one direction.
 
     Attributes:
@@ -68,7 +68,7 @@ class Direction(_Part):
         return self.runtime > 0 and self.done_ios > 0
 
 
-class Job(_Part):
+class FioJob(_FioPart):
     """One writer or reader.
 
     Attributes:
@@ -83,13 +83,13 @@ class Job(_Part):
     write: Direction
 
 
-class Report(_Part):
+class FioReport(_FioPart):
     """The last document of an output; `--status-interval` and signals make fio print one before the end."""
 
-    jobs: Annotated[tuple[Job, ...], Field(min_length=1)]
+    jobs: Annotated[tuple[FioJob, ...], Field(min_length=1)]
 
 
-def read_report(step: str, text: str) -> Report:
+def read_report(step: str, text: str) -> FioReport:
     """The report that ends `text`, below whatever fio complained of before its first brace.
 
     Raises:
@@ -104,7 +104,7 @@ def read_report(step: str, text: str) -> Report:
         while documents:
             document, end = decoder.raw_decode(documents)
             documents = documents[end:].strip()
-        return Report.model_validate(document)
+        return FioReport.model_validate(document)
     except (ValueError, RecursionError) as error:  # also numbers that are too long, nested too deep
         raise OutputRefusedError(step, "fio's JSON is cut off or not as its manual says", text[-500:]) from error
 

@@ -19,7 +19,7 @@ from iotide_agent.workloads.base import (
     StepOutcome,
 )
 from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
-from iotide_agent.workloads.ior_report import MEBIBYTE, Operation, Report, Result, read_report
+from iotide_agent.workloads.ior_report import MEBIBYTE, AccessResult, IorReport, Operation, read_report
 from iotide_agent.workloads.mpi import MpiWorkload
 from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
@@ -306,7 +306,7 @@ def _output(outcome: StepOutcome) -> str:
     return outcome.files.get(outcome.step.output_files[0].name, "")
 
 
-def _checked_bytes(options: IorOptions, outcome: StepOutcome, report: Report) -> int:
+def _checked_bytes(options: IorOptions, outcome: StepOutcome, report: IorReport) -> int:
     """The bytes that were moved, of a report that says what was planned; anything else is refused."""
     planned = {
         "tasks": options.tasks,
@@ -332,7 +332,9 @@ def _checked_bytes(options: IorOptions, outcome: StepOutcome, report: Report) ->
     )
 
 
-def _flags(options: IorOptions, place: Place, outcome: StepOutcome, result: Result, moved_bytes: int) -> list[Answer]:
+def _flags(
+    options: IorOptions, place: Place, outcome: StepOutcome, result: AccessResult, moved_bytes: int
+) -> list[Answer]:
     operation, direct = _operation(outcome), _is_direct(options, place)
     flags = quality.judge_direct(place, wanted=options.direct)
     flags += quality.judge_duration(operation, result.total_seconds, CLOCK_SECONDS)

@@ -20,11 +20,11 @@ _Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class _Part(BaseModel):
+class _IorPart(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Result(_Part):
+class AccessResult(_IorPart):
     """What one access took.
 
     Attributes:
@@ -51,7 +51,7 @@ class Result(_Part):
         }
 
 
-class _Parameters(_Part):
+class _Parameters(_IorPart):
     api: Literal["POSIX"]
     repetitions: Literal[1]
     fsync: bool
@@ -63,12 +63,12 @@ class _Parameters(_Part):
     block_size: int = Field(alias="blockSize")
 
 
-class _Test(_Part):
+class _Test(_IorPart):
     parameters: _Parameters = Field(alias="Parameters")
-    results: Annotated[tuple[Result, ...], Field(alias="Results")]
+    results: Annotated[tuple[AccessResult, ...], Field(alias="Results")]
 
 
-class Summary(_Part):
+class Summary(_IorPart):
     """What one access moved, of all tasks; the total to four decimals."""
 
     operation: Operation
@@ -76,7 +76,7 @@ class Summary(_Part):
     moved_mebibytes: _Positive = Field(alias="xsizeMiB")
 
 
-class Report(_Part):
+class IorReport(_IorPart):
     """All that ior wrote."""
 
     tests: Annotated[tuple[_Test, ...], Field(min_length=1, max_length=1)]
@@ -84,7 +84,7 @@ class Report(_Part):
     finished: str = Field(alias="Finished")
 
     @property
-    def results(self) -> Mapping[Operation, Result]:
+    def results(self) -> Mapping[Operation, AccessResult]:
         """By access."""
         return {result.access: result for result in self.tests[0].results}
 
@@ -120,14 +120,14 @@ class Report(_Part):
         return self
 
 
-def read_report(step: str, text: str, operation: Operation) -> Report:
+def read_report(step: str, text: str, operation: Operation) -> IorReport:
     """The report in `text`, which tells of `operation`.
 
     Raises:
         OutputRefusedError: it is no JSON, cut off, of another test than one of POSIX, or contradicts itself.
     """
     try:
-        report = Report.model_validate_json(text)
+        report = IorReport.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the JSON"

@@ -28,7 +28,7 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.bounds import MemoryNeed, product
 from iotide_agent.workloads.fio import CLOCK_SECONDS, ENDED_EARLY_RATIO, INTERRUPTED_STATUS, FioWorkload
-from iotide_agent.workloads.fio_report import Direction, Job, latency_flags, latency_samples, read_report
+from iotide_agent.workloads.fio_report import Direction, FioJob, latency_flags, latency_samples, read_report
 from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number, Option
@@ -275,7 +275,7 @@ def _text(outcome: StepOutcome) -> str:
     return outcome.files.get(outcome.step.output_files[0].name, "")
 
 
-def _job(outcome: StepOutcome) -> Job:
+def _job(outcome: StepOutcome) -> FioJob:
     jobs = read_report(outcome.step.name, _text(outcome)).jobs
     if len(jobs) != 1:
         raise OutputRefusedError(outcome.step.name, f"one job was planned, {len(jobs)} report", _text(outcome)[-500:])
@@ -287,7 +287,7 @@ def _part(outcome: StepOutcome) -> Part:
     return Part.at_end(outcome, done.io_bytes, done.runtime * CLOCK_SECONDS)
 
 
-def _problem(options: RawreadOptions, job: Job) -> str | None:
+def _problem(options: RawreadOptions, job: FioJob) -> str | None:
     """Where the job did not do what was planned, or contradicts itself."""
     done = job.read
     if job.error or job.total_err:

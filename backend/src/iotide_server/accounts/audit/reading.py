@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit import queries as audit_queries
-from iotide_server.accounts.audit.schemas import AuditEntry, AuditFile, AuditFilter
+from iotide_server.accounts.audit.schemas import AuditEntryOutput, AuditFile, AuditFilter
 from iotide_server.accounts.errors import CursorOfNothingError, NoWordError, UnstorableFilterError
 from iotide_server.accounts.models import AuditEntry as AuditRow
 from iotide_server.accounts.models import Role
@@ -69,7 +69,7 @@ def written(database: Database, clusters: Clusters, wanted: AuditFilter, written
         clusters: as `readable` gave them.
     """
     if written_as is AuditFile.CSV:
-        yield _csv_line(list(AuditEntry.model_fields))
+        yield _csv_line(list(AuditEntryOutput.model_fields))
     last: AuditRow | None = None
     while True:
         with database.transaction(statement_seconds=EXPORT_STATEMENT_SECONDS) as session:
@@ -82,10 +82,10 @@ def written(database: Database, clusters: Clusters, wanted: AuditFilter, written
 
 
 def _line(row: AuditRow, written_as: AuditFile) -> str:
-    entry = AuditEntry.of(row)
+    entry = AuditEntryOutput.of(row)
     if written_as is AuditFile.JSON_LINES:
         return entry.model_dump_json() + "\n"
-    return _csv_line([getattr(entry, name) for name in AuditEntry.model_fields])
+    return _csv_line([getattr(entry, name) for name in AuditEntryOutput.model_fields])
 
 
 def _csv_line(cells: list[object]) -> str:

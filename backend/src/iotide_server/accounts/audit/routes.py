@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
 from iotide_server.accounts.audit import reading as audit_reading
-from iotide_server.accounts.audit.schemas import AuditEntry, AuditFile, AuditFilter
+from iotide_server.accounts.audit.schemas import AuditEntryOutput, AuditFile, AuditFilter
 from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.roles.rules import Admin
 from iotide_server.kit.pagination import Page, Paging
@@ -27,9 +27,9 @@ _FILES: Final[dict[int | str, dict[str, Any]]] = {
 
 
 @router.get("", summary="List what was done", responses=errors(404))
-def list_audit(principal: Admin, session: Tx, wanted: Wanted, paging: Paging) -> Page[AuditEntry]:
+def list_audit(principal: Admin, session: Tx, wanted: Wanted, paging: Paging) -> Page[AuditEntryOutput]:
     """Who changed what in the clusters that you administer, newest first."""
-    return audit_reading.page(session, principal, wanted, paging).page(AuditEntry.of)
+    return audit_reading.page(session, principal, wanted, paging).page(AuditEntryOutput.of)
 
 
 @router.get(

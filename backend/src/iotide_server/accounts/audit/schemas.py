@@ -56,7 +56,7 @@ class AuditFile(StrEnum):
         return "text/csv; charset=utf-8" if self is AuditFile.CSV else "application/jsonl"
 
 
-class AuditEntry(Output):
+class AuditEntryOutput(Output):
     """One change: who, what, before, after, from where."""
 
     id: int
@@ -73,6 +73,6 @@ class AuditEntry(Output):
     after: Json | None
 
     @classmethod
-    def of(cls, row: models.AuditEntry) -> "AuditEntry":
+    def of(cls, row: models.AuditEntry) -> "AuditEntryOutput":
         """As the API shows the row."""
         return cls.model_validate(row)

@@ -17,7 +17,7 @@ _MOST_OPEN: Final = 16
 T = TypeVar("T")
 
 
-class Patience:
+class ProviderLimit:
     """The limit of each conversation with one provider; safe for several threads."""
 
     def __init__(self, seconds: float) -> None:

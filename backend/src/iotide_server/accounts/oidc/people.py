@@ -18,7 +18,7 @@ from iotide_server.accounts.oidc.terms import OidcTerms, groups_in, roles_of
 from iotide_server.accounts.roles.principal import ANONYMOUS
 from iotide_server.accounts.sessions import repository as session_repository
 from iotide_server.accounts.sessions import service as sessions
-from iotide_server.accounts.sessions.service import SignedIn, Visitor
+from iotide_server.accounts.sessions.service import NewSession, Visitor
 from iotide_server.kit.db import Json
 
 _LONGEST_NAME: Final = 40
@@ -32,7 +32,7 @@ def sign_in(
     oidc: OidcTerms,
     visitor: Visitor,
     now: datetime,
-) -> SignedIn | NoRoleGivenError | AccountDisabledError:
+) -> NewSession | NoRoleGivenError | AccountDisabledError:
     """A session for whom the claims are about.
 
     A local user is never taken over, whatever name or mail address the claims have: the issuer's subject alone counts.

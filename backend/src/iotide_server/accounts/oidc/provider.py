@@ -17,7 +17,7 @@ from joserfc.jws import JWSRegistry
 
 from iotide_server.accounts.oidc.errors import AnswerDistrustedError, ProviderAwayError, ProviderRefusedError
 from iotide_server.accounts.oidc.flow import Flow
-from iotide_server.accounts.oidc.patience import Patience
+from iotide_server.accounts.oidc.patience import ProviderLimit
 from iotide_server.accounts.oidc.terms import OidcTerms, groups_in
 
 _WELL_KNOWN: Final = "/.well-known/openid-configuration"
@@ -75,7 +75,7 @@ class Provider:
 
     terms: OidcTerms
     redirect_uri: str
-    patience: Patience = field(default_factory=lambda: Patience(_ANSWER_SECONDS))
+    patience: ProviderLimit = field(default_factory=lambda: ProviderLimit(_ANSWER_SECONDS))
     _announced: Announced | None = field(default=None, init=False)
     _trust: ssl.SSLContext | None = field(default=None, init=False)
 

@@ -31,8 +31,8 @@ from iotide_server.accounts.sessions.cookies import (
     read_cookie,
 )
 from iotide_server.accounts.sessions.routes import AskedBy
-from iotide_server.accounts.sessions.service import SignedIn, Visitor
-from iotide_server.accounts.sessions.throttle import Attempt, AttemptKind
+from iotide_server.accounts.sessions.service import NewSession, Visitor
+from iotide_server.accounts.sessions.throttle import AttemptKind, SignInAttempt
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.web import Now, errors
@@ -111,7 +111,7 @@ def come_back_from_provider(
         return _back_to_login(claims, flow.landing)
     with database.transaction() as session:
         outcome = outside_people.sign_in(session, claims, provider.terms, visitor, now)
-    if not isinstance(outcome, SignedIn):
+    if not isinstance(outcome, NewSession):
         return _back_to_login(outcome, flow.landing)
     keep_session(request, outcome.secret)
     return RedirectResponse(flow.landing, _SEE_OTHER)
@@ -120,7 +120,7 @@ def come_back_from_provider(
 def _claims(
     database: Database, provider: Provider, code: str, flow: Flow, visitor: Visitor, now: datetime
 ) -> Claims | IotideError:
-    attempt = Attempt(AttemptKind.PROVIDER, visitor.browser.address)
+    attempt = SignInAttempt(AttemptKind.PROVIDER, visitor.browser.address)
     try:
         with database.transaction() as session:
             throttle.admit(session, attempt, now)

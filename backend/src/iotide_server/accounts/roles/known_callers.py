@@ -15,7 +15,7 @@ from pydantic_core import from_json
 from starlette.responses import Response
 
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.accounts.roles.rules import Knock, Public, Rule, introduce
+from iotide_server.accounts.roles.rules import AccessRule, Knock, Public, introduce
 from iotide_server.kit.bodies import LARGE_BYTES, Bodies, BodyLimit, BodyTooComplexError, Caller, body_limit
 from iotide_server.kit.db import Database
 
@@ -55,9 +55,9 @@ class KnownCallerRoute(APIRoute):
         return handle_known
 
 
-def _rules(dependant: Dependant) -> Iterator[Rule]:
+def _rules(dependant: Dependant) -> Iterator[AccessRule]:
     call: object = dependant.call
-    if isinstance(call, Rule):
+    if isinstance(call, AccessRule):
         yield call
     for part in dependant.dependencies:
         yield from _rules(part)
@@ -71,7 +71,7 @@ def _caller(request: Request, principal: Principal) -> Caller:
     return Caller(PrincipalKind.NODE, f"{waits}{principal.id}")
 
 
-async def _knock(request: Request, rule: Rule) -> Principal:
+async def _knock(request: Request, rule: AccessRule) -> Principal:
     if isinstance(rule, Public):
         return await rule()
     if rule.is_for_people:

@@ -200,7 +200,7 @@ def _require_somebody(caller: Principal) -> Principal:
     return caller
 
 
-class Rule:
+class AccessRule:
     """Base of all rules.
 
     Attributes:
@@ -215,7 +215,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Public(Rule):
+class Public(AccessRule):
     """Anyone may call; no credential is looked at. A body is read from anybody, so it has to be short."""
 
     async def __call__(self) -> Principal:
@@ -224,7 +224,7 @@ class Public(Rule):
 
 
 @dataclass(frozen=True)
-class SignedIn(Rule):
+class AnyPerson(AccessRule):
     """Any person, by session or API token."""
 
     async def __call__(self, caller: Caller) -> Principal:
@@ -237,7 +237,7 @@ class SignedIn(Rule):
 
 
 @dataclass(frozen=True)
-class SignedInAhead(SignedIn):
+class SignedInAhead(AnyPerson):
     """Any person. Who calls is found out in a transaction that has ended when the route begins."""
 
     async def __call__(self, caller: Annotated[Principal, Depends(_caller_ahead)]) -> Principal:
@@ -246,7 +246,7 @@ class SignedInAhead(SignedIn):
 
 
 @dataclass(frozen=True)
-class SignedInOrReading(Rule):
+class SignedInOrReading(AccessRule):
     """Any person, and where the installation is open for reading everybody."""
 
     async def __call__(self, caller: Caller) -> Principal:
@@ -261,7 +261,7 @@ class SignedInOrReading(Rule):
 
 
 @dataclass(frozen=True)
-class HasRole(Rule):
+class HasRole(AccessRule):
     """A person with at least `role` in some cluster; the service then asks about the very cluster.
 
     Where the installation is open for reading, everybody is a viewer, who gets to know nothing of people.
@@ -293,7 +293,7 @@ class HasRole(Rule):
 
 
 Anyone = Annotated[Principal, Depends(Public())]
-Person = Annotated[Principal, Depends(SignedIn(), scope="function")]
+Person = Annotated[Principal, Depends(AnyPerson(), scope="function")]
 PersonAhead = Annotated[Principal, Depends(SignedInAhead(), scope="function")]
 Reader = Annotated[Principal, Depends(SignedInOrReading(), scope="function")]
 Viewer = Annotated[Principal, Depends(HasRole(Role.VIEWER), scope="function")]

@@ -26,7 +26,7 @@ from iotide_server.accounts.sessions.schemas import (
     SignedOut,
     SignInWays,
 )
-from iotide_server.accounts.sessions.service import SignedIn, Visitor
+from iotide_server.accounts.sessions.service import NewSession, Visitor
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import NotAuthenticatedError
 from iotide_server.kit.one_each import OneEach
@@ -163,8 +163,8 @@ def reset_password(principal: Admin, session: Tx, now: Now, request: Request, us
     return SignInLink(url=url)
 
 
-def _answer(request: Request, outcome: SignedIn | NotAuthenticatedError) -> SessionState | JSONResponse:
-    if not isinstance(outcome, SignedIn):
+def _answer(request: Request, outcome: NewSession | NotAuthenticatedError) -> SessionState | JSONResponse:
+    if not isinstance(outcome, NewSession):
         return refusal(outcome)
     keep_session(request, outcome.secret)
     return SessionState.of(outcome.principal)

@@ -8,7 +8,7 @@ from pydantic import Field
 from iotide_server.accounts import models
 from iotide_server.accounts.roles.principal import Principal as Caller
 from iotide_server.accounts.roles.principal import PrincipalKind
-from iotide_server.accounts.schemas import RoleGrant
+from iotide_server.accounts.schemas import RoleGrantOutput
 from iotide_server.kit.web import Input, Output
 
 NewPassword = Annotated[str, Field(min_length=10, max_length=200, examples=["correct horse battery"])]
@@ -35,25 +35,25 @@ class PasswordInput(Input):
     new_password: NewPassword
 
 
-class Principal(Output):
+class CallerOutput(Output):
     """Who is calling."""
 
     kind: PrincipalKind
     id: Annotated[int | None, Field(description="Of the user or the API token")]
     name: Annotated[str, Field(examples=["grace"])]
-    roles: list[RoleGrant]
+    roles: list[RoleGrantOutput]
 
 
 class SessionState(Output):
     """A session."""
 
-    principal: Principal
+    principal: CallerOutput
 
     @classmethod
     def of(cls, caller: Caller) -> "SessionState":
         """As the API shows the caller."""
-        roles = [RoleGrant(cluster_id=cluster_id, role=role) for cluster_id, role in caller.grants.items()]
-        return cls(principal=Principal(kind=caller.kind, id=caller.id, name=caller.name, roles=roles))
+        roles = [RoleGrantOutput(cluster_id=cluster_id, role=role) for cluster_id, role in caller.grants.items()]
+        return cls(principal=CallerOutput(kind=caller.kind, id=caller.id, name=caller.name, roles=roles))
 
 
 class SignInWays(Output):

@@ -26,7 +26,7 @@ from iotide_server.accounts.secret import digest, new_secret
 from iotide_server.accounts.sessions import repository as session_repository
 from iotide_server.accounts.sessions import throttle
 from iotide_server.accounts.sessions.rotation import Browser, SessionTerms, exchange
-from iotide_server.accounts.sessions.throttle import Attempt, AttemptKind
+from iotide_server.accounts.sessions.throttle import AttemptKind, SignInAttempt
 from iotide_server.kit.db import Json
 
 LINK_LIFETIME: Final = timedelta(days=1)
@@ -52,14 +52,14 @@ class Visitor:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedIn:
+class NewSession:
     """A new session: who it is, and the secret for the browser's cookie."""
 
     principal: Principal
     secret: str
 
 
-def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: datetime) -> SignedIn | LinkSpentError:
+def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: datetime) -> NewSession | LinkSpentError:
     """Spend a one-time link.
 
     Returns:
@@ -68,7 +68,7 @@ def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: dateti
     Raises:
         TooManyAttemptsError: too many links failed from there.
     """
-    attempt = Attempt(AttemptKind.LINK, visitor.browser.address)
+    attempt = SignInAttempt(AttemptKind.LINK, visitor.browser.address)
     throttle.admit(session, attempt, now)
     user = repository.spend_link(session, digest(secret), now)
     if user is None:
@@ -79,7 +79,7 @@ def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: dateti
 
 def sign_in_by_password(
     transaction: Transaction, name: str, password: str, visitor: Visitor, now: datetime
-) -> SignedIn | WrongCredentialsError:
+) -> NewSession | WrongCredentialsError:
     """Check name and password, in the same time and with the same answer whether or not there is such a user.
 
     The password is hashed between two transactions, so that no connection waits for it. The attempt counts as failed
@@ -91,7 +91,7 @@ def sign_in_by_password(
     Raises:
         TooManyAttemptsError: too many failed for that name or from there; the password is not looked at.
     """
-    attempt = Attempt(AttemptKind.PASSWORD, visitor.browser.address, name)
+    attempt = SignInAttempt(AttemptKind.PASSWORD, visitor.browser.address, name)
     with transaction() as session:
         throttle.admit(session, attempt, now)
         must_wait = throttle.note_failure(session, attempt, now)
@@ -114,12 +114,12 @@ def _is_still(user: User, stored: str | None, password: str) -> bool:
     return user.password_hash == stored or passwords.matches(password, user.password_hash)[0]
 
 
-def note_failure(session: Session, attempt: Attempt, user: User | None, now: datetime) -> None:
+def note_failure(session: Session, attempt: SignInAttempt, user: User | None, now: datetime) -> None:
     """Count a failure, and write it down; the name only where there is such a user, since it may be a password."""
     _record_refusal(session, attempt, user, must_wait=throttle.note_failure(session, attempt, now))
 
 
-def _record_refusal(session: Session, attempt: Attempt, user: User | None, *, must_wait: bool) -> None:
+def _record_refusal(session: Session, attempt: SignInAttempt, user: User | None, *, must_wait: bool) -> None:
     principal = replace(ANONYMOUS, address=attempt.address)
     name = user.name if user else None
     after: Json = {"by": attempt.kind.value, "name": name, "must_wait": must_wait}
@@ -163,7 +163,7 @@ def set_password(
         user = session.get_one(User, principal.user_id)
         if user.issuer is not None:
             raise PasswordElsewhereError
-        attempt = Attempt(AttemptKind.PASSWORD, principal.address, user.name)
+        attempt = SignInAttempt(AttemptKind.PASSWORD, principal.address, user.name)
         throttle.admit(session, attempt, now)
         stored = user.password_hash
         must_wait = stored is not None and throttle.note_failure(session, attempt, now)
@@ -223,7 +223,7 @@ def forget_expired(session: Session, now: datetime) -> None:
     throttle.forget_old(session, now)
 
 
-def begin(session: Session, user: User, visitor: Visitor, now: datetime, *, by: BegunBy) -> SignedIn:
+def begin(session: Session, user: User, visitor: Visitor, now: datetime, *, by: BegunBy) -> NewSession:
     """A new session with a new secret, whatever the browser held before."""
     if visitor.cookie is not None:
         session_repository.end_session_of_secret(session, digest(visitor.cookie), now)
@@ -243,7 +243,7 @@ def begin(session: Session, user: User, visitor: Visitor, now: datetime, *, by: 
     session.flush()
     principal = replace(user_principal(session, user, visitor.browser.address), session_id=row.id)
     audit.record(session, principal, Action("signed_in", "user", user.id, None, after={"by": by}))
-    return SignedIn(principal, secret)
+    return NewSession(principal, secret)
 
 
 def _first_administrator(session: Session, now: datetime) -> User:

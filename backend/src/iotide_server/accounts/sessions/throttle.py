@@ -42,7 +42,7 @@ class AttemptKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class SignInAttempt:
     """Somebody at an address offers a proof, with passwords for a name."""
 
     kind: AttemptKind
@@ -68,7 +68,7 @@ class _Count:
     most: int
 
 
-def admit(session: Session, attempt: Attempt, now: datetime) -> None:
+def admit(session: Session, attempt: SignInAttempt, now: datetime) -> None:
     """Let an attempt pass, or not; of several at once for one name or network, each waits for what came of the last.
 
     Raises:
@@ -81,14 +81,14 @@ def admit(session: Session, attempt: Attempt, now: datetime) -> None:
         raise TooManyAttemptsError(ceil(wait.total_seconds()))
 
 
-def note_failure(session: Session, attempt: Attempt, now: datetime) -> bool:
+def note_failure(session: Session, attempt: SignInAttempt, now: datetime) -> bool:
     """Count a failure; whether the next attempt like it has to wait now."""
     session.add(FailedAttempt(at=now, kind=attempt.kind, network=attempt.network, name_sha256=attempt.name_sha256))
     session.flush()
     return any(_wait(count, now) > timedelta(0) for count in _counts(session, attempt, now))
 
 
-def forgive(session: Session, attempt: Attempt) -> None:
+def forgive(session: Session, attempt: SignInAttempt) -> None:
     """The password was right: what was mistyped for that name from that network is forgotten, all else still counts."""
     if attempt.name_sha256 is not None:
         repository.delete_attempts(session, attempt.network, attempt.name_sha256)
@@ -99,7 +99,7 @@ def forget_old(session: Session, now: datetime) -> None:
     repository.delete_attempts_before(session, now - WINDOW)
 
 
-def _counts(session: Session, attempt: Attempt, now: datetime) -> list[_Count]:
+def _counts(session: Session, attempt: SignInAttempt, now: datetime) -> list[_Count]:
     since = now - WINDOW
     of_network = repository.attempts_of_network(session, attempt.kind, attempt.network, since, MOST_OF_NETWORK)
     counts = [_Count(of_network, MOST_OF_NETWORK)]

@@ -7,7 +7,7 @@ from typing import Final
 
 from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity, Unknown
 from iotide_server.advice.remedies import PastCache, past_cache, room_words
-from iotide_server.advice.scene import Point, Scene, listed
+from iotide_server.advice.scene import Scene, ScenePoint, listed
 from iotide_server.advice.sweeps import FILE_SIZE
 from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
 from iotide_wire.units import Unit, format_bytes
@@ -23,11 +23,11 @@ def cached_sizes(scene: Scene) -> Iterator[Finding]:
     Places with the same memory and the same ways past its cache share one advice, which names all its campaigns. A
     file system in memory has no cache to go past.
     """
-    alike: defaultdict[_Place, list[Point]] = defaultdict(list)
+    alike: defaultdict[_Place, list[ScenePoint]] = defaultdict(list)
     for point in scene.rates:
         if not point.is_direct and moved_bytes(point) and not point.cell.in_memory:
             alike[point.cell.workload, point.cell.targets, point.cell.nodes].append(point)
-    together: defaultdict[tuple[str, int, PastCache], dict[_Place, list[Point]]] = defaultdict(dict)
+    together: defaultdict[tuple[str, int, PastCache], dict[_Place, list[ScenePoint]]] = defaultdict(dict)
     for place, points in alike.items():
         judged = _judge(_subject(place), points)
         if judged is not None:
@@ -41,7 +41,7 @@ def cached_sizes(scene: Scene) -> Iterator[Finding]:
         yield from (replace(advice, subject=_subject(place)) for place in places)
 
 
-def moved_bytes(point: Point) -> int | None:
+def moved_bytes(point: ScenePoint) -> int | None:
     """Return what one node moved in one phase, on all targets that it loads at once; None where no size is known."""
     size = FILE_SIZE.at(point)
     return size and size * point.cell.writers * len(point.cell.targets)
@@ -52,11 +52,11 @@ def _subject(place: _Place) -> str:
     return f"{workload} on {listed(targets)} from {listed(nodes)}"
 
 
-def _small(points: Sequence[Point]) -> list[Point]:
+def _small(points: Sequence[ScenePoint]) -> list[ScenePoint]:
     return [point for point in points if (moved_bytes(point) or 0) < MEMORY_FACTOR * (point.cell.memory_bytes or 0)]
 
 
-def _judge(subject: str, points: Sequence[Point]) -> Finding | None:
+def _judge(subject: str, points: Sequence[ScenePoint]) -> Finding | None:
     """Return what is unknown or fine; None where some sizes are small."""
     unknown = next((point for point in points if point.cell.memory_bytes is None), None)
     if unknown is not None:
@@ -65,8 +65,8 @@ def _judge(subject: str, points: Sequence[Point]) -> Finding | None:
     return None if _small(points) else Fine(subject, "each size is twice the memory or more")
 
 
-def _advice(points: Sequence[Point], memory: int, ways: PastCache) -> Advice:
-    small: dict[int, list[Point]] = defaultdict(list)
+def _advice(points: Sequence[ScenePoint], memory: int, ways: PastCache) -> Advice:
+    small: dict[int, list[ScenePoint]] = defaultdict(list)
     for point in _small(points):
         small[moved_bytes(point) or 0].append(point)
     campaigns = sorted({point.cell.campaign_id for at in small.values() for point in at})
@@ -96,13 +96,13 @@ def _advice(points: Sequence[Point], memory: int, ways: PastCache) -> Advice:
     )
 
 
-def _no_room(points: Sequence[Point], ways: PastCache) -> str:
+def _no_room(points: Sequence[ScenePoint], ways: PastCache) -> str:
     return "" if any(command.startswith("file_size") for command in ways.commands) else room_words(points[0].cell)
 
 
-def _runs(points: Sequence[Point]) -> tuple[int, ...]:
+def _runs(points: Sequence[ScenePoint]) -> tuple[int, ...]:
     return tuple(sorted({run_id for point in points for run_id in point.cell.run_ids}))
 
 
-def _newest(point: Point) -> str:
+def _newest(point: ScenePoint) -> str:
     return str(point.cell.run_ids[-1]) if point.cell.run_ids else "?"

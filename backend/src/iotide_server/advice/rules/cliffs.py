@@ -9,7 +9,7 @@ from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Sever
 from iotide_server.advice.remedies import past_cache
 from iotide_server.advice.rules.cache_size import moved_bytes
 from iotide_server.advice.scene import Scene, listed, positive
-from iotide_server.advice.sweeps import FILE_SIZE, RECORD_SIZE, Axis, Step, sweeps
+from iotide_server.advice.sweeps import FILE_SIZE, RECORD_SIZE, Axis, SweepPoint, sweeps
 from iotide_server.statistics.cliffs import FEWEST_SIZES, find_cliff, suits
 from iotide_server.statistics.ranges import Ratio
 from iotide_wire.expressions import MEMORY
@@ -23,7 +23,7 @@ _TRANSFER_FACTS: Final = ("device.max_io_bytes", "nfs.rsize_bytes", "nfs.wsize_b
 
 
 @dataclass(frozen=True, slots=True)
-class Cliff:
+class SweepCliff:
     """A fall in a sweep.
 
     Attributes:
@@ -32,10 +32,10 @@ class Cliff:
         bottom: the highest level behind it, in terms of the top.
     """
 
-    top: Step
-    last: Step
-    first: Step
-    bottom: Step
+    top: SweepPoint
+    last: SweepPoint
+    first: SweepPoint
+    bottom: SweepPoint
     fall: Ratio
 
     @property
@@ -47,7 +47,7 @@ class Cliff:
 def cliffs(scene: Scene) -> Iterator[Finding]:
     """The falls along file sizes and record sizes; those of one place at the same size are one advice."""
     for axis in (FILE_SIZE, RECORD_SIZE):
-        alike: defaultdict[object, list[Cliff]] = defaultdict(list)
+        alike: defaultdict[object, list[SweepCliff]] = defaultdict(list)
         for sweep in sweeps(scene.rates, axis, FEWEST_SIZES):
             cliff = cliff_of(sweep)
             if cliff is None:
@@ -60,15 +60,15 @@ def cliffs(scene: Scene) -> Iterator[Finding]:
             yield from _told(axis, sorted(found, key=lambda one: one.fall.median), scene)
 
 
-def cliff_of(sweep: Sequence[Step]) -> Cliff | None:
+def cliff_of(sweep: Sequence[SweepPoint]) -> SweepCliff | None:
     """The fall behind the highest level, from which no larger size comes back."""
     found = find_cliff([step.point for step in sweep])
     if found is None:
         return None
-    return Cliff(sweep[found.top], sweep[found.last], sweep[found.first], sweep[found.bottom], found.fall)
+    return SweepCliff(sweep[found.top], sweep[found.last], sweep[found.first], sweep[found.bottom], found.fall)
 
 
-def _told(axis: Axis, found: Sequence[Cliff], scene: Scene) -> Iterator[Finding]:
+def _told(axis: Axis, found: Sequence[SweepCliff], scene: Scene) -> Iterator[Finding]:
     deepest = found[0]
     point = deepest.top.point
     suits, evidence = _suiting(axis, deepest, scene)
@@ -96,14 +96,14 @@ def _told(axis: Axis, found: Sequence[Cliff], scene: Scene) -> Iterator[Finding]
     )
 
 
-def _sureness(cliff: Cliff) -> str:
+def _sureness(cliff: SweepCliff) -> str:
     if cliff.fall.low is None or cliff.fall.high is None:
         runs = min(cliff.top.point.n, cliff.bottom.point.n)
         return f"by {runs} run{'s' * (runs > 1)} a size, too few to show it"
     return f"{format_percent(cliff.fall.low)} to {format_percent(cliff.fall.high)} of it by all runs"
 
 
-def _levels(found: Sequence[Cliff]) -> Iterator[Evidence]:
+def _levels(found: Sequence[SweepCliff]) -> Iterator[Evidence]:
     for cliff in found[:_MOST_NAMED]:
         for step in dict.fromkeys((cliff.top.at, cliff.last.at, cliff.first.at, cliff.bottom.at)):
             at = next(one for one in (cliff.top, cliff.last, cliff.first, cliff.bottom) if one.at == step)
@@ -112,7 +112,7 @@ def _levels(found: Sequence[Cliff]) -> Iterator[Evidence]:
         yield Evidence("sweeps that fall there", len(found), Unit.COUNT)
 
 
-def _suiting(axis: Axis, cliff: Cliff, scene: Scene) -> tuple[str, tuple[Evidence, ...]]:
+def _suiting(axis: Axis, cliff: SweepCliff, scene: Scene) -> tuple[str, tuple[Evidence, ...]]:
     """In words which memory or limit lies where throughput falls, and its size."""
     cell = cliff.top.point.cell
     candidates: dict[str, int] = {}
@@ -148,7 +148,7 @@ def _memories(node: str, facts: Facts, *, is_write: bool) -> dict[str, int]:
     return found
 
 
-def _remedy(axis: Axis, cliff: Cliff) -> str:
+def _remedy(axis: Axis, cliff: SweepCliff) -> str:
     point = cliff.top.point
     if axis is RECORD_SIZE:
         last = format_bytes(cliff.last.at)
@@ -159,7 +159,7 @@ def _remedy(axis: Axis, cliff: Cliff) -> str:
     return f"{both} For the storage behind the cache: {past_cache(point, point.cell.memory_bytes).words}"
 
 
-def _commands(axis: Axis, cliff: Cliff) -> tuple[str, ...]:
+def _commands(axis: Axis, cliff: SweepCliff) -> tuple[str, ...]:
     point = cliff.top.point
     if axis is RECORD_SIZE:
         return (f"block_size_bytes: {cliff.last.at}",) if "block_size_bytes" in point.cell.options else ()

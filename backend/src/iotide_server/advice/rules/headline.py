@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity, Unknown
-from iotide_server.advice.scene import Point, Scene, listed
+from iotide_server.advice.scene import Scene, ScenePoint, listed
 from iotide_server.statistics.comparison import geometric_mean
 from iotide_server.statistics.ranges import Ratio, ratio
 from iotide_wire.names import Titles, described
@@ -23,7 +23,7 @@ DISAGREEING_SHARE: Final = 0.1
 MOST_SETTINGS: Final = 12
 """Are told one by one; of more without intervals the spread cannot be told from scatter."""
 
-_Settings = Mapping[str, Point]
+_Settings = Mapping[str, ScenePoint]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class PairRatio:
 
     setting: str
     ratio: Ratio
-    fast: Point
-    slow: Point
+    fast: ScenePoint
+    slow: ScenePoint
 
     def allows(self, claimed: float) -> bool:
         """Whether a claim agrees with it."""
@@ -45,7 +45,7 @@ class PairRatio:
 
 def headline_ratios(scene: Scene) -> Iterator[Finding]:
     """Each target of a campaign against its slowest one, operation by operation."""
-    alike: defaultdict[Hashable, list[Point]] = defaultdict(list)
+    alike: defaultdict[Hashable, list[ScenePoint]] = defaultdict(list)
     for point in scene.rates:
         cell = point.cell
         alike[cell.campaign_id, cell.workload, cell.variant, cell.nodes, point.metric, point.operation].append(point)
@@ -53,9 +53,9 @@ def headline_ratios(scene: Scene) -> Iterator[Finding]:
         yield from _judge(points, scene.claimed_ratio)
 
 
-def _judge(points: Sequence[Point], claimed: float | None) -> Iterator[Finding]:
+def _judge(points: Sequence[ScenePoint], claimed: float | None) -> Iterator[Finding]:
     varying = _varying(points)
-    by_target: defaultdict[tuple[str, ...], dict[str, Point]] = defaultdict(dict)
+    by_target: defaultdict[tuple[str, ...], dict[str, ScenePoint]] = defaultdict(dict)
     for point in points:
         by_target[point.cell.targets].setdefault(setting_words(_described(point), point.cell.titles, varying), point)
     shared = frozenset.intersection(*(frozenset(settings) for settings in by_target.values()))
@@ -161,7 +161,7 @@ def _range(values: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _varying(points: Sequence[Point]) -> list[str]:
+def _varying(points: Sequence[ScenePoint]) -> list[str]:
     """What the points differ in, apart from where they were measured."""
     described = [_described(point) for point in points]
     names = dict.fromkeys(name for one in described for name in one)
@@ -173,5 +173,5 @@ def setting_words(values: Mapping[str, Any], titles: Titles, varying: Sequence[s
     return described(values, titles, varying) or "the one setting"
 
 
-def _described(point: Point) -> dict[str, Any]:
+def _described(point: ScenePoint) -> dict[str, Any]:
     return {**point.cell.options, **point.labels}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
-from iotide_server.advice.scene import Scene, Site
+from iotide_server.advice.scene import MountedTarget, Scene
 from iotide_wire.units import format_bytes
 
 LARGE_TRANSFER_BYTES: Final = 1024**2
@@ -56,7 +56,7 @@ def small_transfers(scene: Scene) -> Iterator[Finding]:
         )
 
 
-def _options(site: Site) -> str:
+def _options(site: MountedTarget) -> str:
     version = site.facts.get("nfs.version")
     sizes = f"rsize={LARGE_TRANSFER_BYTES},wsize={LARGE_TRANSFER_BYTES}"
     return f"{sizes},vers={version}" if version else sizes
@@ -148,5 +148,5 @@ def old_version(scene: Scene) -> Iterator[Finding]:
             yield Fine(site.name, f"NFS version {version}")
 
 
-def _mounts(scene: Scene) -> Iterator[Site]:
+def _mounts(scene: Scene) -> Iterator[MountedTarget]:
     return (site for site in scene.sites if site.fstype in {"nfs", "nfs4"})

@@ -5,7 +5,7 @@ from typing import Final
 
 from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
 from iotide_server.advice.rules.stripes import Stripes, stripes_below
-from iotide_server.advice.scene import Scene, Site
+from iotide_server.advice.scene import MountedTarget, Scene
 from iotide_wire.units import format_bytes
 
 CODE: Final = "offset_misaligned"
@@ -28,7 +28,7 @@ def misaligned_offsets(scene: Scene) -> Iterator[Finding]:
             yield _on_stripe(site, below, "lvm.offset_bytes")
 
 
-def _blocks(site: Site) -> Iterator[Finding]:
+def _blocks(site: MountedTarget) -> Iterator[Finding]:
     is_aligned = site.facts.get("partition.aligned")
     if is_aligned is True:
         yield Fine(site.name, "partitions begin on blocks of their disks")
@@ -49,7 +49,7 @@ def _blocks(site: Site) -> Iterator[Finding]:
         )
 
 
-def _on_stripe(site: Site, below: Stripes, fact: str) -> Finding:
+def _on_stripe(site: MountedTarget, below: Stripes, fact: str) -> Finding:
     start = site.facts.get(fact)
     if not isinstance(start, int) or isinstance(start, bool):
         return Unknown(CODE, site.name, f"the fact {fact} is missing, or of several partitions: {start}")

@@ -7,7 +7,7 @@ from typing import Final
 
 from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
 from iotide_server.advice.scene import WRITER_OPTIONS, Scene
-from iotide_server.advice.sweeps import NODE_COUNT, WRITERS, Axis, Step, sweeps
+from iotide_server.advice.sweeps import NODE_COUNT, WRITERS, Axis, SweepPoint, sweeps
 from iotide_server.statistics.comparison import PRACTICAL_RATIO
 from iotide_server.statistics.ranges import ratio
 from iotide_server.statistics.summary import ENOUGH_RUNS
@@ -29,8 +29,8 @@ class Knee:
         falls: whether the largest count has a lower total, by a tenth at least, than the best.
     """
 
-    low: Step
-    high: Step | None
+    low: SweepPoint
+    high: SweepPoint | None
     falls: bool
 
 
@@ -41,7 +41,7 @@ def saturation(scene: Scene) -> Iterator[Finding]:
             yield _judge(axis, sweep)
 
 
-def find_knee(sweep: Sequence[Step]) -> Knee:
+def find_knee(sweep: Sequence[SweepPoint]) -> Knee:
     """By ratios of which each holds the exact 95 % interval, see `Ratio`; all counts have runs enough."""
     lowest = next(place for place in range(len(sweep)) if not _grows_behind(sweep, place))
     highest = next(
@@ -54,17 +54,17 @@ def find_knee(sweep: Sequence[Step]) -> Knee:
     return Knee(sweep[lowest], None if highest is None else sweep[highest], falls)
 
 
-def _grows_behind(sweep: Sequence[Step], place: int) -> bool:
+def _grows_behind(sweep: Sequence[SweepPoint], place: int) -> bool:
     grown = (ratio(sweep[place].point, later.point) for later in sweep[place + 1 :])
     return any(one.low is not None and one.low > 1 and one.median >= 1 + PRACTICAL_RATIO for one in grown)
 
 
-def _is_flat_behind(sweep: Sequence[Step], place: int) -> bool:
+def _is_flat_behind(sweep: Sequence[SweepPoint], place: int) -> bool:
     grown = (ratio(sweep[place].point, later.point) for later in sweep[place + 1 :])
     return all(one.high is not None and one.high < 1 + LEAST_GROWTH for one in grown)
 
 
-def _judge(axis: Axis, sweep: Sequence[Step]) -> Finding:
+def _judge(axis: Axis, sweep: Sequence[SweepPoint]) -> Finding:
     first, largest = sweep[0].point, sweep[-1]
     totals = ", ".join(f"{step.at}: {format_rate(step.point.median)}" for step in sweep)
     place = first.place if axis is WRITERS else largest.point.place
@@ -87,7 +87,7 @@ def _judge(axis: Axis, sweep: Sequence[Step]) -> Finding:
     return _advice(axis, sweep, knee, knee.high, place)
 
 
-def _advice(axis: Axis, sweep: Sequence[Step], knee: Knee, high: Step, place: str) -> Advice:
+def _advice(axis: Axis, sweep: Sequence[SweepPoint], knee: Knee, high: SweepPoint, place: str) -> Advice:
     title = axis.title_at(high.point)
     between = f"{knee.low.at}" if knee.low is high else f"{knee.low.at} to {high.at}"
     gained = "; ".join(

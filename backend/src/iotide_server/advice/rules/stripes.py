@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity, Unknown
-from iotide_server.advice.scene import Scene, Site, unavailable
+from iotide_server.advice.scene import MountedTarget, Scene, unavailable
 from iotide_wire.units import Unit, format_bytes
 
 CODE: Final = "stripe_misaligned"
@@ -64,7 +64,7 @@ def misaligned_stripes(scene: Scene) -> Iterator[Finding]:
             yield Unknown(CODE, site.name, because)
 
 
-def stripes_below(site: Site) -> Stripes | None:
+def stripes_below(site: MountedTarget) -> Stripes | None:
     """By the kernel's word for the device, which mkfs goes by too; else by LVM's, md's or the controller's own."""
     block = site.number("device.physical_block_bytes") or SECTOR_BYTES
     names = (
@@ -84,7 +84,7 @@ def stripes_below(site: Site) -> Stripes | None:
     return None
 
 
-def _hidden_stripes(site: Site) -> str | None:
+def _hidden_stripes(site: MountedTarget) -> str | None:
     """Why nothing is known of stripes that there are, by the level of the controller's RAID."""
     level = site.facts.get("raid.level")
     if level is None or site.facts.get("device.stack") is None:
@@ -97,7 +97,7 @@ def _hidden_stripes(site: Site) -> str | None:
     return f"the controller's volume is {level}, and the fact raid.strip_bytes is missing"
 
 
-def _judge(site: Site, family: str, below: Stripes) -> Finding:
+def _judge(site: MountedTarget, family: str, below: Stripes) -> Finding:
     unit, width = (site.facts.get(f"{family}.stripe_{part}_bytes") for part in ("unit", "width"))
     if not isinstance(unit, int) or not isinstance(width, int):
         reason = site.facts.get(_GEOMETRY_FACT[family])
@@ -136,14 +136,14 @@ def _judge(site: Site, family: str, below: Stripes) -> Finding:
     )
 
 
-def _mounted_width(site: Site) -> int | None:
+def _mounted_width(site: MountedTarget) -> int | None:
     """What ext4 is mounted for, which counts more than its superblock; `stripe=` is in its blocks."""
     options = dict(option.partition("=")[::2] for option in str(site.facts.get("mount.options", "")).split(","))
     blocks, block = options.get("stripe", ""), site.number("ext.block_bytes")
     return int(blocks) * block if block and blocks.isdecimal() else None
 
 
-def _remedy(site: Site, family: str, below: Stripes, *, has_unit: bool) -> tuple[str, tuple[str, ...]]:
+def _remedy(site: MountedTarget, family: str, below: Stripes, *, has_unit: bool) -> tuple[str, tuple[str, ...]]:
     if family == "ext":
         block = site.number("ext.block_bytes") or _USUAL_BLOCK_BYTES
         geometry = f"stride={below.chunk_bytes // block},stripe_width={below.width_bytes // block}"

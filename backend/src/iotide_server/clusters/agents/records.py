@@ -30,7 +30,7 @@ OWN_WORD: Final = "its agent says: "
 """Begins a problem that a node's own agent reports; it goes once the agent reports it no more."""
 
 
-class Wanted(NamedTuple):
+class AgentRequest(NamedTuple):
     """What the server wants to hear of an agent.
 
     Attributes:
@@ -116,7 +116,7 @@ def beat(  # noqa: PLR0913 - each is a part of what a beat says
     spool_bytes: int | None = None,
     problem: str | None = None,
     curve_bytes: int = 0,
-) -> Wanted:
+) -> AgentRequest:
     """Take down that the node was heard of.
 
     Args:
@@ -131,17 +131,19 @@ def beat(  # noqa: PLR0913 - each is a part of what a beat says
     Raises:
         AgentSupersededError: another agent has taken over.
     """
-    known = repository.beat(session, node_id, agent_instance, repository.Told(clock, spool_bytes, curve_bytes), now)
+    known = repository.beat(
+        session, node_id, agent_instance, repository.HeartbeatFacts(clock, spool_bytes, curve_bytes), now
+    )
     idle_seconds = idle_beat_seconds(known.node_count)
     if known.agent_instance is None:
-        return Wanted(hello=True, look=None, rotation=False, idle_seconds=idle_seconds)
+        return AgentRequest(hello=True, look=None, rotation=False, idle_seconds=idle_seconds)
     if known.agent_instance != agent_instance:
         raise AgentSupersededError(f"node {node_id}")
     if known.seen_at is None or now - known.seen_at > SILENT_AFTER:
         tell_heard_again(session, {node_id: known.cluster_id})
     _note_own_problem(session, node_id, known, problem)
     look = known.look if is_idle else None
-    return Wanted(hello=False, look=look, rotation=known.rotation_wanted, idle_seconds=idle_seconds)
+    return AgentRequest(hello=False, look=look, rotation=known.rotation_wanted, idle_seconds=idle_seconds)
 
 
 def _note_own_problem(session: Session, node_id: int, known: repository.KnownAgent, said: str | None) -> None:

@@ -11,7 +11,7 @@ from fastapi.security.utils import get_authorization_scheme_param
 
 from iotide_server.accounts.roles.authentication import NODE_TOKEN_PREFIX
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.accounts.roles.rules import Bearer, Knock, Rule
+from iotide_server.accounts.roles.rules import AccessRule, Bearer, Knock
 from iotide_server.accounts.secret import digest
 from iotide_server.accounts.sessions.cookies import caller_address
 from iotide_server.clusters.agents import repository as identity_repository
@@ -28,7 +28,7 @@ OLDEST_VERSION: Final = 1
 
 
 @dataclass(frozen=True)
-class IsNode(Rule):
+class IsNode(AccessRule):
     """A node's agent; the principal's id is the node's."""
 
     is_for_people: ClassVar[bool] = False

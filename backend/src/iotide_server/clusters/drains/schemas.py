@@ -31,7 +31,7 @@ class DrainInput(Input):
         return DrainWanted(self.reason, self.until)
 
 
-class Drain(Output):
+class DrainOutput(Output):
     """Nothing new starts there; what runs goes on."""
 
     kind: Literal["all", "cluster", "node", "target"]
@@ -43,7 +43,7 @@ class Drain(Output):
     until: Until
 
 
-class NamedDrain(Drain):
+class NamedDrain(DrainOutput):
     """A drain in a list."""
 
     name: Annotated[str, Field(examples=["node07"])]

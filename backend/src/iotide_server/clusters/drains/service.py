@@ -24,7 +24,7 @@ from iotide_server.kit.wake import wake_scheduler
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Drainable:
     """One thing that can be drained.
 
     Attributes:
@@ -36,10 +36,10 @@ class Subject:
     cluster_id: int | None
 
 
-EVERYTHING: Final = Subject(DrainKind.ALL, 0, None)
+EVERYTHING: Final = Drainable(DrainKind.ALL, 0, None)
 
 
-def node_subject(session: Session, principal: Principal, node_id: int) -> Subject:
+def node_subject(session: Session, principal: Principal, node_id: int) -> Drainable:
     """A living node that the caller may drain.
 
     Raises:
@@ -51,20 +51,20 @@ def node_subject(session: Session, principal: Principal, node_id: int) -> Subjec
     if found is None:
         raise missing
     principal.require(Role.OPERATOR, found.cluster_id, missing)
-    return Subject(DrainKind.NODE, found.id, found.cluster_id)
+    return Drainable(DrainKind.NODE, found.id, found.cluster_id)
 
 
-def cluster_subject(session: Session, principal: Principal, cluster_id: int) -> Subject:
+def cluster_subject(session: Session, principal: Principal, cluster_id: int) -> Drainable:
     """A cluster that the caller may drain.
 
     Raises:
         ClusterNotFoundError: there is none that the caller may see.
         NotAllowedError: the caller is not its operator.
     """
-    return Subject(DrainKind.CLUSTER, cluster_id, cluster(session, principal, cluster_id, Role.OPERATOR).id)
+    return Drainable(DrainKind.CLUSTER, cluster_id, cluster(session, principal, cluster_id, Role.OPERATOR).id)
 
 
-def drain(session: Session, principal: Principal, subject: Subject, wanted: DrainWanted, now: datetime) -> Drain:
+def drain(session: Session, principal: Principal, subject: Drainable, wanted: DrainWanted, now: datetime) -> Drain:
     """Let nothing new start there; what was drained before has this reason and this end from now on.
 
     Whatever a scheduler is about to start has started, and is seen, before this returns.
@@ -93,7 +93,7 @@ def drain(session: Session, principal: Principal, subject: Subject, wanted: Drai
     return drained
 
 
-def resume(session: Session, principal: Principal, subject: Subject) -> None:
+def resume(session: Session, principal: Principal, subject: Drainable) -> None:
     """Let runs start there again; of what is not drained this changes nothing.
 
     Raises:

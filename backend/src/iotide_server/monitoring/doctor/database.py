@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import BEAT_CONNECTIONS, CALLER_CONNECTIONS, CONNECTIONS, StorageFailure
-from iotide_server.kit.schema import SchemaState, Standing, schema_state
+from iotide_server.kit.schema import RevisionState, SchemaState, schema_state
 from iotide_server.monitoring.doctor.findings import Finding, fine, warning, wrong
 from iotide_wire.units import format_seconds
 
@@ -145,9 +145,9 @@ def _clock(offset: timedelta) -> Finding:
 
 def _schema(schema: SchemaState) -> Finding:
     match schema.standing:
-        case Standing.CURRENT:
+        case RevisionState.CURRENT:
             return fine("schema", schema.words)
-        case Standing.AHEAD:
+        case RevisionState.AHEAD:
             return warning("schema", schema.words, "bring this installation to that release too")
-        case Standing.BEHIND | Standing.EMPTY:
+        case RevisionState.BEHIND | RevisionState.EMPTY:
             return wrong("schema", schema.words, "run `iotide-server migrate` of this release")

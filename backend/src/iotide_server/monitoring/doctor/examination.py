@@ -13,7 +13,7 @@ from iotide_server.bundled.acl import NodeAccess
 from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database, limit_statements, open_engine, storage_failure
-from iotide_server.kit.schema import Standing
+from iotide_server.kit.schema import RevisionState
 from iotide_server.kit.vault import Vault
 from iotide_server.monitoring import repository
 from iotide_server.monitoring.doctor import choices, database, machine, nodes, redis, service
@@ -73,7 +73,7 @@ def _look_at_database(installation: Installation, clock: Clock) -> tuple[list[Fi
             repository.bound(session, _STATEMENT_SECONDS)
             facts = database.read_database(session, clock())
             findings += database.judge_database(facts)
-            if facts.schema.standing is Standing.CURRENT:
+            if facts.schema.standing is RevisionState.CURRENT:
                 findings += service.judge_service(service.read_service(session, installation.vault, clock()))
                 findings += nodes.judge_nodes(nodes.read_nodes(session, clock()), installation.version)
                 findings.append(choices.judge_backup(repository.newest_backup(session), clock()))

@@ -8,7 +8,7 @@ from typing import Final
 _SHOWN: Final = 5
 
 
-class Standing(StrEnum):
+class CheckState(StrEnum):
     """How something is.
 
     FINE; NOTE: a choice that somebody made, or something that cannot be known; WARNING: it goes on, and somebody should
@@ -31,29 +31,29 @@ class Finding:
     """
 
     check: str
-    standing: Standing
+    standing: CheckState
     sentence: str
     remedy: str | None = None
 
 
 def fine(check: str, sentence: str) -> Finding:
     """As it should be."""
-    return Finding(check, Standing.FINE, sentence)
+    return Finding(check, CheckState.FINE, sentence)
 
 
 def note(check: str, sentence: str, remedy: str) -> Finding:
     """Nothing is amiss, and who looks should know it; the remedy is for who wants it otherwise."""
-    return Finding(check, Standing.NOTE, sentence, remedy)
+    return Finding(check, CheckState.NOTE, sentence, remedy)
 
 
 def warning(check: str, sentence: str, remedy: str) -> Finding:
     """It goes on, and somebody should look at it."""
-    return Finding(check, Standing.WARNING, sentence, remedy)
+    return Finding(check, CheckState.WARNING, sentence, remedy)
 
 
 def wrong(check: str, sentence: str, remedy: str) -> Finding:
     """Something does not work or is not safe."""
-    return Finding(check, Standing.WRONG, sentence, remedy)
+    return Finding(check, CheckState.WRONG, sentence, remedy)
 
 
 def in_lines(findings: Iterable[Finding]) -> str:

@@ -63,7 +63,7 @@ class Conduct(Output):
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredRun:
+class RunConduct:
     """What is known of how one finished run was measured.
 
     Attributes:
@@ -88,7 +88,7 @@ class MeasuredRun:
     observers: Sequence[str] = field(default=())
 
 
-def conduct(runs: Sequence[MeasuredRun]) -> Conduct:
+def conduct(runs: Sequence[RunConduct]) -> Conduct:
     """Return how these runs were measured."""
     return Conduct(
         runs=len(runs),
@@ -101,7 +101,7 @@ def conduct(runs: Sequence[MeasuredRun]) -> Conduct:
     )
 
 
-def cache_words(run: MeasuredRun) -> str:
+def cache_words(run: RunConduct) -> str:
     """Describe how caches were emptied before the reads of a run."""
     done = {step.get("before_done") for step in run.steps}
     before_reads = {step.get("before_done") for step in run.steps if _reads(step)}
@@ -122,7 +122,7 @@ def _reads(step: Mapping[str, Any]) -> bool:
     return step.get("before_done") in _COLD or any(word in said for word in _READ_WORDS)
 
 
-def exclusivity_words(run: MeasuredRun) -> str:
+def exclusivity_words(run: RunConduct) -> str:
     """Describe which resources a run had reserved, by its leases, and which runs shared them."""
     exclusive = {kind for kind, mode in run.leases if mode == "exclusive"}
     if not run.leases:
@@ -140,7 +140,7 @@ def exclusivity_words(run: MeasuredRun) -> str:
     return words + (f"; watched by {', '.join(run.observers)}" if run.observers else "")
 
 
-def load_words(run: MeasuredRun) -> str:
+def load_words(run: RunConduct) -> str:
     """Describe the other load that was seen on the nodes of a run."""
     if FlagCode.FOREIGN_LOAD in run.flags:
         return "other load found"
@@ -163,13 +163,13 @@ def _was_sampled(before: Mapping[str, Any]) -> bool:
     return (before.get("seconds") or 0.0) >= IDLE_SECONDS and before.get("cpu_ratio") is not None
 
 
-def _unjudged_titles(run: MeasuredRun) -> Iterable[str]:
+def _unjudged_titles(run: RunConduct) -> Iterable[str]:
     if run.not_judged is None:
         return ["not reported by this version of the agent"]
     return dict.fromkeys(CHECKS[Check(one["check"])].title for one in run.not_judged)
 
 
-def _lines(runs: Sequence[MeasuredRun], words_of: Callable[[MeasuredRun], Iterable[str]]) -> list[ConductLine]:
+def _lines(runs: Sequence[RunConduct], words_of: Callable[[RunConduct], Iterable[str]]) -> list[ConductLine]:
     alike: dict[str, list[int]] = defaultdict(list)
     for run in runs:
         for words in words_of(run):

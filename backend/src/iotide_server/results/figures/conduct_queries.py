@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
-from iotide_server.results.figures.conduct import MeasuredRun
-from iotide_server.results.ingest.unjudged import Known
+from iotide_server.results.figures.conduct import RunConduct
+from iotide_server.results.ingest.unjudged import KnownOfRun
 
 _MEASURED_RUNS = text(
     # Leases are kept for ever: those of the campaign's own time are picked once, not for each of its runs.
@@ -77,14 +77,14 @@ _KNOWN = text(
 )
 
 
-def measured_runs(session: Session, campaign_id: int) -> list[MeasuredRun]:
+def measured_runs(session: Session, campaign_id: int) -> list[RunConduct]:
     """The finished runs of a campaign with how they were measured, oldest first."""
     return [_measured(row) for row in session.execute(_MEASURED_RUNS, {"campaign_id": campaign_id})]
 
 
-def _measured(row: Row[Any]) -> MeasuredRun:
+def _measured(row: Row[Any]) -> RunConduct:
     leases: Sequence[str] = row.leases
-    return MeasuredRun(
+    return RunConduct(
         id=row.id,
         flags=frozenset(row.flags),
         not_judged=row.not_judged,
@@ -97,9 +97,9 @@ def _measured(row: Row[Any]) -> MeasuredRun:
     )
 
 
-def known(session: Session, run_id: int) -> Known | None:
+def known(session: Session, run_id: int) -> KnownOfRun | None:
     """Return the facts that the server's checks use for a run; None where it has not finished."""
     row = session.execute(_KNOWN, {"run_id": run_id}).one_or_none()
     if row is None:
         return None
-    return Known(row.finished_runs, row.has_earlier, row.facts, row.unstarted)
+    return KnownOfRun(row.finished_runs, row.has_earlier, row.facts, row.unstarted)

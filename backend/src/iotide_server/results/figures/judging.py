@@ -8,7 +8,7 @@ from iotide_server.kit.web import Output
 from iotide_server.statistics.comparison import Comparison, Verdict, discoveries
 
 
-class Judged(Output):
+class Judgement(Output):
     """B in terms of A.
 
     `ratio` is that of Hodges and Lehmann with its exact 95 % interval, and `p_value` that of Mann and Whitney; null
@@ -26,11 +26,11 @@ class Judged(Output):
     is_discovery: bool | None
 
 
-_JudgedT = TypeVar("_JudgedT", bound=Judged)
+_JudgedT = TypeVar("_JudgedT", bound=Judgement)
 
 
 def judgement(found: Comparison) -> dict[str, Any]:
-    """The fields of `Judged`; whether it is a discovery is known once all are there."""
+    """The fields of `Judgement`; whether it is a discovery is known once all are there."""
     return {
         "verdict": found.verdict,
         "words": found.words,

@@ -31,7 +31,7 @@ class PastCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PlannedLoad:
     """One file system of a planned cell.
 
     Attributes:
@@ -48,7 +48,7 @@ class Wanted:
     run_seconds: float
 
 
-def load_seconds(wanted: Wanted, past: Sequence[PastCell], rate_bytes_per_second: float | None) -> float | None:
+def load_seconds(wanted: PlannedLoad, past: Sequence[PastCell], rate_bytes_per_second: float | None) -> float | None:
     """Return the seconds from the start of the load to its end, or None where nothing tells them.
 
     The same cell takes as long as before. Another size takes its bytes at the last rate, and besides as long as the

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.option_sets import OptionSets
 from iotide_server.campaigns.planned import ByKind, PlannedBlock, PlannedCampaign, PlannedRoom
 from iotide_server.clusters.models import Node
-from iotide_server.results.forecast.pace import IDLE_SAMPLE_SECONDS, Wanted, idle_sample_seconds, load_seconds
+from iotide_server.results.forecast.pace import IDLE_SAMPLE_SECONDS, PlannedLoad, idle_sample_seconds, load_seconds
 from iotide_server.results.forecast.past import last_rates, past_cells
 from iotide_server.runs.queued import turnover_seconds, were_loaded
 from iotide_server.runs.resources import Mode, Resource, ResourceKind, needs
@@ -238,7 +238,7 @@ class _Past:
         known: dict[tuple[float, float], float | None] = {}
         for moved, seconds in zip(room.bytes_moved, room.run_seconds, strict=True):
             if (moved, seconds) not in known:
-                wanted = Wanted(None, len(block.nodes), len(block.targets), moved, 1 / len(block.rooms), seconds)
+                wanted = PlannedLoad(None, len(block.nodes), len(block.targets), moved, 1 / len(block.rooms), seconds)
                 known[moved, seconds] = load_seconds(wanted, past, bytes_per_second)
         found = [known[amounts] for amounts in zip(room.bytes_moved, room.run_seconds, strict=True)]
         self._by_kind[key] = found

@@ -129,7 +129,7 @@ _SERIES_TODAY: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredCell:
+class SeriesCell:
     """A cell with what its series are known by.
 
     Attributes:
@@ -161,7 +161,7 @@ class StoredChunk:
     stretch: Stretch
 
 
-def measured_cell(session: Session, cell_id: int, revision: int | None = None) -> MeasuredCell:
+def measured_cell(session: Session, cell_id: int, revision: int | None = None) -> SeriesCell:
     """The cell with its nodes, targets and workload, as measured by the workload's own or by another revision.
 
     Raises:
@@ -172,7 +172,7 @@ def measured_cell(session: Session, cell_id: int, revision: int | None = None) -
     if revision is not None and revision != cell.revision:
         measuring = _revision(session, cell, revision)
     metrics = map(MetricSpec.model_validate, measuring.metrics)
-    return MeasuredCell(
+    return SeriesCell(
         id=cell.id,
         cluster_id=cell.cluster_id,
         node_ids=frozenset(cell.node_ids or ()),

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from iotide_server.kit.db import Json
 from iotide_server.results.ingest import repository
 from iotide_server.results.ingest.keys import Label, SeriesKey
-from iotide_server.results.ingest.repository import MeasuredCell
+from iotide_server.results.ingest.repository import SeriesCell
 from iotide_server.workloads.service import series_options
 
 
@@ -21,7 +21,7 @@ class Measured:
     superseded: str = ""
 
 
-def series_ids(session: Session, cell: MeasuredCell, measured: Sequence[Measured]) -> list[int]:
+def series_ids(session: Session, cell: SeriesCell, measured: Sequence[Measured]) -> list[int]:
     """The series of each; those that are missing are made, whoever else makes them too."""
     digests = [_key(cell, one).sha256 for one in measured]
     by_digest = dict(zip(digests, measured, strict=True))
@@ -29,7 +29,7 @@ def series_ids(session: Session, cell: MeasuredCell, measured: Sequence[Measured
     return [ids[digest] for digest in digests]
 
 
-def _key(cell: MeasuredCell, measured: Measured) -> SeriesKey:
+def _key(cell: SeriesCell, measured: Measured) -> SeriesKey:
     return SeriesKey(
         cluster_id=cell.cluster_id,
         node_ids=cell.node_ids,
@@ -44,7 +44,7 @@ def _key(cell: MeasuredCell, measured: Measured) -> SeriesKey:
     )
 
 
-def _row(cell: MeasuredCell, measured: Measured, digest: str) -> Json:
+def _row(cell: SeriesCell, measured: Measured, digest: str) -> Json:
     metric = cell.metrics[measured.metric]
     return {
         "key_sha256": digest,

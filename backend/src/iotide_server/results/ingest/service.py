@@ -33,7 +33,7 @@ from iotide_server.results.ingest.curves import Stretch, weave
 from iotide_server.results.ingest.keys import Label
 from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
 from iotide_server.results.ingest.race import Racer, race_flags
-from iotide_server.results.ingest.repository import MeasuredCell
+from iotide_server.results.ingest.repository import SeriesCell
 from iotide_server.results.ingest.series import Measured, series_ids
 from iotide_server.results.ingest.superseded import superseded
 from iotide_server.results.ingest.unjudged import unmeasured_by_old_agent
@@ -184,7 +184,7 @@ def _note_missing_artefacts(
     session.add_all(RunEvent(run_id=order.run_id, order_id=order.id, at=now, kind=kind, text=line) for line in words)
 
 
-def sample_rows(session: Session, cell: MeasuredCell, order: Order, samples: Sequence[SampleMessage]) -> list[Json]:
+def sample_rows(session: Session, cell: SeriesCell, order: Order, samples: Sequence[SampleMessage]) -> list[Json]:
     """Rows of `sample`, of series that are made where they are new.
 
     Where one node sends to another its name is a label, since a series' nodes have no order, and there and back differ.

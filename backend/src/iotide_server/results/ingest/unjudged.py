@@ -19,7 +19,7 @@ _MOST_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownOfRun:
     """What the checks of the server had to go by for one finished run.
 
     Attributes:
@@ -35,7 +35,7 @@ class Known:
     unstarted: Sequence[str] = ()
 
 
-def not_judged(known: Known) -> list[NotJudged]:
+def not_judged(known: KnownOfRun) -> list[NotJudged]:
     """Return the checks of the server that found too little to call the run good or bad."""
     found: list[NotJudged] = []
     if known.finished_runs < ENOUGH_RUNS:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from iotide_server.results.surfaces.schemas import CacheSize, SurfaceCell, SurfaceCliff
+from iotide_server.results.surfaces.schemas import CacheSize, SurfaceCell, SurfaceCliffOutput
 from iotide_server.statistics import cliffs
 from iotide_server.statistics.ranges import Ratio
 from iotide_wire.expressions import MEMORY
@@ -42,7 +42,7 @@ def limits_of(facts: Mapping[str, Any]) -> list[CacheSize]:
 
 def cliffs_of(
     cells: _Cells, sizes: Mapping[SizeAxis, Sequence[int]], suiting: Mapping[SizeAxis, Sequence[CacheSize]]
-) -> list[SurfaceCliff]:
+) -> list[SurfaceCliffOutput]:
     """The falls along both sizes."""
     columns = [list(column) for column in zip(*cells, strict=True)]
     along_files = _told("file_size", columns, sizes["file_size"], sizes["record_size"], suiting["file_size"])
@@ -52,7 +52,7 @@ def cliffs_of(
 
 def _told(
     axis: SizeAxis, sweeps: _Cells, along: Sequence[int], across: Sequence[int], caches: Sequence[CacheSize]
-) -> Iterator[SurfaceCliff]:
+) -> Iterator[SurfaceCliffOutput]:
     for cliff in cliffs.surface_cliffs(sweeps):
         last, first = along[cliff.last], along[cliff.first]
         suits = [
@@ -63,7 +63,7 @@ def _told(
         other: SizeAxis = "record_size" if axis == "file_size" else "file_size"
         where = f"at {len(cliff.sweeps)} of {cliff.of} {_TITLES[other]}s"
         ends = f"between a {_TITLES[axis]} of {format_bytes(last)} and {format_bytes(first)}"
-        yield SurfaceCliff(
+        yield SurfaceCliffOutput(
             axis=axis,
             last_bytes=last,
             first_bytes=first,

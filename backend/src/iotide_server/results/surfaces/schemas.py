@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from iotide_server.kit.web import Output
-from iotide_server.results.figures.judging import Judged
+from iotide_server.results.figures.judging import Judgement
 from iotide_server.results.schemas import Better, Metric
 from iotide_wire.units import Unit
 
@@ -52,7 +52,7 @@ class Unmeasured(Output):
     flag: Annotated[str, Field(description="Code of the flag", examples=["TOO_FAST", "DURATION"])]
 
 
-class SurfaceCliff(Output):
+class SurfaceCliffOutput(Output):
     """Where the number falls along one size and stays low, at several of the other size.
 
     `fall_ratio` is the median of what is left; its range is that of all runs, null where they are too few to show it.
@@ -95,10 +95,10 @@ class SurfaceSide(SurfacePart):
     caches: list[CacheSize]
     cells: Annotated[list[list[SurfaceCell | None]], Field(description="Null where nothing was measured")]
     unmeasured: Annotated[list[Unmeasured], Field(description="Of the places without a number, those with a reason")]
-    cliffs: list[SurfaceCliff]
+    cliffs: list[SurfaceCliffOutput]
 
 
-class SurfaceDifference(Judged):
+class SurfaceDifference(Judgement):
     """B in terms of A where both have a cell.
 
     `median_ratio` is there for single runs too, and null only where A is not above 0.

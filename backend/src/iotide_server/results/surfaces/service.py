@@ -22,7 +22,7 @@ from iotide_server.results.ingest.gangs import NODES, node_totals
 from iotide_server.results.surfaces import grid as layout
 from iotide_server.results.surfaces import queries
 from iotide_server.results.surfaces.caches import SizeAxis, caches_of, cliffs_of, limits_of
-from iotide_server.results.surfaces.gaps import Gap, gap_at, gaps_of, sizes_of
+from iotide_server.results.surfaces.gaps import UntimedGap, gap_at, gaps_of, sizes_of
 from iotide_server.results.surfaces.grid import Grid, PartKey, Place
 from iotide_server.results.surfaces.queries import AnyRow
 from iotide_server.results.surfaces.schemas import (
@@ -35,7 +35,7 @@ from iotide_server.results.surfaces.schemas import (
     Unlike,
     Unmeasured,
 )
-from iotide_server.results.surfaces.sources import Source, SourceName, campaign_source, source_of
+from iotide_server.results.surfaces.sources import SourceName, SourceQuery, campaign_source, source_of
 from iotide_server.results.values import RunValue, all_values, flags_of
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.models import Run
@@ -63,7 +63,7 @@ class _Origin:
         metrics: that it measured over two sizes.
     """
 
-    source: Source
+    source: SourceQuery
     campaign: Campaign
     cells: Sequence[AnyRow]
     metrics: Sequence[AnyRow]
@@ -92,7 +92,7 @@ class _Side:
     cells: Sequence[AnyRow]
     grids: Mapping[str, Grid]
     parts: Mapping[PartKey, Sequence[AnyRow]]
-    gaps: Sequence[Gap]
+    gaps: Sequence[UntimedGap]
 
 
 def sources(session: Session, principal: Principal) -> list[SurfaceSource]:
@@ -142,7 +142,7 @@ def surface(session: Session, principal: Principal, wanted: SurfaceChoice) -> Su
     return _surface(session, sides, metrics.values(), metric, (operations, operation))
 
 
-def _origin(session: Session, principal: Principal, source: Source) -> _Origin:
+def _origin(session: Session, principal: Principal, source: SourceQuery) -> _Origin:
     cell_id = None
     campaign_id = source.campaign_id
     if source.run_id is not None:

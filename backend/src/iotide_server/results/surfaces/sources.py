@@ -15,7 +15,7 @@ SourceName = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceQuery:
     """Where the numbers of a surface are from.
 
     Attributes:
@@ -31,12 +31,12 @@ class Source:
     ordinals: frozenset[int]
 
 
-def source_of(side: str, name: str) -> Source:
+def source_of(side: str, name: str) -> SourceQuery:
     """The source that a checked name means."""
     kind, _, rest = name.partition("-")
     first, *ordinals = (int(number) for number in rest.split("."))
     is_run = kind == "run"
-    return Source(side, name, first if is_run else None, None if is_run else first, frozenset(ordinals))
+    return SourceQuery(side, name, first if is_run else None, None if is_run else first, frozenset(ordinals))
 
 
 def campaign_source(campaign_id: int, ordinals: list[int]) -> str:

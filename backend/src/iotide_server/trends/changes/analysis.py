@@ -17,7 +17,7 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.work import want_all, want_work
 from iotide_server.results.models import Point, Series
 from iotide_server.statistics.changepoints import DETECTOR, FEWEST_RUNS, MOST_RUNS, analyse
-from iotide_server.statistics.course import CONFIRMING_RUNS, LOOKS_AFTER, Analysis, Change, Course
+from iotide_server.statistics.course import CONFIRMING_RUNS, LOOKS_AFTER, Analysis, Course, LevelChange
 from iotide_server.statistics.events import event_effect
 from iotide_server.statistics.suspects import FEWEST_RUNS as FEWEST_SUSPECTED
 from iotide_server.statistics.suspects import suspect
@@ -113,7 +113,7 @@ def _noise(
 
 
 def _keep_changes(
-    session: Session, series: Series, course: SeriesCourse, changes: Sequence[Change], points: Sequence[Point]
+    session: Session, series: Series, course: SeriesCourse, changes: Sequence[LevelChange], points: Sequence[Point]
 ) -> None:
     rows = repository.change_points(session, course.series_id)
     # What changed before the newest points begin is not looked at any more, and stays as it was.
@@ -136,7 +136,7 @@ def _keep_changes(
     write_recoveries(repository.change_points(session, series.id), series.better)
 
 
-def _write(row: ChangePoint, change: Change, points: Sequence[Point]) -> None:
+def _write(row: ChangePoint, change: LevelChange, points: Sequence[Point]) -> None:
     first, last = points[change.index], points[change.index - 1]
     row.at, row.previous_at, row.cell_id = first.at, last.at, first.cell_id
     row.points_before, row.points_after = change.runs_before, change.runs_after

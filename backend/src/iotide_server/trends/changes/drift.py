@@ -7,14 +7,14 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict
 
 from iotide_server.kit.db import Json
-from iotide_server.statistics.course import Drift
+from iotide_server.statistics.course import LinearDrift
 
 
 class StoredDrift(BaseModel):
     """A line through the points of a series.
 
     Attributes:
-        shift_ratio, low, high, start, end: as `iotide_server.statistics.course.Drift`.
+        shift_ratio, low, high, start, end: as `iotide_server.statistics.course.LinearDrift`.
         start_at, end_at: when the first and the last point of the line were measured.
     """
 
@@ -29,7 +29,7 @@ class StoredDrift(BaseModel):
     end_at: datetime
 
     @classmethod
-    def of(cls, found: Drift, times: Sequence[datetime]) -> "StoredDrift":
+    def of(cls, found: LinearDrift, times: Sequence[datetime]) -> "StoredDrift":
         """Place a drift on the times of the points that it was found in."""
         return cls(**asdict(found), start_at=times[0], end_at=times[-1])
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from iotide_server.statistics.course import SAME_RUNS, Change
+from iotide_server.statistics.course import SAME_RUNS, LevelChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +18,12 @@ class Matched:
         gone: indices of the rows that the analysis did not find.
     """
 
-    known: tuple[tuple[Change, int], ...]
-    new: tuple[Change, ...]
+    known: tuple[tuple[LevelChange, int], ...]
+    new: tuple[LevelChange, ...]
     gone: tuple[int, ...]
 
 
-def match_changes(changes: Sequence[Change], stored: Sequence[datetime], times: Sequence[datetime]) -> Matched:
+def match_changes(changes: Sequence[LevelChange], stored: Sequence[datetime], times: Sequence[datetime]) -> Matched:
     """Each change is the nearest stored one within six points that no nearer change is.
 
     A stored change is where its first point would stand now, also if that point is gone: points come late, and go with

@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from iotide_server.statistics.course import CONFIRMING_RUNS, Noise
+from iotide_server.statistics.course import CONFIRMING_RUNS, ScatterChange
 
 SAME_POINTS: Final = 15
 """A spread is sure of its moment within so many points, and a change of it that moves by fewer is the same."""
@@ -19,7 +19,7 @@ class NoiseChange(BaseModel):
     Attributes:
         at: when the first point after it was measured; previous_at: the last one before it.
         points_before, points_after, spread_before, spread_after, p_value: as
-            `iotide_server.statistics.course.Noise`.
+            `iotide_server.statistics.course.ScatterChange`.
         found_at, found_points: of the analysis that found it first, and how many points that had.
         confirmed_at: when one of CONFIRMING_RUNS more points still found it; None: not yet.
     """
@@ -44,7 +44,7 @@ class NoiseChange(BaseModel):
 
 
 def noise_change(
-    found: Noise, times: Sequence[datetime], before: NoiseChange | None, point_count: int, now: datetime
+    found: ScatterChange, times: Sequence[datetime], before: NoiseChange | None, point_count: int, now: datetime
 ) -> NoiseChange:
     """What is kept of an analysis: the same change as before, confirmed by enough more points, or a new one.
 

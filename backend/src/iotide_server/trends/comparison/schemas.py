@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from iotide_server.kit.web import Output
-from iotide_server.results.figures.judging import Judged
+from iotide_server.results.figures.judging import Judgement
 from iotide_server.results.schemas import Better, Labels, MeasuredCell, Metric
 from iotide_wire.units import Unit
 
@@ -69,7 +69,7 @@ class TwoModes(Output):
     high_runs: int
 
 
-class ComparedMetric(Judged):
+class ComparedMetric(Judgement):
     """One number of A and B, of so many independent runs each."""
 
     metric: Metric

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.web import Output
-from iotide_server.results.figures.judging import Judged
+from iotide_server.results.figures.judging import Judgement
 from iotide_server.results.schemas import Better, Labels, Metric
 from iotide_server.trends.comparison.schemas import TwoModes
 from iotide_wire.units import Unit
@@ -63,7 +63,7 @@ class SideNumbers(Output):
     modes: Annotated[TwoModes | None, Field(description="Where this side has two; then no one number stands for it")]
 
 
-class SideVerdict(Judged):
+class SideVerdict(Judgement):
     """A side in terms of the baseline, by the same rules as the comparison of two campaigns."""
 
     words: Annotated[str, Field(examples=["8.0 to 15.2 % higher"])]

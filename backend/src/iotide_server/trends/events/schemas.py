@@ -22,7 +22,7 @@ from iotide_server.trends.models import ChangePoint, EventEffect
 from iotide_wire.base import Name, WrittenTime
 
 
-class Event(Output):
+class EventOutput(Output):
     """Something that changed outside of the results, after `since` and before `at`."""
 
     id: int
@@ -62,7 +62,7 @@ class SeriesEvent(Output):
     Where a change lies between the same two points, the event has the numbers of that change: `change_id`.
     """
 
-    event: Event
+    event: EventOutput
     effect: Effect
     change_id: int | None
     words: Annotated[str, Field(examples=["12.0 % lower, worse: 8 points after it, 20 before"])]
@@ -80,7 +80,7 @@ class SeriesEvent(Output):
         change = next((one for one in changes if one.previous_at < event.at <= one.at), None)
         if change is not None:
             return cls(
-                event=Event.model_validate(event),
+                event=EventOutput.model_validate(event),
                 effect=Effect.SHIFTED,
                 change_id=change.id,
                 words=seen_change_words(shift_words(change.shift_ratio), change.at),
@@ -90,7 +90,7 @@ class SeriesEvent(Output):
                 p_value=change.p_value,
             )
         return cls(
-            event=Event.model_validate(event),
+            event=EventOutput.model_validate(event),
             effect=Effect(row.effect),
             change_id=None,
             words=event_words(Effect(row.effect), row.shift_ratio, row.points_before, row.points_after, better),

@@ -13,7 +13,7 @@ from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from iotide_server.kit.pagination import PageRequest, Slice
-from iotide_server.kit.quotas import Addition, Kind, check_day, count_day
+from iotide_server.kit.quotas import Addition, QuotaKind, check_day, count_day
 from iotide_server.kit.work import want_all
 from iotide_server.targets import service as targets
 from iotide_server.trends.events import repository
@@ -55,7 +55,7 @@ def add(session: Session, principal: Principal, wanted: EventInput, now: datetim
         InvalidInputError: it has not happened yet.
     """
     cluster = clusters.cluster_named(session, principal, wanted.cluster, Role.OPERATOR, field="cluster")
-    added = Addition(Kind.EVENTS, cluster.id, principal.user_id, now)
+    added = Addition(QuotaKind.EVENTS, cluster.id, principal.user_id, now)
     check_day(session, added)
     at = wanted.at or now
     if at > now:

@@ -58,7 +58,7 @@ class PeerFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class PeerGroup:
+class EqualSeries:
     """Series that differ in one thing alone.
 
     Attributes:
@@ -72,7 +72,7 @@ class PeerGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class PeerName:
     """The name of a node or target, and what its equals have in common with it, in words."""
 
     name: str
@@ -80,8 +80,8 @@ class Known:
 
 
 def peer_groups(
-    series: Iterable[PeerSeries], nodes: Mapping[int, Known], targets: Mapping[int, Known]
-) -> Iterator[PeerGroup]:
+    series: Iterable[PeerSeries], nodes: Mapping[int, PeerName], targets: Mapping[int, PeerName]
+) -> Iterator[EqualSeries]:
     """Series of one workload, options, metric and labels: of several nodes on the same targets, or the other way round.
 
     Args:
@@ -101,7 +101,7 @@ def peer_groups(
         if len(one.target_ids) == 1 and (target := targets.get(one.target_ids[0])):
             groups[PeerKind.TARGETS, target.alike, (same, labels, where[0])][target.name] = one
     for (kind, alike, _), members in groups.items():
-        yield PeerGroup(kind, alike, members)
+        yield EqualSeries(kind, alike, members)
 
 
 def size_classes(sizes_bytes: Iterable[float]) -> dict[float, float]:

@@ -14,9 +14,9 @@ from iotide_server.change_feed import service as live
 from iotide_server.kit.parts import in_parts
 from iotide_server.kit.work import want_all
 from iotide_server.results.ingest.service import POINTS
-from iotide_server.statistics.peers import LEAST_RATIO, MOST_FALSE, Peer
+from iotide_server.statistics.peers import LEAST_RATIO, MOST_FALSE, ComparedPeer
 from iotide_server.trends.peers import repository as peer_repository
-from iotide_server.trends.peers.groups import PeerFilter, PeerGroup, PeerKind, PeerSeries
+from iotide_server.trends.peers.groups import EqualSeries, PeerFilter, PeerKind, PeerSeries
 from iotide_server.trends.peers.outliers import FewFlags
 from iotide_server.trends.peers.service import NewestRuns, groups_of_equals, judged_peers, with_newest_runs
 from iotide_server.trends.points import repository
@@ -102,7 +102,7 @@ def _mark_odd_runs(session: Session, campaign_id: int) -> _Marked:
     return _Marked(cell_ids, before, changed)
 
 
-def _odd_runs(group: PeerGroup, runs: NewestRuns) -> Iterator[tuple[Level, float, Flag]]:
+def _odd_runs(group: EqualSeries, runs: NewestRuns) -> Iterator[tuple[Level, float, Flag]]:
     """The runs of odd members that are on the odd side themselves, how far they are there, and the flag of each."""
     found = judged_peers(group, runs)
     for name, peer in found.items():
@@ -117,7 +117,7 @@ def _odd_runs(group: PeerGroup, runs: NewestRuns) -> Iterator[tuple[Level, float
                 yield level, abs(difference), _flag(series, level, f"{series.title}: {measured} of {among}")
 
 
-def _measured(value: float, peer: Peer, unit: Unit) -> str:
+def _measured(value: float, peer: ComparedPeer, unit: Unit) -> str:
     side = "above" if peer.difference_ratio > 0 else "below"
     usual = format_value(peer.usual, unit)
     return f"{format_value(value, unit)}, {format_distance(value / peer.usual)} {side} the {usual}"
@@ -127,7 +127,7 @@ def _plural(kind: PeerKind) -> str:
     return "OSTs" if kind is PeerKind.OSTS else kind.value
 
 
-def _evidence(peer: Peer) -> str:
+def _evidence(peer: ComparedPeer) -> str:
     z = "" if peer.robust_z is None else f"z {format_number(peer.robust_z)}, "
     return f"{peer.run_count} runs, {z}p {format_p(peer.p_value)}"
 

@@ -18,7 +18,7 @@ from iotide_server.results.models import Point, Series
 from iotide_server.statistics.peers import FEWEST_PEERS
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.trends.models import ChangePoint
-from iotide_server.trends.peers.groups import OST, Known, PeerFilter, PeerKind, PeerSeries, size_classes
+from iotide_server.trends.peers.groups import OST, PeerFilter, PeerKind, PeerName, PeerSeries, size_classes
 from iotide_server.workloads.models import Workload
 from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import Unit, format_value
@@ -160,11 +160,11 @@ def options(session: Session, series_ids: Collection[int]) -> dict[int, Json]:
     return dict(session.execute(statement).all())
 
 
-def known_nodes(session: Session, cluster_id: int) -> dict[int, Known]:
+def known_nodes(session: Session, cluster_id: int) -> dict[int, PeerName]:
     """The nodes of the cluster that are not retired, by id: alike are those of one role with the same hardware."""
     nodes = session.scalars(select(Node).where(Node.cluster_id == cluster_id, Node.retired_at.is_(None))).all()
     classes = size_classes(_memory_bytes(node) for node in nodes)
-    return {node.id: Known(node.name, _hardware(node, classes[_memory_bytes(node)])) for node in nodes}
+    return {node.id: PeerName(node.name, _hardware(node, classes[_memory_bytes(node)])) for node in nodes}
 
 
 def _memory_bytes(node: Node) -> float:
@@ -177,7 +177,7 @@ def _hardware(node: Node, memory_bytes: float) -> str:
     return ", ".join([node.role, *parts, *memory])
 
 
-def known_targets(session: Session, cluster_id: int) -> dict[int, Known]:
+def known_targets(session: Session, cluster_id: int) -> dict[int, PeerName]:
     """The targets of the cluster that are not retired, by id: alike are those of one scope, file system and size."""
     rows = session.execute(
         select(Target.id, Target.name, Target.scope, func.min(TargetMount.fstype), func.min(TargetMount.total_bytes))
@@ -189,7 +189,7 @@ def known_targets(session: Session, cluster_id: int) -> dict[int, Known]:
     known = {}
     for target_id, name, scope, fstype, size in rows:
         of_size = f" of {format_value(classes[size], Unit.BYTES)}" if size else ""
-        known[target_id] = Known(name, f"{fstype or 'file system'}{of_size}, scope {scope}")
+        known[target_id] = PeerName(name, f"{fstype or 'file system'}{of_size}, scope {scope}")
     return known
 
 

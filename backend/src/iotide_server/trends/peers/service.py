@@ -18,8 +18,8 @@ from iotide_server.results.values import values_by_run
 from iotide_server.statistics import peers as statistics
 from iotide_server.trends.changes.words import peer_words, unjudged_peers_words
 from iotide_server.trends.peers import repository
+from iotide_server.trends.peers.groups import EqualSeries as Group
 from iotide_server.trends.peers.groups import PeerFilter, PeerKind, peer_groups
-from iotide_server.trends.peers.groups import PeerGroup as Group
 from iotide_server.trends.peers.schemas import Peer, PeerGroup, Peers
 from iotide_server.trends.points.levels import Level, run_levels
 
@@ -146,7 +146,7 @@ def _newest_runs(session: Session, series_ids: Collection[int], before: datetime
     return found
 
 
-def judged_peers(group: Group, runs: NewestRuns) -> dict[str, statistics.Peer]:
+def judged_peers(group: Group, runs: NewestRuns) -> dict[str, statistics.ComparedPeer]:
     """The members of a group that can be judged, each by the medians of its runs."""
     return statistics.odd_ones(
         {name: [level.value for level in runs.get(series.id, {}).values()] for name, series in group.series.items()}

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.types import DateTime
 
 from iotide_server.kit.people import are_shown
-from iotide_server.results.schemas import Series
+from iotide_server.results.schemas import SeriesOutput
 
 MOST_FAILURES: Final = 100
 """Cells with failed runs, the newest; a page draws no more."""
@@ -41,7 +41,7 @@ _FAILED: Final = text(
 
 
 def failed_cells(
-    session: Session, series: Series, since: datetime | None, until: datetime | None
+    session: Session, series: SeriesOutput, since: datetime | None, until: datetime | None
 ) -> Sequence[Row[Any]]:
     """Return the cells of a series with failed runs in a span, in time order, the newest if there are too many.
 

@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from iotide_server.kit.files import Cell, Column
-from iotide_server.results.schemas import Series
+from iotide_server.results.schemas import SeriesOutput
 from iotide_server.trends.schemas import Points
 
 
 def point_columns(found: Sequence[Points]) -> list[Column]:
     """Values in the series' base unit, which stands beside them; lists and options as JSON."""
 
-    def told(name: str, kind: type[str] | type[int], of: Callable[[Series], Cell]) -> Column:
+    def told(name: str, kind: type[str] | type[int], of: Callable[[SeriesOutput], Cell]) -> Column:
         return Column(name, kind, [of(points.series) for points in found for _ in points.at])
 
     return [

@@ -21,7 +21,7 @@ from iotide_server.statistics.thinning import thinned
 from iotide_server.trends.changes.environment import environment_change, environment_differences
 from iotide_server.trends.events import repository as event_repository
 from iotide_server.trends.events.repository import SeenChange
-from iotide_server.trends.events.schemas import Event
+from iotide_server.trends.events.schemas import EventOutput
 from iotide_server.trends.models import ChangePoint, SeriesCourse
 from iotide_server.trends.peers.outliers import Outliers
 from iotide_server.trends.points import repository
@@ -240,7 +240,7 @@ def list_changes(
         return NamedChange(
             series=own,
             change=SeriesChange.of(row, own.better),
-            events=[Event.model_validate(event) for event in near.shown],
+            events=[EventOutput.model_validate(event) for event in near.shown],
             events_more=near.more,
         )
 

@@ -15,7 +15,7 @@ _FIELDS: Final = {
 _KIB: Final = 1024
 
 
-class Memory(Source[dict[str, float]]):
+class MemoryLevels(Source[dict[str, float]]):
     """Levels, which need no earlier reading."""
 
     def __init__(self, proc: Path) -> None:

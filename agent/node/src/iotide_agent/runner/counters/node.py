@@ -9,7 +9,7 @@ from typing import Any, Final
 from iotide_agent.runner.counters.disk import Disks
 from iotide_agent.runner.counters.kernel_threads import RaidThreads
 from iotide_agent.runner.counters.lustre import LustreClient
-from iotide_agent.runner.counters.memory import Memory
+from iotide_agent.runner.counters.memory import MemoryLevels
 from iotide_agent.runner.counters.network import Network
 from iotide_agent.runner.counters.nfs import NfsClient
 from iotide_agent.runner.counters.pressure import Pressure
@@ -70,7 +70,7 @@ class _Followed:
 def _makers(targets: Sequence[TargetMount], root: Path) -> Iterator[Callable[[], Source[Any]]]:
     proc, sys_ = root / "proc", root / "sys"
     yield partial(Pressure, proc)
-    yield partial(Memory, proc)
+    yield partial(MemoryLevels, proc)
     yield partial(Disks, sys_, targets)
     yield partial(Network, proc, sys_)
     yield partial(NfsClient, proc, targets)
