@@ -9,7 +9,6 @@ from iotide_server.explorer import models as explorer
 from iotide_server.kit import migrations, work
 from iotide_server.kit.db import Base
 from iotide_server.notifications import models as notifications
-from iotide_server.published import models as published
 from iotide_server.results import models as results
 from iotide_server.retention import models as retention
 from iotide_server.runs import models as runs
@@ -32,7 +31,6 @@ __all__ = [
     "metadata",
     "migrations",
     "notifications",
-    "published",
     "results",
     "retention",
     "runs",

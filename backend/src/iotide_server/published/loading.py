@@ -14,7 +14,7 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.agent_api import service as gateway
-from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
+from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget, PublishedCampaign, PublishedSource
 from iotide_server.change_feed import service as live
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.views import Origin
@@ -24,7 +24,6 @@ from iotide_server.kit.db import Database
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.published import repository
 from iotide_server.published.errors import NothingPublishedError, PublishedNameTakenError
-from iotide_server.published.models import PublishedCampaign, PublishedSource
 from iotide_server.published.sources import Edition, PublishedCell, PublishedReference, Table, cells_of
 from iotide_server.runs import repository as runs
 from iotide_server.runs.handed_over import hand_over

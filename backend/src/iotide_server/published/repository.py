@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy import Row, delete, select, text
 from sqlalchemy.orm import Session
 
+from iotide_server.campaigns.models import PublishedSource
 from iotide_server.clusters.models import Cluster
 from iotide_server.clusters.views import Origin
 from iotide_server.kit.db import Json, any_text_of
-from iotide_server.published.models import PublishedSource
 
 _CAMPAIGNS = text(
     """

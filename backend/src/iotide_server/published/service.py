@@ -8,7 +8,8 @@ from typing import Any, Final
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from iotide_server.published import models, repository
+from iotide_server.campaigns import models
+from iotide_server.published import repository
 from iotide_server.published.repository import PrintedNumber
 from iotide_server.published.schemas import (
     ClaimedRatio,

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from iotide_agent.orders.runner_process import RUNNER
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
-from iotide_agent.runner import walls
+from iotide_agent.runner import RUNNER, walls
 from iotide_agent.runner.files import closing
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO

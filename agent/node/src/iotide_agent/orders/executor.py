@@ -17,8 +17,8 @@ from iotide_agent.node.inventory import Inventory, load_environment, renewed
 from iotide_agent.orders.budget import BudgetUnknownError, Ledger, written_bytes
 from iotide_agent.orders.parsing import Verdict
 from iotide_agent.orders.plan import Plan, Work, make_plan
-from iotide_agent.orders.runner_process import RUNNER, RunnerProcess, adopted_runner, start_runner
-from iotide_agent.runner import processes
+from iotide_agent.orders.runner_process import RunnerProcess, adopted_runner, start_runner
+from iotide_agent.runner import RUNNER, processes
 from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card, write_go
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import read_json

@@ -6,12 +6,8 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
-from iotide_agent.runner import __file__ as runner_package
-
-RUNNER: Final = Path(runner_package).parent / "__main__.py"
-"""The program."""
+from iotide_agent.runner import RUNNER
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from iotide_agent.node.own_files import why_exchangeable
-from iotide_agent.orders.runner_process import RUNNER
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
+from iotide_agent.runner import RUNNER
 from iotide_agent.workloads.base import Workload
 from iotide_agent.workloads.bonnie import BonnieWorkload
 from iotide_agent.workloads.command import CommandWorkload
