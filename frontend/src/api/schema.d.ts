@@ -2067,7 +2067,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        ActiveOrder: {
+        ActiveOrderOutput: {
             order_id: number;
             run_id: number;
             state: string;
@@ -2245,7 +2245,7 @@ export interface components {
             sha256: string;
             size_bytes: number;
         };
-        Attempt: {
+        AttemptOutput: {
             ordinal: number;
             state: components["schemas"]["AttemptState"];
             /** Format: date-time */
@@ -2342,7 +2342,7 @@ export interface components {
             orders: components["schemas"]["OrderBeat"][];
             spool_bytes?: number | null;
             clock?: components["schemas"]["ClockReading"] | null;
-            stuck?: components["schemas"]["StuckLoad-Input"][] | null;
+            stuck?: components["schemas"]["StuckLoad"][] | null;
             problem?: string | null;
         };
         BlackoutInput: {
@@ -2546,7 +2546,7 @@ export interface components {
             total_bytes: number | null;
             free_bytes: number | null;
         };
-        Caution: {
+        CautionOutput: {
             code: string;
             message: string;
             field: string;
@@ -2759,7 +2759,7 @@ export interface components {
             node_name: string;
             /** Format: date-time */
             last_seen_at: string;
-            runs: components["schemas"]["EndedRun"][];
+            runs: components["schemas"]["EndedRunOutput"][];
             waiting_count: number;
             statement_sha256: string;
         };
@@ -2800,7 +2800,7 @@ export interface components {
         Direction: "worse" | "better" | "recovered" | "neither";
         /** @enum {string} */
         Directions: "worse" | "both";
-        DoomedOrder: {
+        DoomedOrderOutput: {
             order_id: number;
             state: components["schemas"]["OrderState"];
             started_at: string | null;
@@ -2864,12 +2864,12 @@ export interface components {
             sender: string;
             recipients: string[];
         };
-        EndedRun: {
+        EndedRunOutput: {
             run_id: number;
             campaign_id: number;
             campaign_name: string;
             workload: string;
-            orders: components["schemas"]["DoomedOrder"][];
+            orders: components["schemas"]["DoomedOrderOutput"][];
             becomes: components["schemas"]["RunState"];
             ends: string;
             risk: string;
@@ -3106,7 +3106,7 @@ export interface components {
             order_id: number;
             fence: number;
         };
-        HeldRun: {
+        HeldRunOutput: {
             run_id: number;
             campaign_id: number;
             campaign_name: string;
@@ -3359,27 +3359,10 @@ export interface components {
             node_token: string;
             broker: components["schemas"]["BrokerAccess"];
         };
-        NodeClock: {
+        NodeClockOutput: {
             offset_seconds: number;
             uncertainty_seconds: number;
             is_off: boolean;
-        };
-        NodeLine: {
-            id: number;
-            name: string;
-            role: components["schemas"]["NodeRole"];
-            state: components["schemas"]["NodeState"];
-            last_seen_at: string | null;
-            agent_version: string | null;
-            agent_standing: components["schemas"]["AgentStanding"];
-            clock_is_off: boolean;
-            facts: {
-                [key: string]: string | number | boolean | null;
-            };
-            problem: string | null;
-            stuck: components["schemas"]["StuckLoad-Output"][];
-            drain: components["schemas"]["DrainOutput"] | null;
-            active_orders: components["schemas"]["ActiveOrder"][];
         };
         NodeOutput: {
             id: number;
@@ -3392,7 +3375,7 @@ export interface components {
             agent_version: string | null;
             wire_version: number | null;
             agent_standing: components["schemas"]["AgentStanding"];
-            clock: components["schemas"]["NodeClock"] | null;
+            clock: components["schemas"]["NodeClockOutput"] | null;
             /** Format: date-time */
             credentials_at: string;
             rotation_wanted_at: string | null;
@@ -3403,9 +3386,9 @@ export interface components {
             mounts: components["schemas"]["MountFacts"][];
             approved_directories: string[];
             workloads: components["schemas"]["NodeWorkloadOutput"][];
-            active_orders: components["schemas"]["ActiveOrder"][];
+            active_orders: components["schemas"]["ActiveOrderOutput"][];
             problem: string | null;
-            stuck: components["schemas"]["StuckLoad-Output"][];
+            stuck: components["schemas"]["StuckLoadOutput"][];
             drain: components["schemas"]["DrainOutput"] | null;
         };
         NodePatch: {
@@ -3420,6 +3403,23 @@ export interface components {
         NodeRole: "compute" | "storage" | "gateway";
         /** @enum {string} */
         NodeState: "online" | "stuck" | "silent" | "never_seen" | "revoked" | "retired" | "sample_data";
+        NodeSummaryOutput: {
+            id: number;
+            name: string;
+            role: components["schemas"]["NodeRole"];
+            state: components["schemas"]["NodeState"];
+            last_seen_at: string | null;
+            agent_version: string | null;
+            agent_standing: components["schemas"]["AgentStanding"];
+            clock_is_off: boolean;
+            facts: {
+                [key: string]: string | number | boolean | null;
+            };
+            problem: string | null;
+            stuck: components["schemas"]["StuckLoadOutput"][];
+            drain: components["schemas"]["DrainOutput"] | null;
+            active_orders: components["schemas"]["ActiveOrderOutput"][];
+        };
         NodeWorkloadOutput: {
             name: string;
             revision: number;
@@ -3630,12 +3630,12 @@ export interface components {
             items: components["schemas"]["NamedChange"][];
             next_cursor: string | null;
         };
-        Page_NodeLine_: {
-            items: components["schemas"]["NodeLine"][];
-            next_cursor: string | null;
-        };
         Page_NodeOutput_: {
             items: components["schemas"]["NodeOutput"][];
+            next_cursor: string | null;
+        };
+        Page_NodeSummaryOutput_: {
+            items: components["schemas"]["NodeSummaryOutput"][];
             next_cursor: string | null;
         };
         Page_PendingNodeOutput_: {
@@ -3803,8 +3803,8 @@ export interface components {
             seconds_unknown_because: string | null;
             bytes_peak: number;
             bytes_moved: number;
-            wear: components["schemas"]["Wear"][];
-            warnings: components["schemas"]["Caution"][];
+            wear: components["schemas"]["WearOutput"][];
+            warnings: components["schemas"]["CautionOutput"][];
         };
         PreviewCell: {
             ordinal: number;
@@ -3918,10 +3918,10 @@ export interface components {
             repeats: number;
             cell_ids?: number[] | null;
         };
-        Revocation: {
+        RevocationOutput: {
             node_id: number;
             node_name: string;
-            runs: components["schemas"]["TouchedRun"][];
+            runs: components["schemas"]["TouchedRunOutput"][];
             waiting_count: number;
         };
         /** @enum {string} */
@@ -3980,7 +3980,7 @@ export interface components {
             progress: number | null;
             phase: string | null;
             attempts_made: number;
-            attempts: components["schemas"]["Attempt"][];
+            attempts: components["schemas"]["AttemptOutput"][];
             environment: {
                 [key: string]: unknown;
             };
@@ -4368,7 +4368,7 @@ export interface components {
         };
         /** @enum {string} */
         StepRole: "client" | "sender" | "receiver" | "observer";
-        "StuckLoad-Input": {
+        StuckLoad: {
             order_id: number | null;
             process: string;
             pid: number;
@@ -4378,7 +4378,7 @@ export interface components {
             /** Format: date-time */
             since: string;
         };
-        "StuckLoad-Output": {
+        StuckLoadOutput: {
             process: string;
             /** Format: date-time */
             since: string;
@@ -4388,11 +4388,11 @@ export interface components {
         StuckStatement: {
             node_id: number;
             node_name: string;
-            runs: components["schemas"]["HeldRun"][];
+            runs: components["schemas"]["HeldRunOutput"][];
             afterwards: string;
             statement_sha256: string;
         };
-        StuckWriter: {
+        StuckWriterOutput: {
             node_id: number;
             node_name: string;
             run_id: number;
@@ -4547,7 +4547,7 @@ export interface components {
             mounts: components["schemas"]["TargetMountOutput"][];
             backed_by: components["schemas"]["TargetRef"][];
             drain: components["schemas"]["DrainOutput"] | null;
-            stuck: components["schemas"]["StuckWriter"][];
+            stuck: components["schemas"]["StuckWriterOutput"][];
         };
         TargetPatch: {
             name?: string | null;
@@ -4672,7 +4672,7 @@ export interface components {
             scopes: ("read" | "operate" | "admin")[];
             expires_at?: string | null;
         };
-        TouchedRun: {
+        TouchedRunOutput: {
             run_id: number;
             campaign_id: number;
             campaign_name: string;
@@ -4744,7 +4744,7 @@ export interface components {
             nodes: components["schemas"]["JobNode"][];
             time_limit_seconds: number;
         };
-        Wear: {
+        WearOutput: {
             target_name: string;
             bytes_least: number;
             bytes_most: number | null;
@@ -5985,7 +5985,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_NodeLine_"];
+                    "application/json": components["schemas"]["Page_NodeSummaryOutput_"];
                 };
             };
         };
@@ -7433,7 +7433,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Revocation"];
+                    "application/json": components["schemas"]["RevocationOutput"];
                 };
             };
         };

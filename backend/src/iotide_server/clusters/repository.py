@@ -15,8 +15,8 @@ from iotide_server.clusters.views import (
     CLOCK_LIMIT_SECONDS,
     SILENT_AFTER,
     ActiveOrder,
+    InstalledWorkload,
     NodeState,
-    NodeWorkload,
     Origin,
 )
 from iotide_server.kit.db import any_of, any_text_of
@@ -369,7 +369,7 @@ def active_orders(session: Session, node_ids: Collection[int]) -> Mapping[int, l
     return by_node
 
 
-def node_workloads(session: Session, node_ids: Collection[int]) -> Mapping[int, list[NodeWorkload]]:
+def node_workloads(session: Session, node_ids: Collection[int]) -> Mapping[int, list[InstalledWorkload]]:
     """By node, the workloads that it announced."""
     rows = session.execute(
         text(
@@ -379,7 +379,7 @@ def node_workloads(session: Session, node_ids: Collection[int]) -> Mapping[int, 
         ),
         {"node_ids": list(node_ids)},
     )
-    by_node: defaultdict[int, list[NodeWorkload]] = defaultdict(list)
+    by_node: defaultdict[int, list[InstalledWorkload]] = defaultdict(list)
     for node_id, *workload in rows:
-        by_node[node_id].append(NodeWorkload(*workload))
+        by_node[node_id].append(InstalledWorkload(*workload))
     return by_node

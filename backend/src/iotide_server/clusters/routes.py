@@ -24,9 +24,9 @@ from iotide_server.clusters.schemas import (
     JoinTokenCreated,
     JoinTokenInput,
     JoinTokenOutput,
-    NodeLine,
     NodeOutput,
     NodePatch,
+    NodeSummaryOutput,
     PendingChoice,
     PendingNodeOutput,
     ReenrolmentInput,
@@ -203,9 +203,11 @@ def list_nodes(
 
 
 @router.get("/clusters/{cluster_id}/nodes", tags=["nodes"], summary="List a cluster's nodes", responses=errors(404))
-def list_cluster_nodes(principal: Viewer, session: Tx, now: Now, cluster_id: Id, paging: Paging) -> Page[NodeLine]:
+def list_cluster_nodes(
+    principal: Viewer, session: Tx, now: Now, cluster_id: Id, paging: Paging
+) -> Page[NodeSummaryOutput]:
     """Those that are not retired, newest first, without what each announced: mounts, workloads, most of its facts."""
-    return service.node_lines(session, principal, cluster_id, paging, now).page(NodeLine.model_validate)
+    return service.node_lines(session, principal, cluster_id, paging, now).page(NodeSummaryOutput.model_validate)
 
 
 @router.get("/nodes/{node_id}", tags=["nodes"], summary="Show a node", responses=errors(404))

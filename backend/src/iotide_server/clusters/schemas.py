@@ -227,7 +227,7 @@ class NodeWorkloadOutput(Output):
     unavailable_because: str | None
 
 
-class ActiveOrder(Output):
+class ActiveOrderOutput(Output):
     """What a node is doing for a run."""
 
     order_id: int
@@ -237,7 +237,7 @@ class ActiveOrder(Output):
     phase: Annotated[str, Field(examples=["writing 1.00 GiB"])]
 
 
-class NodeClock(Output):
+class NodeClockOutput(Output):
     """A node's time of day against the server's."""
 
     offset_seconds: Annotated[float, Field(description="How far it is ahead; negative where it is behind")]
@@ -245,7 +245,7 @@ class NodeClock(Output):
     is_off: Annotated[bool, Field(description="It is certainly further off than 1 s")]
 
 
-class StuckLoad(Output):
+class StuckLoadOutput(Output):
     """A load that no signal ends, and that holds its node until it is gone."""
 
     process: Annotated[str, Field(examples=["dd (pid 25760) in state D, waiting in percpu_rwsem_wait"])]
@@ -254,7 +254,7 @@ class StuckLoad(Output):
     targets: Annotated[list[str], Field(description="Names of what it loads", examples=[["home-nfs"]])]
 
 
-class NodeLine(Output):
+class NodeSummaryOutput(Output):
     """A host with an agent, as a list of many shows it."""
 
     id: int
@@ -267,9 +267,9 @@ class NodeLine(Output):
     clock_is_off: Annotated[bool, Field(description="Its clock is certainly further off than 1 s")]
     facts: Annotated[Facts, Field(description="`cpu.count`, `memory.total_bytes` and `kernel.release`, where known")]
     problem: Annotated[str | None, Field(description="Why the scheduler passes it over")]
-    stuck: Annotated[list[StuckLoad], Field(description="Nothing starts on it until none is left")]
+    stuck: Annotated[list[StuckLoadOutput], Field(description="Nothing starts on it until none is left")]
     drain: Annotated[DrainOutput | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
-    active_orders: list[ActiveOrder]
+    active_orders: list[ActiveOrderOutput]
 
 
 class NodeOutput(Output):
@@ -291,7 +291,7 @@ class NodeOutput(Output):
             " the language; `too_old` and `too_new` get nothing to do until agent or server is upgraded"
         ),
     ]
-    clock: Annotated[NodeClock | None, Field(description="Null where its agent does not say")]
+    clock: Annotated[NodeClockOutput | None, Field(description="Null where its agent does not say")]
     credentials_at: Annotated[datetime, Field(description="Since when it has its present token")]
     rotation_wanted_at: Annotated[datetime | None, Field(description="It is to ask for a new one since")]
     boot_id: str | None
@@ -301,9 +301,9 @@ class NodeOutput(Output):
         list[str], Field(description="Where its agent lets runs write", examples=[["/scratch"]])
     ]
     workloads: list[NodeWorkloadOutput]
-    active_orders: list[ActiveOrder]
+    active_orders: list[ActiveOrderOutput]
     problem: Annotated[str | None, Field(description="Why the scheduler passes it over")]
-    stuck: Annotated[list[StuckLoad], Field(description="Nothing starts on it until none is left")]
+    stuck: Annotated[list[StuckLoadOutput], Field(description="Nothing starts on it until none is left")]
     drain: Annotated[DrainOutput | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
 
     @classmethod
@@ -321,7 +321,7 @@ class NodeOutput(Output):
             agent_version=node.agent_version,
             wire_version=node.wire_version,
             agent_standing=agent_standing(node.wire_version),
-            clock=None if view.clock is None else NodeClock.model_validate(view.clock),
+            clock=None if view.clock is None else NodeClockOutput.model_validate(view.clock),
             credentials_at=node.credentials_at,
             rotation_wanted_at=node.rotation_wanted_at,
             boot_id=node.boot_id,
@@ -329,8 +329,8 @@ class NodeOutput(Output):
             mounts=[MountFacts.model_validate(mount) for mount in node.mounts],
             approved_directories=node.approved_directories,
             workloads=[NodeWorkloadOutput.model_validate(workload) for workload in view.workloads],
-            active_orders=[ActiveOrder.model_validate(order) for order in view.active_orders],
+            active_orders=[ActiveOrderOutput.model_validate(order) for order in view.active_orders],
             problem=view.problem,
-            stuck=[StuckLoad.model_validate(load) for load in loads_in(node.stuck)],
+            stuck=[StuckLoadOutput.model_validate(load) for load in loads_in(node.stuck)],
             drain=None if view.drain is None else DrainOutput.model_validate(view.drain),
         )

@@ -32,8 +32,8 @@ from iotide_server.clusters.views import (
     ClusterView,
     DrainKind,
     Launcher,
-    NodeLine,
     NodeState,
+    NodeSummary,
     NodeView,
     Origin,
     agent_standing,
@@ -182,7 +182,7 @@ def list_nodes(
 
 def node_lines(
     session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
-) -> Slice[NodeLine]:
+) -> Slice[NodeSummary]:
     """The living nodes of a cluster, each with no more than a list shows of it.
 
     Raises:
@@ -194,7 +194,7 @@ def node_lines(
     orders = repository.active_orders(session, node_ids)
     drains = drain_repository.drains_of(session, DrainKind.NODE, node_ids)
     lines = [
-        NodeLine(
+        NodeSummary(
             id=row.id,
             name=row.name,
             role=row.role,

@@ -101,7 +101,7 @@ class DrainWanted:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeWorkload:
+class InstalledWorkload:
     """A workload as the node has it."""
 
     name: str
@@ -146,12 +146,12 @@ class NodeView:
     last_seen_at: datetime | None
     clock: NodeClock | None
     problem: str | None
-    workloads: Sequence[NodeWorkload]
+    workloads: Sequence[InstalledWorkload]
     active_orders: Sequence[ActiveOrder]
 
 
 @dataclass(frozen=True, slots=True)
-class NodeLine:
+class NodeSummary:
     """A living node as a list of thousands shows it.
 
     Attributes:

@@ -24,12 +24,12 @@ from iotide_server.results.figures.sample_files import campaign_samples_csv
 from iotide_server.results.forecast.service import forecast
 from iotide_server.results.schemas import (
     CampaignMeasures,
-    Caution,
+    CautionOutput,
     CellOutput,
     MeasuredCell,
     Preview,
     PreviewCell,
-    Wear,
+    WearOutput,
 )
 from iotide_server.statistics.comparison import smallest_p
 
@@ -67,8 +67,8 @@ def _preview(planned: PlannedCampaign, session: Tx, now: datetime) -> Preview:
         seconds_unknown_because=foreseen.seconds_unknown_because,
         bytes_peak=foreseen.bytes_peak,
         bytes_moved=foreseen.bytes_moved,
-        wear=[Wear.model_validate(wear) for wear in foreseen.wear],
-        warnings=[Caution.model_validate(caution) for caution in foreseen.cautions],
+        wear=[WearOutput.model_validate(wear) for wear in foreseen.wear],
+        warnings=[CautionOutput.model_validate(caution) for caution in foreseen.cautions],
     )
 
 

@@ -12,7 +12,7 @@ from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Output
 from iotide_server.results.ingest.superseded import Superseded
-from iotide_server.runs.schemas import Attempt, RunOutput
+from iotide_server.runs.schemas import AttemptOutput, RunOutput
 from iotide_server.statistics.summary import Tier, Variation
 from iotide_wire.measured import Check, Flag
 from iotide_wire.units import Unit
@@ -274,7 +274,7 @@ class UnansweredCheck(Output):
 class RunDetail(RunOutput):
     """A run with its attempts, the facts it ran under, its numbers and who read them."""
 
-    attempts: list[Attempt]
+    attempts: list[AttemptOutput]
     environment: Annotated[dict[str, Any], Field(examples=[{"kernel.release": "6.1.0-30-amd64"}])]
     observations: list[Observation]
     samples: list[SampleOutput]
@@ -293,7 +293,7 @@ class RunDetail(RunOutput):
     ]
 
 
-class Caution(Output):
+class CautionOutput(Output):
     """Something to know before submitting."""
 
     code: Annotated[str, Field(examples=["few_repeats"])]
@@ -319,7 +319,7 @@ class PreviewCell(Output):
     ]
 
 
-class Wear(Output):
+class WearOutput(Output):
     """What a campaign writes to a target, which uses up flash."""
 
     target_name: str
@@ -345,5 +345,5 @@ class Preview(Output):
     seconds_unknown_because: str | None
     bytes_peak: Annotated[int, Field(description="Space that the largest run needs")]
     bytes_moved: Annotated[int, Field(description="Written and read in all")]
-    wear: Annotated[list[Wear], Field(description="Of each target, in the order of the plan")]
-    warnings: list[Caution]
+    wear: Annotated[list[WearOutput], Field(description="Of each target, in the order of the plan")]
+    warnings: list[CautionOutput]

@@ -14,7 +14,7 @@ from iotide_wire.messages import OrderState
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="Of the statement as it was shown")]
 
 
-class DoomedOrder(Output):
+class DoomedOrderOutput(Output):
     """An order of the node that would end."""
 
     order_id: int
@@ -23,14 +23,14 @@ class DoomedOrder(Output):
     end: OrderEnd
 
 
-class EndedRun(Output):
+class EndedRunOutput(Output):
     """What it would do to a run."""
 
     run_id: int
     campaign_id: int
     campaign_name: str
     workload: str
-    orders: list[DoomedOrder]
+    orders: list[DoomedOrderOutput]
     becomes: Annotated[RunState, Field(description="At once, or when the other nodes of its gang have stopped")]
     ends: Annotated[str, Field(description="What ends, what is free then and what becomes of the run")]
     risk: Annotated[str, Field(description="What happens if the node is only cut off and its load still runs")]
@@ -42,7 +42,7 @@ class DeathStatement(Output):
     node_id: int
     node_name: str
     last_seen_at: datetime
-    runs: list[EndedRun]
+    runs: list[EndedRunOutput]
     waiting_count: Annotated[int, Field(description="Runs that wait for the node and go on waiting")]
     statement_sha256: str
 
@@ -53,13 +53,13 @@ class DeathStatement(Output):
             node_id=statement.node_id,
             node_name=statement.node_name,
             last_seen_at=statement.last_seen_at,
-            runs=[EndedRun.model_validate(run) for run in statement.runs],
+            runs=[EndedRunOutput.model_validate(run) for run in statement.runs],
             waiting_count=statement.waiting_count,
             statement_sha256=statement.sha256,
         )
 
 
-class HeldRun(Output):
+class HeldRunOutput(Output):
     """A run whose load no signal ends, and what it holds."""
 
     run_id: int
@@ -77,7 +77,7 @@ class StuckStatement(Output):
 
     node_id: int
     node_name: str
-    runs: list[HeldRun]
+    runs: list[HeldRunOutput]
     afterwards: Annotated[str, Field(description="What becomes of the node itself")]
     statement_sha256: str
 
@@ -87,7 +87,7 @@ class StuckStatement(Output):
         return cls(
             node_id=statement.node_id,
             node_name=statement.node_name,
-            runs=[HeldRun.model_validate(run) for run in statement.runs],
+            runs=[HeldRunOutput.model_validate(run) for run in statement.runs],
             afterwards=statement.afterwards,
             statement_sha256=statement.sha256,
         )
@@ -99,7 +99,7 @@ class DeathConfirmation(Input):
     statement_sha256: Digest
 
 
-class TouchedRun(Output):
+class TouchedRunOutput(Output):
     """A run of which the node has orders."""
 
     run_id: int
@@ -112,10 +112,10 @@ class TouchedRun(Output):
     words: Annotated[str, Field(description="What follows for it")]
 
 
-class Revocation(Output):
+class RevocationOutput(Output):
     """What revoking a node would do, and what it would leave to a person."""
 
     node_id: int
     node_name: str
-    runs: list[TouchedRun]
+    runs: list[TouchedRunOutput]
     waiting_count: Annotated[int, Field(description="Runs that wait for the node and go on waiting")]

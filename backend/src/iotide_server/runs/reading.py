@@ -30,7 +30,7 @@ from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order
 from iotide_server.runs.queries import AnyRow, EventRow
 from iotide_server.runs.resources import Need, Occupancy, Resource, ResourceKind, needs
-from iotide_server.runs.schemas import Attempt, BatchJobOutput, Queue, QueueChoice, QueuedRun, RunFilter, RunOrder
+from iotide_server.runs.schemas import AttemptOutput, BatchJobOutput, Queue, QueueChoice, QueuedRun, RunFilter, RunOrder
 from iotide_wire.messages import OrderRole
 from iotide_wire.plan import Exclusivity
 from iotide_wire.window import Window
@@ -64,7 +64,7 @@ def events(session: Session, principal: Principal, run_id: int, paging: PageRequ
     return queries.events_page(session, run_id, paging)
 
 
-def attempts(session: Session, run_id: int) -> list[Attempt]:
+def attempts(session: Session, run_id: int) -> list[AttemptOutput]:
     """Every try of the run with what each node did in it, the first one first."""
     by_attempt: defaultdict[int, list[RunOrder]] = defaultdict(list)
     step_roles = queries.step_roles(session, run_id)
@@ -72,7 +72,7 @@ def attempts(session: Session, run_id: int) -> list[Attempt]:
         by_attempt[order.attempt_id].append(_shown_order(order, node_name, step_roles.get(order.node_id)))
     jobs = batch_queries.jobs_of(session, run_id)
     return [
-        Attempt(
+        AttemptOutput(
             ordinal=attempt.ordinal,
             state=attempt.state,
             opened_at=attempt.opened_at,

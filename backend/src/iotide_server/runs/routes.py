@@ -10,7 +10,7 @@ from iotide_server.clusters.schemas import NodeOutput
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.runs import dead_nodes, reading, revocation, service, stuck_nodes
-from iotide_server.runs.death_schemas import DeathConfirmation, DeathStatement, Revocation, StuckStatement
+from iotide_server.runs.death_schemas import DeathConfirmation, DeathStatement, RevocationOutput, StuckStatement
 from iotide_server.runs.schemas import Queue, QueueChoice, RunEventOutput, RunFilter, RunOutput
 
 router = APIRouter(tags=["runs"], route_class=KnownCallerRoute)
@@ -95,9 +95,9 @@ def free_stuck_node(principal: Operator, session: Tx, now: Now, node_id: Id, bod
     summary="Say what revoking a node would do",
     responses=errors(404),
 )
-def get_revocation(principal: Admin, session: Tx, now: Now, node_id: Id) -> Revocation:
+def get_revocation(principal: Admin, session: Tx, now: Now, node_id: Id) -> RevocationOutput:
     """Which of its runs would end at once, and which may still load and so keep what they hold."""
-    return Revocation.model_validate(revocation.statement(session, principal, node_id, now))
+    return RevocationOutput.model_validate(revocation.statement(session, principal, node_id, now))
 
 
 @router.post("/nodes/{node_id}/revoke", tags=["nodes"], summary="Revoke a node", responses=errors(404))

@@ -104,7 +104,7 @@ class BatchJobOutput(Output):
     started_at: datetime | None
 
 
-class Attempt(Output):
+class AttemptOutput(Output):
     """One try of a run.
 
     `go_at` is the moment at which all its nodes were told to start their loads; `start_skew_seconds` by how much the

@@ -122,7 +122,7 @@ class TargetMountOutput(Output):
     problem: Annotated[str | None, Field(description="Why runs on it would be refused")]
 
 
-class StuckWriter(Output):
+class StuckWriterOutput(Output):
     """A load that no signal ends, and that may still write to the target."""
 
     node_id: int
@@ -148,7 +148,7 @@ class TargetOutput(Output):
     drain: Annotated[
         DrainOutput | None, Field(description="No new run loads it; its nodes or cluster may be drained, too")
     ]
-    stuck: Annotated[list[StuckWriter], Field(description="No new run loads it until none is left")]
+    stuck: Annotated[list[StuckWriterOutput], Field(description="No new run loads it until none is left")]
 
     @classmethod
     def of(cls, view: service.TargetView) -> "TargetOutput":
@@ -181,7 +181,7 @@ class TargetOutput(Output):
             ],
             backed_by=[TargetRef(id=backing_id, name=name) for backing_id, name in view.backed_by],
             drain=None if view.drain is None else DrainOutput.model_validate(view.drain),
-            stuck=[StuckWriter.model_validate(writer) for writer in view.stuck],
+            stuck=[StuckWriterOutput.model_validate(writer) for writer in view.stuck],
         )
 
 
