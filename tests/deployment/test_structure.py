@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PARTS = {"server": "backend/src", "agent": "agent/node/src", "wire": "agent/wire/src"}
 
 
