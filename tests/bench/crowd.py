@@ -15,7 +15,7 @@ from iotide_server.campaigns.models import Campaign
 from iotide_server.kit.db import Database
 from iotide_server.runs.line_repository import open_stage
 from iotide_server.runs.repository import NewRuns, insert_runs
-from iotide_server.scheduling.lines import Lines
+from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.messages import FinishRequest, Outcome
 
@@ -104,7 +104,7 @@ class Crowd:
 
     def __init__(self, database: Database, nodes: int, now: datetime) -> None:
         self.database = database
-        self.lines = Lines()
+        self.lines = NodeQueues()
         self.now = now
         self._random = random.Random(nodes)  # noqa: S311 - no secret
         self._ending = random.Random(nodes)  # noqa: S311 - no secret

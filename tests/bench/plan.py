@@ -26,7 +26,7 @@ from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.main import create_app
-from iotide_server.scheduling.lines import Lines
+from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.starting import start_what_can
 from iotide_server.settings import Settings
 from iotide_server.trends.peers.marks import judge_peers
@@ -156,7 +156,7 @@ def judge(database: Database, campaign_id: int) -> None:
 
 def start(database: Database) -> None:
     """Do one pass of the scheduler."""
-    list(start_what_can(database, Lines(), system_clock()))
+    list(start_what_can(database, NodeQueues(), system_clock()))
 
 
 def last_run(database: Database) -> int:

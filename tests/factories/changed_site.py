@@ -21,7 +21,7 @@ from iotide_server.alerts.raising import raise_alerts
 from iotide_server.kit.db import Database, Json
 from iotide_server.main import API
 from iotide_server.runs.models import Order
-from iotide_server.scheduling.lines import Lines
+from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.repository import Offer
 from iotide_server.scheduling.starting import start_what_can
 
@@ -231,7 +231,7 @@ def campaigns(site: ChangedSite) -> None:
 def stuck_node(site: ChangedSite) -> None:
     """Add a load that no signal ends, and whose leases an operator frees."""
     site.change("made", "POST /campaigns", plan(name="hung"))
-    ((offer,),) = start_what_can(site.database, Lines(), site.clock())
+    ((offer,),) = start_what_can(site.database, NodeQueues(), site.clock())
     hand_in(site, offer, {"outcome": "failed", "reason_code": "stuck", "reason": "cannot be killed"})
     held = site.read(f"/nodes/{site.ids['n1']}/stuck")["statement_sha256"]
     site.change("changed", "POST /nodes/{node_id}/stuck", {"statement_sha256": held})
@@ -252,10 +252,10 @@ def hand_in(site: ChangedSite, offer: Offer, ending: dict[str, str | None]) -> N
 def staged_campaign(site: ChangedSite) -> None:
     stages = [{"variant": "ext4"}, {"variant": "xfs", "pause": "make the target anew"}]
     campaign = site.change("made", "POST /campaigns", plan(name="formats", stages=stages))["id"]
-    ((offer,),) = start_what_can(site.database, Lines(), site.clock())
+    ((offer,),) = start_what_can(site.database, NodeQueues(), site.clock())
     hand_in(site, offer, {"outcome": "finished", "reason_code": None, "reason": None})
     at = site.clock().isoformat()
-    assert not any(start_what_can(site.database, Lines(), site.clock()))
+    assert not any(start_what_can(site.database, NodeQueues(), site.clock()))
     answer = site.client.post(f"{API}/campaigns/{campaign}/pause/look", headers=CSRF)
     assert answer.is_success, answer.text
     beat = {"agent_instance": "instance-n1", "boot_id": hello().boot_id, "sent_at": at, "orders": []}

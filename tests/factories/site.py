@@ -27,7 +27,7 @@ from iotide_server.runs import reading
 from iotide_server.runs.line_repository import open_stage
 from iotide_server.runs.models import Run
 from iotide_server.runs.repository import NewRuns, insert_runs
-from iotide_server.scheduling.lines import Lines
+from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.starting import start_what_can
 from iotide_server.workloads.models import Workload
 from iotide_wire.facts import MountFacts
@@ -71,7 +71,7 @@ class Site:
     cluster_id: int = field(init=False)
     node_ids: list[int] = field(init=False)
     target_ids: dict[str, int] = field(init=False)
-    lines: Lines = field(default_factory=Lines, init=False)
+    lines: NodeQueues = field(default_factory=NodeQueues, init=False)
 
     def __post_init__(self) -> None:
         with self.database.transaction() as session:
@@ -194,7 +194,7 @@ class Site:
             session.execute(text(statement), values)
 
 
-def started_by(database: Database, lines: Lines, now: datetime) -> list[int]:
+def started_by(database: Database, lines: NodeQueues, now: datetime) -> list[int]:
     """The runs that one pass starts, once for each of their orders."""
     order_ids = [offer.order_id for batch in start_what_can(database, lines, now) for offer in batch]
     with database.transaction() as session:

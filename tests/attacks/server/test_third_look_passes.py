@@ -19,7 +19,7 @@ from iotide_server.results.ingest.headlines import put_headlines
 from iotide_server.results.queries import campaign_samples
 from iotide_server.runs.declines import declined_alike
 from iotide_server.scheduling import starting
-from iotide_server.scheduling.lines import Candidates, Lines
+from iotide_server.scheduling.queues import Candidates, NodeQueues
 from iotide_server.scheduling.service import Scheduler
 from iotide_wire.messages import Outcome
 
@@ -67,7 +67,7 @@ def test_a_pass_ends_in_time_beside_a_node_that_declined_300_cells_of_9000_runs(
     decline_each_cell(plant, "memory_short")
     plant.clock.move(1)
     others = plant.add_runs([1], [2])
-    decided = starting.decide(plant.database, Lines(), plant.clock(), statement_seconds=PATIENCE_SECONDS)
+    decided = starting.decide(plant.database, NodeQueues(), plant.clock(), statement_seconds=PATIENCE_SECONDS)
     assert sorted(run.run_id for run in decided) == others
 
 
@@ -81,7 +81,7 @@ def test_a_page_says_in_time_why_9000_runs_wait_for_300_declined_cells(plant: Si
 def test_a_pass_that_takes_too_long_starts_no_run_and_the_scheduler_watches_on(
     database: Database, clock: MovedClock, plant: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def read_for_ever(_: Lines, session: Session, __: object) -> Candidates:
+    def read_for_ever(_: NodeQueues, session: Session, __: object) -> Candidates:
         session.execute(text("SELECT pg_sleep(60)"))
         raise AssertionError("the statement was not ended")
 
@@ -97,7 +97,7 @@ def test_a_pass_that_takes_too_long_starts_no_run_and_the_scheduler_watches_on(
     monkeypatch.setattr(starting, "decide", partial(starting.decide, statement_seconds=0.2))
     scheduler = Scheduler(database, Broker("redis://127.0.0.1:1/0"), lambda: None, clock)
     with monkeypatch.context() as patch, capture_logs() as logs:
-        patch.setattr(Lines, "candidates", read_for_ever)
+        patch.setattr(NodeQueues, "candidates", read_for_ever)
         for _ in range(5):
             clock.now += timedelta(seconds=50)
             scheduler.step({"start"})

@@ -15,7 +15,7 @@ from httpx2 import Response
 from iotide_server.accounts.models import Role
 from iotide_server.agent_api import beats_first
 from iotide_server.kit.db import Database
-from iotide_server.scheduling.lines import Lines
+from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.starting import start_what_can
 
 API = "/api/v1"
@@ -56,7 +56,7 @@ class Story:
         return self.agent("/hello", said.model_dump(mode="json"))
 
     def offer(self) -> tuple[int, int]:
-        ((offer,),) = start_what_can(self.database, Lines(), self.clock())
+        ((offer,),) = start_what_can(self.database, NodeQueues(), self.clock())
         return offer.order_id, offer.fence
 
     def claim(self, order_id: int, fence: int) -> Response:

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from iotide_server.accounts.models import Role
 from iotide_server.clusters.agents import records as agents
 from iotide_server.kit.db import Database
-from iotide_server.scheduling.lines import Lines
+from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.starting import start_what_can
 
 API = "/api/v1"
@@ -45,7 +45,7 @@ class Ready:
 
     def start(self) -> int:
         """How many orders a pass offers."""
-        return sum(len(batch) for batch in start_what_can(self.database, Lines(), self.clock()))
+        return sum(len(batch) for batch in start_what_can(self.database, NodeQueues(), self.clock()))
 
     def fall_silent(self) -> None:
         """An hour later, only the second node is heard of."""

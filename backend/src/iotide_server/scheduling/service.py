@@ -13,7 +13,7 @@ from iotide_server.schedules.calendar import LATE_AFTER
 from iotide_server.schedules.firing import fire_due
 from iotide_server.scheduling import due, offers, watch
 from iotide_server.scheduling.due import FairShareTerms
-from iotide_server.scheduling.lines import Lines
+from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.starting import start_what_can
 
 WORK_ONLY: Final = frozenset({"work"})
@@ -48,7 +48,7 @@ class Scheduler:
         self._apply_redis_users = apply_redis_users
         self._clock = clock
         self._fair_share = fair_share
-        self._lines = Lines()
+        self._lines = NodeQueues()
         self._started_at = self._running_since = self._stepped_at = clock()
         self._watched_at = self._cleaned_at = self._sampled_at = self._silence_told_at = self._started_at
         self._pass_wanted = True

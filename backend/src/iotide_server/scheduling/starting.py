@@ -17,8 +17,8 @@ from iotide_server.kit.db import PASS_STATEMENT_SECONDS, Database, after_commit,
 from iotide_server.kit.meters import RUNS_STARTED
 from iotide_server.scheduling import repository
 from iotide_server.scheduling.handover import hand_over
-from iotide_server.scheduling.lines import Lines, occupancy
 from iotide_server.scheduling.matching import WaitingRun, match
+from iotide_server.scheduling.queues import NodeQueues, occupancy
 from iotide_server.scheduling.repository import Offer
 
 LARGEST_BATCH = 200
@@ -27,13 +27,13 @@ LARGEST_BATCH = 200
 _log = structlog.get_logger(__name__)
 
 
-def start_what_can(database: Database, lines: Lines, now: datetime) -> Iterator[list[Offer]]:
+def start_what_can(database: Database, lines: NodeQueues, now: datetime) -> Iterator[list[Offer]]:
     """Start every run that can have all it needs, batch by batch; what is yielded is committed and waits to be sent."""
     yield from start(database, decide(database, lines, now), now)
 
 
 def decide(
-    database: Database, lines: Lines, now: datetime, statement_seconds: float = PASS_STATEMENT_SECONDS
+    database: Database, lines: NodeQueues, now: datetime, statement_seconds: float = PASS_STATEMENT_SECONDS
 ) -> list[WaitingRun]:
     """Return the runs that can have all they need now, in order; nothing is taken for them yet.
 
@@ -57,7 +57,7 @@ def decide(
     return []
 
 
-def _decide(session: Session, lines: Lines, now: datetime) -> list[WaitingRun]:
+def _decide(session: Session, lines: NodeQueues, now: datetime) -> list[WaitingRun]:
     found = lines.candidates(session, now)
     if not found.waiting:
         return []

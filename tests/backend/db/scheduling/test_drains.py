@@ -16,8 +16,8 @@ from iotide_server.clusters.views import DrainKind, DrainWanted
 from iotide_server.kit.db import Database
 from iotide_server.runs import reading
 from iotide_server.scheduling import repository, starting
-from iotide_server.scheduling.lines import Lines
 from iotide_server.scheduling.matching import WaitingRun
+from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.service import Scheduler
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
@@ -165,7 +165,7 @@ def test_a_drain_that_comes_between_decision_and_start_is_honoured(
     on_node, on_target, free = site.add_runs([1])[0], site.add_runs([2], target="nfs")[0], site.add_runs([3])[0]
     decide = starting.decide
 
-    def decide_and_be_late(database: Database, lines: Lines, now: datetime) -> list[WaitingRun]:
+    def decide_and_be_late(database: Database, lines: NodeQueues, now: datetime) -> list[WaitingRun]:
         decided = decide(database, lines, now)
         drain(site, node(site, 1))
         drain(site, target(site, "nfs"))

@@ -17,8 +17,8 @@ from iotide_server.kit.db import Database, open_engine
 from iotide_server.runs import reading
 from iotide_server.runs.resources import Occupancy, Resource, needs
 from iotide_server.scheduling import repository
-from iotide_server.scheduling.lines import Lines
 from iotide_server.scheduling.matching import Demand, WaitingRun, match
+from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.service import Scheduler
 from iotide_wire.messages import OrderState, Outcome
 from iotide_wire.plan import Exclusivity
@@ -328,7 +328,7 @@ def test_six_schedulers_that_disagree_about_the_order_grant_nothing_twice(
 
     def schedule(database: Database) -> int:
         barrier.wait()
-        return len(started_by(database, Lines(), site.clock()))
+        return len(started_by(database, NodeQueues(), site.clock()))
 
     rounds = 0
     with ThreadPoolExecutor(len(databases)) as pool:

@@ -16,8 +16,8 @@ from sqlalchemy import Row, text
 from iotide_server.accounts.models import Role
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.runs.resources import Occupancy, Resource, ResourceKind
-from iotide_server.scheduling.lines import HEADS_OF_A_LINE, HEADS_OF_AN_OWNER, occupancy
 from iotide_server.scheduling.matching import WaitingRun, match
+from iotide_server.scheduling.queues import HEADS_OF_A_LINE, HEADS_OF_AN_OWNER, occupancy
 from iotide_wire.messages import Outcome
 
 NODES = 6
