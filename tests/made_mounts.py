@@ -10,8 +10,8 @@ from typing import Final
 from uuid import uuid4
 
 from iotide_agent.runner.mounts import MountLine, parse_mountinfo
+from iotide_wire.units import MIB
 
-MIB: Final = 1024**2
 _EXT: Final = ("-q", "-F", "-m", "0", "-U", "{uuid}")
 
 

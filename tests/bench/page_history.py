@@ -15,7 +15,7 @@ from sqlalchemy.sql import ColumnElement, func
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
 from iotide_server.change_feed import service as live
 from iotide_server.demo_history.loading import HistoryPlan, load_history
-from iotide_server.demo_history.sites import GIB, TIB, Figure, Labels, Routine, SampleCluster, SampleLoad, SampleTarget
+from iotide_server.demo_history.sites import Figure, Labels, Routine, SampleCluster, SampleLoad, SampleTarget
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Base, Database
 from iotide_server.results.models import Point, RunHeadline, Sample, Series
@@ -23,6 +23,7 @@ from iotide_server.runs.models import Attempt, Order, Run, RunEvent
 from iotide_server.schedules.models import Firing
 from iotide_server.trends.changes.analysis import analyse_series
 from iotide_wire.facts import FactValue
+from iotide_wire.units import GIB, KIB, MIB, TIB
 
 SAMPLES: Final = 1_000_000
 _DAYS: Final = 56
@@ -31,8 +32,6 @@ _TIMES: Final = 37
 _SLOW_TIMES: Final = (15, 22)
 """What was measured in these is slower, so that there are changes to be found."""
 _SLOWER: Final = 0.82
-_KIB: Final = 1024
-_MIB: Final = 1024**2
 _SPARE: Final = "g3"
 """Where the matrices are measured, since a node has one course of noise for a workload on a target."""
 
@@ -113,8 +112,8 @@ def _later(column: Column[Any], time: ColumnElement[int], strides: Mapping[str, 
 
 def sites() -> tuple[SampleCluster, ...]:
     """Two clusters of 200 series; besides, once in their days, a whole matrix of IOzone."""
-    few = (64 * _MIB, 256 * _MIB, GIB), (64 * _KIB, _MIB, 16 * _MIB)
-    all_sizes = tuple(_powers(64 * _KIB, 512 * _MIB)), tuple(_powers(4 * _KIB, 16 * _MIB))
+    few = (64 * MIB, 256 * MIB, GIB), (64 * KIB, MIB, 16 * MIB)
+    all_sizes = tuple(_powers(64 * KIB, 512 * MIB)), tuple(_powers(4 * KIB, 16 * MIB))
     nodes, servers = ("c01", "c02", "c03", "c04"), ("g1", "g2")
     all_servers = (*servers, _SPARE)
     nightly = Routine("nightly", 1, 2, 1, loads=(_dd("c01", "scratch"),))
@@ -161,7 +160,7 @@ def _iozone(nodes: tuple[str, ...], target: str, files: tuple[int, ...], records
     figures = tuple(
         Figure(
             "throughput",
-            rate * (1 if size < 256 * _MIB else 0.4) * record / (record + 32 * _KIB),
+            rate * (1 if size < 256 * MIB else 0.4) * record / (record + 32 * KIB),
             {"operation": operation, "file_size_bytes": size, "record_size_bytes": record, "direct": False},
         )
         for (operation, rate), size, record in product({"write": 1.2e9, "read": 2.9e9}.items(), files, records)

@@ -30,6 +30,7 @@ from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.starting import start_what_can
 from iotide_server.settings import Settings
 from iotide_server.trends.peers.marks import judge_peers
+from iotide_wire.units import KIB
 
 CAMPAIGNS: Final = "/api/v1/campaigns"
 NODES: Final = 100
@@ -42,7 +43,6 @@ MOST_SECONDS: Final = {
     "campaign": 1.0,
     "cancel": 10.0,
 }
-_KIB: Final = 1024
 _FINISHED: Final = text(
     "UPDATE run SET state = 'finished', started_at = created_at, ended_at = created_at + interval '1 s'"
 )
@@ -55,7 +55,7 @@ def plans(ready: ReadyCluster) -> dict[str, dict[str, Any]]:
     """Return four plans of 100,000 cells each."""
     one = {"nodes": ["n1"], "targets": ["scratch"], "repeats": 1}
     blocks = [512 * number for number in range(1, 251)]
-    sizes = [4 * _KIB * number for number in range(1, 1001)]
+    sizes = [4 * KIB * number for number in range(1, 1001)]
     options = {"block_size_bytes": blocks, "data": ["zeroes", "random"], "flush": ["none", "fsync"]}
     few = {"block_size_bytes": blocks[:25], "data": ["zeroes", "random"], "writers": [1, 2]}
     return {
@@ -82,7 +82,7 @@ def _dd(sweep: dict[str, Any]) -> dict[str, Any]:
 def _fio() -> dict[str, Any]:
     """Return fio with engines and depths, of which its schema allows certain combinations."""
     sweep = {
-        "block_size_bytes": [4 * _KIB * number for number in range(1, 251)],
+        "block_size_bytes": [4 * KIB * number for number in range(1, 251)],
         "rw": ["randread", "randwrite"],
         "io_engine": ["libaio", "io_uring"],
         "io_depth": list(range(1, 101)),

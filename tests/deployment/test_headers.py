@@ -7,10 +7,10 @@ from typing import Final
 from iotide_server.kit import guard
 from iotide_server.kit.bodies import BodyLimit
 from iotide_server.main import BODY_LIMITS
+from iotide_wire.units import MIB
 
 PROXY: Final = Path(__file__).resolve().parents[2] / "deploy/proxy"
 DOCKER: Final = PROXY.parent / "docker"
-MIB: Final = 1024**2
 
 
 def test_the_proxys_security_headers_are_the_apis() -> None:

@@ -8,8 +8,6 @@ from iotide_server.advice.scene import MountedTarget, Scene, SceneCell, ScenePoi
 from iotide_wire.facts import FactValue
 from iotide_wire.units import Unit
 
-GIB = 1024**3
-KIB = 1024
 _RUNS = count(1)
 
 

@@ -9,10 +9,9 @@ from iotide_wire.catalogue import MetricSpec, WorkloadAnnouncement
 from iotide_wire.expressions import Option
 from iotide_wire.facts import FactValue, MountFacts
 from iotide_wire.messages import HelloRequest
-from iotide_wire.units import Unit
+from iotide_wire.units import GIB, Unit
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
-GIB = 1024**3
 
 
 def mount(

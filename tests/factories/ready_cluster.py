@@ -16,8 +16,7 @@ from iotide_server.workloads import service as workloads
 from iotide_wire import WIRE_VERSION
 from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.messages import HelloRequest
-
-GIB = 1024**3
+from iotide_wire.units import GIB
 
 
 class ToolsInstalled(Reader):

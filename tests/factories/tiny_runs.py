@@ -6,8 +6,8 @@ from typing import Any, Final
 from factories.mpi import mpi_settings
 
 from iotide_agent.workloads.registry import all_workloads
+from iotide_wire.units import MIB
 
-MIB: Final = 1024**2
 _WRITE_AND_REPORT: Final = """\
 import sys
 with open(f"{sys.argv[1]}/file", "wb") as file:

@@ -19,8 +19,9 @@ from rig import add_rig
 from iotide_server.kit.one_each import TooManyAtOnceError
 from iotide_server.kit.web import ErrorBody
 
+from iotide_wire.units import MIB
+
 NEWS_SECONDS = 3.0
-MIB = 1024**2
 MOST_OF_AN_ADDRESS = 256
 
 

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-MEBIBYTE = 1024**2
+from iotide_wire.units import MIB
+
 RECORDED = Path(__file__).parents[1] / "data/ior/odirect.stdout"
 
 
@@ -41,7 +42,7 @@ def main() -> None:
     }
     [result] = (result for result in report["tests"][0]["Results"] if result["access"] == operation)
     [summary] = (summary for summary in report["summary"] if summary["operation"] == operation)
-    total_mebibytes = per_task * tasks / MEBIBYTE
+    total_mebibytes = per_task * tasks / MIB
     result["bwMiB"] = round(total_mebibytes / result["totalTime"], 4)
     summary |= {"numTasks": tasks, "xsizeMiB": round(total_mebibytes, 4)}
     report["tests"][0]["Results"], report["summary"] = [result], [summary]

@@ -7,10 +7,10 @@ from agent.kernel_tree import Tree
 
 from iotide_agent.admission.sample import WRITE_BACK_SECONDS, IdleSample
 from iotide_agent.judging.quiet import RECENT_SECONDS
+from iotide_wire.units import MIB
 
 MEMINFO = (Path(__file__).parents[2] / "data/counters/meminfo.txt").read_text()
 PRESSURE = "some avg10=0.00 avg60=0.00 avg300=0.00 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
-MEBIBYTE = 1024**2
 
 
 class Node(Tree):
@@ -73,15 +73,15 @@ def test_nothing_is_known_before_a_second_has_passed(node: Node) -> None:
 def test_a_sample_rolls_on_and_forgets_what_ended_more_than_its_seconds_ago(node: Node) -> None:
     node.sample.begin()
     for _ in range(5):
-        node.second(user=200, written=10 * MEBIBYTE, carried=MEBIBYTE, io=0.5, running=4)
+        node.second(user=200, written=10 * MIB, carried=MIB, io=0.5, running=4)
     busy = node.sample.measured()
     assert busy is not None
     assert busy.is_complete
     assert busy.seconds == pytest.approx(5.0)
     assert busy.cpu_ratio == pytest.approx(0.5)
     assert busy.psi_io_ratio == pytest.approx(0.5)
-    assert busy.disk_bytes_per_second == pytest.approx(10 * MEBIBYTE)
-    assert busy.network_bytes_per_second == pytest.approx(MEBIBYTE)
+    assert busy.disk_bytes_per_second == pytest.approx(10 * MIB)
+    assert busy.network_bytes_per_second == pytest.approx(MIB)
     assert busy.running_tasks is not None
     assert busy.running_tasks > 2
     assert (busy.load1, busy.processors) == (2.5, 4)
@@ -104,32 +104,32 @@ def test_the_process_that_looks_is_not_among_the_tasks_that_run(node: Node) -> N
 
 
 def test_what_the_run_before_left_to_be_written_is_its_own(node: Node) -> None:
-    node.dirty(80 * MEBIBYTE)
+    node.dirty(80 * MIB)
     node.sample.begin()
     for _ in range(5):
-        node.second(written=16 * MEBIBYTE, io=0.9)
+        node.second(written=16 * MIB, io=0.9)
     idle = node.sample.measured()
     assert idle is not None
     assert (idle.disk_bytes_per_second, idle.psi_io_ratio) == (0.0, None)
     # With what a file system writes about each byte, 100 MiB may be its own; the rest is somebody's.
     for _ in range(7):
-        node.second(written=16 * MEBIBYTE, io=0.9)
+        node.second(written=16 * MIB, io=0.9)
     idle = node.sample.measured()
     assert idle is not None
-    assert idle.disk_bytes_per_second == pytest.approx(16 * MEBIBYTE)
+    assert idle.disk_bytes_per_second == pytest.approx(16 * MIB)
     assert idle.psi_io_ratio == pytest.approx(0.9)
 
 
 def test_pages_that_were_not_written_within_their_time_were_not_the_runs(node: Node) -> None:
-    node.dirty(80 * MEBIBYTE)
+    node.dirty(80 * MIB)
     node.sample.begin()
     for _ in range(int(WRITE_BACK_SECONDS) + 1):
         node.second()
     for _ in range(6):
-        node.second(written=2 * MEBIBYTE)
+        node.second(written=2 * MIB)
     idle = node.sample.measured()
     assert idle is not None
-    assert idle.disk_bytes_per_second == pytest.approx(2 * MEBIBYTE)
+    assert idle.disk_bytes_per_second == pytest.approx(2 * MIB)
 
 
 def test_a_fresh_sample_begins_again_after_a_load(node: Node) -> None:
@@ -191,9 +191,9 @@ def test_seconds_older_than_a_minute_are_forgotten_one_by_one(node: Node) -> Non
 
 def test_pages_that_a_run_left_are_its_own_also_in_a_short_gap(node: Node) -> None:
     for _ in range(5):
-        node.dirty(10 * MEBIBYTE)
+        node.dirty(10 * MIB)
         node.sample.take()
-        node.second(written=10 * MEBIBYTE, io=0.9)
+        node.second(written=10 * MIB, io=0.9)
         load(node, 1.0, user=0)
     idle = node.sample.measured()
     assert idle is not None

@@ -9,12 +9,13 @@ from uuid import uuid4
 
 import pytest
 from agent.node_rig import NodeRig
-from factories.tiny_runs import MADE_BEFORE, MIB, WHOLE, real_workloads
+from factories.tiny_runs import MADE_BEFORE, WHOLE, real_workloads
 from made_mounts import FILE_SYSTEMS, MadeMount, made_mount
 
 from iotide_agent.runner import processes
 from iotide_agent.workloads.registry import all_workloads
 from iotide_wire.messages import Order, Outcome
+from iotide_wire.units import MIB
 
 SEED = os.environ.get("IOTIDE_CANCEL_SEED") or os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid4().hex)[:6]
 """Of the random moments, the same in all of pytest's workers; it stands in the name of each test, to be had again."""

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from agent.node_rig import NodeRig
-from factories.tiny_runs import MADE_BEFORE, MIB, WHOLE, real_workloads
+from factories.tiny_runs import MADE_BEFORE, WHOLE, real_workloads
 from made_mounts import SMALL, MadeMount, made_mount, run_as_root
 
 from iotide_agent.runner.workspace import MARKER
 from iotide_wire.measured import FlagCode
 from iotide_wire.messages import FinishRequest, Order, Outcome
+from iotide_wire.units import MIB
 
 LONG: dict[str, dict[str, Any]] = {
     "dd": {"file_size_bytes": 16 * MIB, "block_size_bytes": 512, "flush": "dsync"},

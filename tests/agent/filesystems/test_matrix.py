@@ -6,11 +6,12 @@ from contextlib import ExitStack
 
 import pytest
 from agent.node_rig import NodeRig
-from factories.tiny_runs import MADE_BEFORE, MIB, WHOLE, real_workloads
+from factories.tiny_runs import MADE_BEFORE, WHOLE, real_workloads
 from made_mounts import FILE_SYSTEMS, MadeMount, made_mount
 
 from iotide_wire.measured import FlagCode
 from iotide_wire.messages import FinishRequest, Outcome
+from iotide_wire.units import MIB
 
 DATA_MODES = {"ext3-ordered": "ordered", "ext3-writeback": "writeback", "ext3-journal": "journal", "ext4": "ordered"}
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from agent.node_rig import NodeRig
-from factories.tiny_runs import MIB, real_workloads
+from factories.tiny_runs import real_workloads
 from made_mounts import SMALL, MadeMount, made_mount
 
 from iotide_agent.workloads.registry import all_workloads
 from iotide_wire.measured import FlagCode, FlagEffect
 from iotide_wire.messages import Outcome
+from iotide_wire.units import MIB
 
 LEFT_BYTES = 4 * MIB
 IOZONE: dict[str, Any] = {"tests": ["write"], "file_size_bytes": 8 * MIB, "max_record_size_bytes": MIB}

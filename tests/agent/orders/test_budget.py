@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from iotide_agent.orders.budget import BudgetUnknownError, Ledger, Spent, written_bytes
+from iotide_wire.units import GIB
 
-GIB = 1024**3
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC).timestamp()
 HOUR = 3600.0
 

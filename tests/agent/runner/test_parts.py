@@ -35,8 +35,8 @@ from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import mount_of, parse_mountinfo
 from iotide_agent.runner.sockets import Sockets
 from iotide_agent.runner.tree import LoadTree
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 PROGRAM_BYTES = 32 * MIB
 """More than Python, dd and their libraries, which come from the disk where other tests have just dropped the caches."""
 MOUNTINFO = r"""22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard

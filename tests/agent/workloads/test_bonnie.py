@@ -10,8 +10,8 @@ from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Pa
 from iotide_agent.workloads.bonnie import BonnieOptions, BonnieWorkload
 from iotide_agent.workloads.bonnie_report import FIELDS
 from iotide_wire.measured import FlagCode
+from iotide_wire.units import KIB, MIB
 
-KIB, MIB = 1024, 1024**2
 BONNIE = BonnieWorkload()
 
 

@@ -23,8 +23,8 @@ from iotide_agent.workloads.registry import workload as workload_of
 from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.expressions import evaluate
 from iotide_wire.measured import FlagCode, SampleMessage
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 SYSTEM_PATHS = {
     Path("/dev/zero"),
     Path("/dev/null"),

@@ -7,8 +7,8 @@ from pydantic import ValidationError
 from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Parsed, Place, StepOutcome
 from iotide_agent.workloads.dd import DdOptions, DdWorkload
 from iotide_wire.measured import FlagCode, FlagEffect
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 DD = DdWorkload()
 
 # capture: block size and file size in bytes, seconds as dd printed them

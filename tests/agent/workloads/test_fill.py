@@ -14,8 +14,8 @@ from iotide_agent.workloads.base import Counters, OutputRefusedError, Parsed, Pl
 from iotide_agent.workloads.fill import FillOptions, FillWorkload
 from iotide_wire.expressions import evaluate
 from iotide_wire.measured import FlagCode, FlagEffect
+from iotide_wire.units import GIB, MIB
 
-MIB, GIB = 1024**2, 1024**3
 FILL = FillWorkload()
 REPORT = "64+0 records in\n64+0 records out\n1073741824 bytes (1.1 GB, 1.0 GiB) copied, {seconds} s, 1.0 GB/s\n"
 

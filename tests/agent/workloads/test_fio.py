@@ -12,8 +12,8 @@ from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.fio_report import PERCENTILES, merged_bins, percentile_seconds, read_report
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 FIO = FioWorkload()
 COUNTERS = Counters(0, 0, 1.5)
 

@@ -13,8 +13,8 @@ from iotide_agent.workloads.fio_job_file import JobFileError, files_bytes, read_
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_wire.expressions import evaluate
 from iotide_wire.measured import FlagCode
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 FIO = FioWorkload()
 PASTED = """\
 ; what somebody mailed

@@ -7,8 +7,8 @@ from iotide_agent.workloads.base import Place
 from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.fio_series import read_series
+from iotide_wire.units import KIB, MIB
 
-KIB, MIB = 1024, 1024**2
 BEGIN = 1_795_281_390_000
 
 

@@ -10,8 +10,8 @@ from iotide_agent.workloads.base import Parsed, Place
 from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_wire.measured import FlagCode, FlagEffect
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 FIO = FioWorkload()
 
 

@@ -21,8 +21,8 @@ from iotide_agent.workloads.base import (
 from iotide_agent.workloads.ior import IorOptions, IorWorkload
 from iotide_agent.workloads.registry import announcement
 from iotide_wire.measured import FlagCode, FlagEffect
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 IOR = IorWorkload()
 TWO_FILES: dict[str, object] = {"tasks": 2, "transfers_per_block": 16}
 

@@ -11,8 +11,8 @@ from iotide_agent.workloads.iozone_options import IozoneOptions
 from iotide_agent.workloads.iozone_quality import MAX_REJECTIONS, judge_cells
 from iotide_agent.workloads.iozone_report import Row
 from iotide_wire.measured import FlagCode, FlagEffect
+from iotide_wire.units import KIB, MIB
 
-KIB, MIB = 1024, 1024**2
 IOZONE = IozoneWorkload()
 WRITE, READ = ("write", "rewrite"), ("read", "reread")
 

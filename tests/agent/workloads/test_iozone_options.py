@@ -8,8 +8,8 @@ from iotide_agent.workloads.base import Place
 from iotide_agent.workloads.iozone import IozoneWorkload
 from iotide_agent.workloads.iozone_options import IozoneOptions
 from iotide_wire.expressions import evaluate
+from iotide_wire.units import KIB, MIB
 
-KIB, MIB = 1024, 1024**2
 IOZONE = IozoneWorkload()
 
 

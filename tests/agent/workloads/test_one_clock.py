@@ -33,9 +33,8 @@ from iotide_agent.workloads.iozone import IozoneWorkload
 from iotide_agent.workloads.iozone_options import IozoneOptions
 from iotide_agent.workloads.registry import all_workloads
 from iotide_agent.workloads.registry import workload as workload_of
-from iotide_wire.units import Unit
+from iotide_wire.units import KIB, MIB, Unit
 
-KIB, MIB = 1024, 1024**2
 AGREES = 0.01
 WHOLE_FILL = "total_throughput"
 """Of `fill`, whose one writer makes many files: no other number of it is of the same bytes."""

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from iotide_agent.workloads.base import Before, OutputRefusedError, Place, PlanRefusedError, StepOutcome
 from iotide_agent.workloads.rawread import RawreadOptions, RawreadWorkload
 from iotide_wire.measured import FlagCode
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 RAWREAD = RawreadWorkload({"readable": ["/dev/iotide-test", "/data/big:1.data"]})
 
 

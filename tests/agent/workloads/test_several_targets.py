@@ -23,8 +23,7 @@ from iotide_agent.workloads.mdtest import MdtestOptions, MdtestWorkload
 from iotide_agent.workloads.rawread import RawreadOptions, RawreadWorkload
 from iotide_agent.workloads.writers import Part, race, side_by_side, together
 from iotide_wire.measured import FlagCode
-
-MIB = 1024**2
+from iotide_wire.units import MIB
 
 
 def steps(*times: tuple[float, float]) -> list[StepOutcome]:

@@ -6,8 +6,8 @@ from stream import shortfalls
 from iotide_agent.workloads.base import Parsed, Sample
 from iotide_agent.workloads.stream_options import MEGABIT, StreamOptions
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 NO_DIRECT = Flag(code=FlagCode.NO_DIRECT, effect=FlagEffect.MARKED, measured="tmpfs refuses O_DIRECT", limit="O_DIRECT")
 
 

@@ -10,8 +10,8 @@ import pytest
 from agent.order_rig import eventually
 
 from iotide_agent.loads.stream_files import Chunk, FileRule, Ring, Writer
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 TWO_OF_TWO = FileRule(2 * MIB, is_single=False, kept_files=2, direct=False)
 """Two chunks to a file, two files kept."""
 

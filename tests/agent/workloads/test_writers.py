@@ -9,8 +9,8 @@ from factories.outcomes import captured
 from iotide_agent.workloads.base import Parsed
 from iotide_agent.workloads.writers import Part, together
 from iotide_wire.measured import FlagCode
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 BEGAN_AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from agent.node_rig import NodeRig
-from factories.tiny_runs import MIB
 
 from iotide_wire.messages import CurvePiece, OrderBeat, OrderState, Outcome
+from iotide_wire.units import MIB
 
 FIO: Final = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * MIB, "runtime_seconds": 600}
 WORDS: Final = "curves: 50001 pieces of curves; at most 50000; sample less often, or fewer counters"

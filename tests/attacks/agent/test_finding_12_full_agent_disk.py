@@ -14,7 +14,6 @@ from typing import Final, Self
 import pytest
 from agent.made_orders import make_order
 from agent.node_rig import NodeRig
-from factories.tiny_runs import MIB
 from made_mounts import FileSystem, made_mount
 
 from iotide_agent.core.calls import Speaker
@@ -28,6 +27,7 @@ from iotide_agent.node.readiness import State, examine
 from iotide_agent.orders import collecting
 from iotide_agent.runner.headroom import HEADROOM_BYTES
 from iotide_wire.messages import BeatReply, BeatRequest, ClaimRequest, FinishRequest, Order, Outcome
+from iotide_wire.units import MIB
 
 DD: Final = {"file_size_bytes": 4 * MIB, "block_size_bytes": MIB, "operations": ["write"]}
 STATE_DISK: Final = FileSystem("tmpfs", options=("mode=0700",), size_bytes=48 * MIB)

@@ -26,8 +26,8 @@ from iotide_agent.workloads.rawread import RawreadOptions
 from iotide_agent.workloads.registry import all_workloads
 from iotide_agent.workloads.stream_options import StreamOptions
 from iotide_wire.messages import Outcome
+from iotide_wire.units import GIB
 
-GIB = 1024**3
 NODE = Memory(64 * GIB, 32 * GIB)
 ASK_FOR_ALL = {"block_size_bytes": GIB, "io_engine": "libaio", "io_depth": 4096, "num_jobs": 64}
 STATUS = """\

@@ -13,8 +13,8 @@ from iotide_agent.workloads.dd import DdOptions
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.ior import IorOptions
 from iotide_agent.workloads.iozone_options import IozoneOptions
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 NODE = Memory(64 * 1024 * MIB, 64 * 1024 * MIB)
 RANDOM_JOB = "[global]\nsize=1024t\nbs=512,4k\nrw=randread\n[map]\n[none]\nstonewall\nnorandommap\n"
 

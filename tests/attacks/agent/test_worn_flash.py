@@ -7,8 +7,8 @@ import pytest
 from agent.node_rig import NodeRig
 
 from iotide_wire.messages import Outcome
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 OPTIONS: Mapping[str, object] = {"file_size_bytes": 8 * MIB, "block_size_bytes": MIB, "operations": ["write"]}
 
 

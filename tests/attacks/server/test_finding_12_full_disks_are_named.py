@@ -32,10 +32,10 @@ from iotide_server.kit.db import StorageFailure
 from iotide_server.monitoring.doctor.database import storage_failed
 from iotide_server.monitoring.doctor.redis import judge_redis, read_redis
 from iotide_wire.messages import BeatRequest
+from iotide_wire.units import MIB
 
 WORDS: Final = "the disk of /var/lib/iotide has 0 B free, and the records of a run need 16 MiB; make room there"
 LIMIT_SECONDS: Final = 60.0
-MIB: Final = 1024**2
 
 
 @pytest.fixture

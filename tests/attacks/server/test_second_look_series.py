@@ -29,9 +29,9 @@ from iotide_server.targets.models import Target
 from iotide_server.trends.peers.marks import judge_peers
 from iotide_server.trends.points.service import recompute_points
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.units import MIB
 
 NOW: Final = datetime(2026, 11, 21, 10, tzinfo=UTC)
-MEBIBYTE: Final = 1024**2
 MOST_ROWS: Final = 1_000
 """Each attack has at least 20,000 numbers."""
 PARTS: Final = {
@@ -93,7 +93,7 @@ def held_by(session: Session, act: Callable[[], object]) -> Held:
     tracemalloc.start()
     try:
         act()
-        held.python_mebibytes = tracemalloc.get_traced_memory()[1] / MEBIBYTE
+        held.python_mebibytes = tracemalloc.get_traced_memory()[1] / MIB
     finally:
         tracemalloc.stop()
         event.remove(connection, "after_cursor_execute", note)

@@ -14,9 +14,8 @@ from iotide_server.targets.models import Target, TargetBacking, TargetMount
 from iotide_server.trends.points.service import recompute_points
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.facts import Facts
-from iotide_wire.units import Unit
+from iotide_wire.units import GIB, Unit
 
-GIB = 1024**3
 THROUGHPUT = MetricSpec(
     name="throughput",
     title="Throughput",

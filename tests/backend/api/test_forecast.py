@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 from factories.people import Person
-from factories.ready_cluster import GIB, ReadyCluster
+from factories.ready_cluster import ReadyCluster
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
 from iotide_server.results.forecast.service import USUAL_TURNOVER_SECONDS
+from iotide_wire.units import GIB
 
 CAMPAIGNS = "/api/v1/campaigns"
 DEMO: list[dict[str, Any]] = [

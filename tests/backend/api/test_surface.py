@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 from iotide_server.campaigns.models import Cell
 from iotide_server.kit.db import Database, Json
 from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
+from iotide_wire.units import MIB
 
-MIB = 1024**2
 FILES = [64 * MIB, 128 * MIB, 256 * MIB, 512 * MIB]
 RECORDS = [MIB, 4 * MIB]
 MEMORY = {"memory.total_bytes": 256 * MIB}

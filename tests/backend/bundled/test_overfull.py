@@ -8,8 +8,9 @@ from redis import Redis
 from redis.exceptions import OutOfMemoryError, RedisError
 
 from iotide_server.bundled.acl import ADMIN_USER, apply_nodes, node_queue, node_username
-from iotide_server.bundled.overfull import MIB, empty_overfull, kept_bytes
+from iotide_server.bundled.overfull import empty_overfull, kept_bytes
 from iotide_server.bundled.redis import PrivateRedis
+from iotide_wire.units import MIB
 
 from .conftest import PASSWORD, A, B, connected, url_of, wait_until
 

@@ -12,8 +12,7 @@ from lab.inside.volumes import MOUNT_POINT
 from lab.nodes import JOBS, Node, assert_declined, assert_measured, highest
 
 from iotide_wire.messages import Outcome
-
-MIB = 1024**2
+from iotide_wire.units import MIB
 
 
 @pytest.fixture(scope="module")

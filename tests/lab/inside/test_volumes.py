@@ -10,9 +10,8 @@ from lab.nodes import JOBS, Node, assert_declined, assert_measured, highest, sys
 
 from iotide_wire.facts import FactValue
 from iotide_wire.measured import FlagCode
+from iotide_wire.units import KIB, MIB
 
-KIB: Final = 1024
-MIB: Final = 1024 * KIB
 XFS: Final = ("mkfs.xfs", "-q", "-f")
 
 SCENARIOS: Final[Mapping[str, tuple[Volume, Sequence[str], str, Mapping[str, FactValue]]]] = {

@@ -5,6 +5,11 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from enum import StrEnum
 from typing import Final
 
+KIB: Final = 1024
+MIB: Final = 1024**2
+GIB: Final = 1024**3
+TIB: Final = 1024**4
+
 
 class Unit(StrEnum):
     """Base units of stored values."""

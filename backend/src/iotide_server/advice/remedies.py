@@ -5,9 +5,8 @@ from typing import Final
 
 from iotide_server.advice.scene import SceneCell, ScenePoint, listed
 from iotide_wire.expressions import MEMORY_FACTOR
-from iotide_wire.units import format_bytes
+from iotide_wire.units import GIB, format_bytes
 
-GIBIBYTE: Final = 1024**3
 _SPACE_MARGIN: Final = 1.1
 """A run needs a tenth more than its files."""
 _REFUSED: Final = "NO_DIRECT"
@@ -31,7 +30,7 @@ def past_cache(point: ScenePoint, memory_bytes: int | None) -> PastCache:
     if memory_bytes is None or _has_room(cell, memory_bytes):
         ways.append("Measure with files of at least twice the memory")
         if "file_size_bytes" in cell.options:
-            size = f"{size_beyond_memory(memory_bytes, point) // GIBIBYTE} GiB" if memory_bytes else "auto"
+            size = f"{size_beyond_memory(memory_bytes, point) // GIB} GiB" if memory_bytes else "auto"
             commands.append(f"file_size_bytes: {size}")
     direct = _direct_option(cell)
     if _REFUSED not in point.flags and direct:
@@ -48,8 +47,8 @@ def past_cache(point: ScenePoint, memory_bytes: int | None) -> PastCache:
 
 def size_beyond_memory(memory_bytes: int, point: ScenePoint) -> int:
     """Return the file size, in whole GiB, with which the same writers move twice the memory."""
-    shares = point.cell.writers * len(point.cell.targets) * GIBIBYTE
-    return -(-MEMORY_FACTOR * memory_bytes // shares) * GIBIBYTE
+    shares = point.cell.writers * len(point.cell.targets) * GIB
+    return -(-MEMORY_FACTOR * memory_bytes // shares) * GIB
 
 
 def room_words(cell: SceneCell) -> str:

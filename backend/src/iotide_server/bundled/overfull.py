@@ -6,8 +6,8 @@ from typing import Final
 from redis import Redis
 
 from iotide_server.bundled.acl import node_keys
+from iotide_wire.units import MIB
 
-MIB: Final = 1024**2
 USUAL_BYTES: Final = 128 * MIB
 """All messages, and the users of 10,000 nodes, need less; nothing is looked for below it."""
 _MOST_BYTES_A_NODE: Final = MIB

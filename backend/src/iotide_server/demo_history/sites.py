@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from iotide_wire.facts import FactValue
-
-GIB: Final = 1024**3
-TIB: Final = 1024**4
+from iotide_wire.units import GIB, TIB
 
 _FIO_BLOCK_BYTES: Final = 4096
 

@@ -36,13 +36,13 @@ from iotide_server.kit.db import Base, Database
 from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target
 from iotide_wire.measured import FlagCode
+from iotide_wire.units import GIB
 
 pytestmark = pytest.mark.timeout(300)  # loads months of campaigns, on a machine that may be busy
 
 ARCHIVE = SITES[2]
 MATRICES = narrowed(["demo-studio"], ["iozone"])
 PLAN = HistoryPlan(seed=1, days=60, sites=(ARCHIVE, *MATRICES))
-GIB = 1024**3
 
 
 @dataclass(frozen=True)

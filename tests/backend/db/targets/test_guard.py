@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 import pytest
-from factories.announced import GIB, NOW, hello, mount
+from factories.announced import NOW, hello, mount
 from factories.clusters import make_cluster, make_node
 from sqlalchemy import delete, select, text
 from sqlalchemy.orm import Session
@@ -15,6 +15,7 @@ from iotide_server.targets.errors import TargetNotFoundError
 from iotide_server.targets.models import TargetMount
 from iotide_server.targets.service import TargetPlan, TargetView
 from iotide_wire.facts import MountFacts
+from iotide_wire.units import GIB
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 NFS = mount("/mnt/nfs", "nfs4", "filer:/export")

@@ -1,12 +1,13 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from factories.advised import KIB, advice_of, numbers, places, site
+from factories.advised import advice_of, numbers, places, site
 
 from iotide_server.advice.findings import Finding, Fine, Severity, Unknown
 from iotide_server.advice.rules.nfs import old_version, small_transfers, udp_transport, waiting_writes
 from iotide_server.advice.scene import Scene
 from iotide_wire.facts import Facts, FactValue
+from iotide_wire.units import KIB
 
 GOOD: Facts = {
     "nfs.version": "4.2",

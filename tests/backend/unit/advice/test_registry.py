@@ -1,11 +1,12 @@
 from dataclasses import replace
 
-from factories.advised import KIB, places, site
+from factories.advised import places, site
 
 from iotide_server.advice.registry import RULES, advise
 from iotide_server.advice.scene import SceneCell
 from iotide_server.advice.sites import DeviceMount, facts_by_node, sites_of
 from iotide_wire.facts import Facts, FactValue
+from iotide_wire.units import KIB
 
 NFS: Facts = {"nfs.rsize_bytes": 8 * KIB, "nfs.wsize_bytes": 8 * KIB, "nfs.sync": False, "nfs.transport": "udp"}
 

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from factories.advised import GIB, KIB, advice_of, cell, measured, numbers, rate
+from factories.advised import advice_of, cell, measured, numbers, rate
 
 from iotide_server.advice.findings import Advice, Fine, Severity, Unknown
 from iotide_server.advice.registry import advise
@@ -9,6 +9,7 @@ from iotide_server.advice.rules.cache_size import cached_sizes
 from iotide_server.advice.rules.cliffs import cliffs
 from iotide_server.advice.scene import MountedTarget, Scene, ScenePoint
 from iotide_wire.facts import Facts
+from iotide_wire.units import GIB, KIB
 
 MEMORY: Facts = {"memory.total_bytes": 16 * GIB}
 GB, MB = 10**9, 1e6

@@ -1,5 +1,5 @@
 import pytest
-from factories.advised import KIB, advice_of, numbers, places, site
+from factories.advised import advice_of, numbers, places, site
 from factories.recorded import Recorded, mount_at, sample
 
 from iotide_agent.probes.registry import mount_facts
@@ -8,6 +8,7 @@ from iotide_server.advice.rules.partition import misaligned_offsets
 from iotide_server.advice.rules.stripes import misaligned_stripes
 from iotide_server.advice.scene import MountedTarget
 from iotide_wire.facts import Facts
+from iotide_wire.units import KIB
 
 RAID5: Facts = {
     "md.level": "raid5",

@@ -25,9 +25,9 @@ from iotide_server.monitoring.doctor.machine import (
 from iotide_server.monitoring.doctor.nodes import SPOOL_LIMIT_BYTES, NodeFacts, judge_nodes
 from iotide_server.monitoring.doctor.redis import RedisFacts, RedisUser, judge_redis
 from iotide_server.monitoring.doctor.service import ServiceFacts, judge_service
+from iotide_wire.units import GIB
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
-GIB = 1024**3
 POSTGRES = {
     "max_connections": "100",
     "superuser_reserved_connections": "3",

@@ -4,8 +4,7 @@ import pytest
 
 from iotide_server.results.forecast.pace import PastCell, PlannedLoad, idle_sample_seconds, load_seconds
 from iotide_server.results.forecast.service import two_digits
-
-MIB = 1024**2
+from iotide_wire.units import MIB
 
 
 def wanted(

@@ -11,6 +11,7 @@ from iotide_agent.probes.identity import shared
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import CommandWant, Unavailable, Want
 from iotide_wire.facts import Facts, FactValue
+from iotide_wire.units import MIB
 
 _PACKAGE: Final = "lustre-client"
 _FIELD: Final = re.compile(
@@ -20,13 +21,12 @@ _FIELD: Final = re.compile(
 _TARGET: Final = re.compile(r"^(\S+?)-(OST|MDT)([0-9a-f]{4})_UUID[ \t]+\d", re.MULTILINE)
 _PATTERNS: Final = {"0": "default", "1": "raid0", "2": "mdt"}
 """LLAPI_LAYOUT_* as numbers, which some releases print."""
-_MEBI: Final = 1024**2
 _SETTINGS: Final = {
     "osc.{name}-OST*.checksums": ("lustre.checksums", 1),
     "osc.{name}-OST*.max_rpcs_in_flight": ("lustre.max_rpcs_in_flight", 1),
     "osc.{name}-OST*.max_pages_per_rpc": ("lustre.max_pages_per_rpc", 1),
-    "osc.{name}-OST*.max_dirty_mb": ("lustre.max_dirty_bytes", _MEBI),
-    "llite.{name}-*.max_read_ahead_mb": ("lustre.max_read_ahead_bytes", _MEBI),
+    "osc.{name}-OST*.max_dirty_mb": ("lustre.max_dirty_bytes", MIB),
+    "llite.{name}-*.max_read_ahead_mb": ("lustre.max_read_ahead_bytes", MIB),
 }
 """Parameters of the client by the pattern of their names; the facts and what turns them into base units."""
 

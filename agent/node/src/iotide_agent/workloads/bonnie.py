@@ -29,7 +29,7 @@ from iotide_agent.workloads.writers import RACE_METRICS, race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Operation, Option
 from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
-from iotide_wire.units import Unit, format_bytes
+from iotide_wire.units import MIB, Unit, format_bytes
 
 CLOCK_SECONDS: Final = 1e-6
 SHOWN_SECONDS: Final = 0.5
@@ -41,7 +41,6 @@ SLOWEST_FILES_A_SECOND: Final = 10
 BYTES_PER_FILE: Final = 4096
 """Room that an empty file or directory takes."""
 
-_MEBIBYTE: Final = 1024**2
 _KIBIBYTE: Final = 1024
 _FILES_UNIT: Final = 1024
 """bonnie++ counts files in these."""
@@ -80,7 +79,7 @@ class BonnieOptions(Options):
         json_schema_extra={"uniqueItems": True},
     )
     file_size_bytes: Annotated[
-        Annotated[int, Field(ge=2 * _MEBIBYTE, le=2**50, multiple_of=_MEBIBYTE, json_schema_extra={"x-unit": "bytes"})]
+        Annotated[int, Field(ge=2 * MIB, le=2**50, multiple_of=MIB, json_schema_extra={"x-unit": "bytes"})]
         | Literal["auto"],
         Field(
             union_mode="left_to_right",
@@ -275,7 +274,7 @@ def _step(name: str, options: BonnieOptions, place: Place) -> Step:
 
 
 def _argv(options: BonnieOptions, place: Place, large_bytes: int, files: int) -> Iterator[str]:
-    large_mib = large_bytes // _MEBIBYTE
+    large_mib = large_bytes // MIB
     yield from ("bonnie++", "-d", str(place.directory), "-x", "1", "-m", _NODE_NAME)
     # Root must say whom it wants to be; whoever else runs it is that already.
     yield from ("-u", f"{os.geteuid()}:{os.getegid()}")
@@ -306,7 +305,7 @@ def _checked_report(options: BonnieOptions, place: Place, outcome: StepOutcome) 
     report = read_report(name, text)
     tests = _tests(name, options)
     large_bytes, files = _sizes(tests, options, place)
-    large_mib, count = large_bytes // _MEBIBYTE, files // _FILES_UNIT
+    large_mib, count = large_bytes // MIB, files // _FILES_UNIT
     if (report.file_mib, report.file_thousands) != (large_mib, count):
         raise OutputRefusedError(name, f"{large_mib} MiB and {count} x 1024 files were planned", text[-500:])
     wanted = set(_phases(tests))

@@ -19,13 +19,13 @@ from iotide_agent.workloads.base import (
     StepOutcome,
 )
 from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
-from iotide_agent.workloads.ior_report import MEBIBYTE, AccessResult, IorReport, Operation, read_report
+from iotide_agent.workloads.ior_report import AccessResult, IorReport, Operation, read_report
 from iotide_agent.workloads.mpi import MpiWorkload
 from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.measured import Answer
-from iotide_wire.units import Unit, format_bytes
+from iotide_wire.units import MIB, Unit, format_bytes
 
 CLOCK_SECONDS: Final = 1e-4
 """ior prints its times with four decimals."""
@@ -35,7 +35,7 @@ _FLAGS: Final[dict[Operation, str]] = {"write": "-w", "read": "-r"}
 _LABELS: Final = ("operation", "direct")
 _DIRECT_UNIT_BYTES: Final = 512
 _OFFSET_BYTES: Final = 8
-_COUNTED_BYTES: Final = 1e-4 * MEBIBYTE
+_COUNTED_BYTES: Final = 1e-4 * MIB
 """The total is printed in MiB with four decimals."""
 
 
@@ -319,7 +319,7 @@ def _checked_bytes(options: IorOptions, outcome: StepOutcome, report: IorReport)
         "random": options.random,
     }
     name, text = outcome.step.name, _output(outcome)[-500:]
-    moved_bytes = report.summaries[_operation(outcome)].moved_mebibytes * MEBIBYTE
+    moved_bytes = report.summaries[_operation(outcome)].moved_mebibytes * MIB
     for what, found in report.ran(_operation(outcome)).items():
         if found != planned[what]:
             raise OutputRefusedError(name, f"{what} {planned[what]} was planned, ior reports {found}", text)

@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from iotide_agent.workloads.base import OutputRefusedError
 from iotide_wire.units import format_seconds
 
-MEBIBYTE: Final = 1024**2
 _HALF_TICK_SECONDS: Final = 0.5e-4
 """Times are printed with four decimals."""
 _PRINTED_RATIO: Final = 1e-3

@@ -1,14 +1,13 @@
 """Sizes that may be left to the node's memory."""
 
 from collections.abc import Iterable
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from iotide_agent.workloads.base import Place
 from iotide_wire.expressions import AUTO, Expression, Number, Operation, Option, evaluate
-
-_MEBIBYTE: Final = 1024**2
+from iotide_wire.units import MIB
 
 AutoSize = Annotated[
     Annotated[int, Field(ge=512, le=2**60, json_schema_extra={"x-unit": "bytes"})] | Literal["auto"],
@@ -26,7 +25,7 @@ def size_bytes(size: int | Literal["auto"], place: Place) -> int:
     if size != AUTO:
         return int(size)
     exact = evaluate(Option.of("size"), {"size": AUTO, **place.facts})
-    return -(-int(exact) // _MEBIBYTE) * _MEBIBYTE
+    return -(-int(exact) // MIB) * MIB
 
 
 def count_between(least: str, most: str, sizes: Iterable[int]) -> Expression:

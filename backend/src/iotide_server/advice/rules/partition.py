@@ -6,10 +6,9 @@ from typing import Final
 from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
 from iotide_server.advice.rules.stripes import Stripes, stripes_below
 from iotide_server.advice.scene import MountedTarget, Scene
-from iotide_wire.units import format_bytes
+from iotide_wire.units import MIB, format_bytes
 
 CODE: Final = "offset_misaligned"
-_MEBIBYTE: Final = 1024**2
 _SOURCE: Final = (
     "ADMIN magazine on ext3 and XFS on RAID: LVM and partitions must begin on a stripe; parted(8), pvcreate(8)"
 )
@@ -82,4 +81,4 @@ def _on_stripe(site: MountedTarget, below: Stripes, fact: str) -> Finding:
 
 def _boundary(width_bytes: int) -> int:
     """The first multiple of a stripe that leaves room for a partition table or LVM's own data."""
-    return -(-_MEBIBYTE // width_bytes) * width_bytes
+    return -(-MIB // width_bytes) * width_bytes

@@ -7,10 +7,11 @@ from typing import Any, Final
 from redis import Redis, RedisError
 
 from iotide_server.bundled.acl import ADMIN_USER, SERVER_USER, NodeAccess, is_node_username, node_username
-from iotide_server.bundled.overfull import MIB, USUAL_BYTES, kept_bytes
+from iotide_server.bundled.overfull import USUAL_BYTES, kept_bytes
 from iotide_server.bundled.redis import OLDEST_VERSION
 from iotide_server.kit.queue import SERVER_QUEUE
 from iotide_server.monitoring.doctor.findings import Finding, fine, some, warning, wrong
+from iotide_wire.units import MIB
 
 CLIENTS_A_NODE: Final = 3
 OTHER_CLIENTS: Final = 50
