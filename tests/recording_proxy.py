@@ -8,7 +8,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import httpx
+import httpx2
 
 _NOT_PASSED_ON = {"connection", "content-length", "content-encoding", "transfer-encoding", "host", "date", "server"}
 
@@ -39,7 +39,7 @@ class Recording:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, client: httpx.Client, recording: Recording, *connection: Any) -> None:  # noqa: ANN401 - socketserver's
+    def __init__(self, client: httpx2.Client, recording: Recording, *connection: Any) -> None:  # noqa: ANN401 - socketserver's
         self._client = client
         self._recording = recording
         super().__init__(*connection)
@@ -72,7 +72,7 @@ def recording_proxy(server_url: str) -> Iterator[Recording]:
     """A proxy on a port of its own before the server."""
     recording = Recording("")
     with (
-        httpx.Client(base_url=server_url, timeout=30) as client,
+        httpx2.Client(base_url=server_url, timeout=30) as client,
         ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, client, recording)) as proxy,
     ):
         recording.url = f"http://127.0.0.1:{proxy.server_address[1]}"

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, NoReturn, Self, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
+import httpx2
 from opened import opened_command
 
 BIN = Path(sys.executable).parent
@@ -45,7 +45,7 @@ class StackError(Exception):
 class RefusedError(StackError):
     """The server refused a request; the text holds its error."""
 
-    def __init__(self, response: httpx.Response) -> None:
+    def __init__(self, response: httpx2.Response) -> None:
         request = response.request
         super().__init__(f"{request.method} {request.url.path}: {response.status_code} {response.text}")
         self.status = response.status_code
@@ -138,7 +138,7 @@ class LocalStack:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.agents: list[Agent] = []
-        self.api = httpx.Client(base_url=f"{self.url}/api/v1", timeout=30)
+        self.api = httpx2.Client(base_url=f"{self.url}/api/v1", timeout=30)
         self.token = ""
         self.redis_port = free_port()
         self._server_arguments = list(server_arguments)
@@ -218,7 +218,7 @@ class LocalStack:
             raise StackError(f"the server ended with {self._server.returncode}:\n{self._tail('server.log')}")
         try:
             return True if self.api.get("/ready", timeout=2).is_success else None
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             return None
 
     def _tail(self, name: str) -> str:
@@ -235,7 +235,7 @@ class LocalStack:
     def browser_session(self) -> str:
         """A fresh session cookie's value, as a browser gets it for a sign-in link."""
         secret = parse_qs(urlsplit(self.admin_link()).fragment)["token"][0]
-        with httpx.Client(base_url=self.api.base_url) as browser:
+        with httpx2.Client(base_url=self.api.base_url) as browser:
             self._answer(browser.post("/session/link", json={"token": secret}, headers={"X-Iotide-Csrf": "1"}))
             return browser.cookies[SESSION_COOKIE]
 
@@ -262,7 +262,7 @@ class LocalStack:
         return self._answer(self.api.get(path, params=query))
 
     @staticmethod
-    def _answer(response: httpx.Response) -> Any:  # noqa: ANN401 - whatever JSON the route answers
+    def _answer(response: httpx2.Response) -> Any:  # noqa: ANN401 - whatever JSON the route answers
         if response.is_error:
             raise RefusedError(response)
         return response.json()

@@ -1,4 +1,4 @@
-"""Submits a campaign, waits for its end and prints its samples as CSV; needs httpx alone.
+"""Submits a campaign, waits for its end and prints its samples as CSV; needs httpx2 alone.
 
     IOTIDE_URL=http://127.0.0.1:8470 IOTIDE_TOKEN=iot_... python submit_and_wait.py plan.json > samples.csv
 
@@ -12,7 +12,7 @@ import time
 import uuid
 from pathlib import Path
 
-import httpx
+import httpx2
 
 
 def main() -> int:
@@ -20,7 +20,7 @@ def main() -> int:
     plan = json.loads(Path(sys.argv[1]).read_text())
     base_url = f"{os.environ['IOTIDE_URL']}/api/v1"
     headers = {"Authorization": f"Bearer {os.environ['IOTIDE_TOKEN']}"}
-    with httpx.Client(base_url=base_url, headers=headers, timeout=30) as api:
+    with httpx2.Client(base_url=base_url, headers=headers, timeout=30) as api:
         # The key makes it safe to send this request again when its answer was lost.
         answer = api.post("/campaigns", json=plan, headers={"Idempotency-Key": str(uuid.uuid4())})
         if answer.is_error:
@@ -32,7 +32,7 @@ def main() -> int:
     return 0 if state == "finished" else 1
 
 
-def wait_for_end(api: httpx.Client, campaign_id: int) -> str:
+def wait_for_end(api: httpx2.Client, campaign_id: int) -> str:
     """The state in which the campaign ended."""
     while True:
         campaign = api.get(f"/campaigns/{campaign_id}").raise_for_status().json()

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
+import httpx2
 from factories.announced import hello, mount
 from factories.ready_cluster import announced
 from load_agents import RUN_SECONDS, Samples, SimulatedAgent, bearer, deliver_wakes
@@ -231,13 +231,13 @@ def make_browsers(site: Site) -> list[Browser]:
 def sign_in(stack: LocalStack, count: int) -> Iterator[str]:
     """The session cookies of so many new people."""
     csrf = {"X-Iotide-Csrf": "1"}
-    with httpx.Client(base_url=stack.api.base_url, headers=csrf) as admin:
+    with httpx2.Client(base_url=stack.api.base_url, headers=csrf) as admin:
         admin.cookies.set(SESSION_COOKIE, stack.browser_session())
         for number in range(1, count + 1):
             roles = [{"cluster_id": None, "role": "viewer"}]
             user = admin.post("/users", json={"name": f"person{number}", "roles": roles}).raise_for_status().json()
             link = admin.post(f"/users/{user['id']}/link").raise_for_status().json()["url"]
-            with httpx.Client(base_url=stack.api.base_url, headers=csrf) as browser:
+            with httpx2.Client(base_url=stack.api.base_url, headers=csrf) as browser:
                 secret = parse_qs(urlsplit(link).fragment)["token"][0]
                 browser.post("/session/link", json={"token": secret}).raise_for_status()
                 yield browser.cookies[SESSION_COOKIE]
@@ -359,7 +359,7 @@ def online_nodes(site: Site) -> int:
         query = {"cursor": cursor} if cursor else {}
         try:
             page = site.stack.get(f"/clusters/{site.cluster_id}/nodes", limit=500, **query)
-        except (httpx.HTTPError, StackError) as error:
+        except (httpx2.HTTPError, StackError) as error:
             print(f"the nodes cannot be listed: {error!r}", file=sys.stderr)
             return 0
         online += sum(node["state"] == "online" for node in page["items"])

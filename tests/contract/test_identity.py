@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from local_stack import BIN, Agent, LocalStack, wait_for
 from redis import Redis
@@ -80,7 +80,7 @@ def own_identity(agent: Agent) -> Identity:
 
 def status_of(stack: LocalStack, token: str) -> int:
     """What the server answers to the holder of a node's token."""
-    return httpx.get(f"{stack.url}/api/v1/agent/standing", headers={"Authorization": f"Bearer {token}"}).status_code
+    return httpx2.get(f"{stack.url}/api/v1/agent/standing", headers={"Authorization": f"Bearer {token}"}).status_code
 
 
 def opens_redis(identity: Identity) -> bool:

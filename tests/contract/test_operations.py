@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 import pytest
 import yaml
 from factories.metrics import OPENMETRICS, Scraped
@@ -38,7 +38,7 @@ class Story:
     def scrape(self, part: int) -> Scraped:
         """By the port of its own; 0 is the API, 1 the scheduler, 2 the worker."""
         url = f"http://127.0.0.1:{self.metrics_port + part}/metrics"
-        answer = httpx.get(url, headers={"Accept": OPENMETRICS}, trust_env=False, timeout=30)
+        answer = httpx2.get(url, headers={"Accept": OPENMETRICS}, trust_env=False, timeout=30)
         return Scraped(answer.text, answer.headers["content-type"])
 
     @property
@@ -82,7 +82,7 @@ def told(stack: LocalStack, port: int) -> Story:
     # What is refused is logged, and is where a secret is most easily told.
     for path in ("/session", "/session/link"):
         stack.api.post(path, json={"name": "ada", "password": "wrong " + PASSWORD, "token": "wrong"})
-    httpx.get(f"{stack.url}/api/v1/users", headers={"Authorization": "Bearer iot_" + "w" * 43}, trust_env=False)
+    httpx2.get(f"{stack.url}/api/v1/users", headers={"Authorization": "Bearer iot_" + "w" * 43}, trust_env=False)
     return Story(stack, port, agent, textfile, run, secrets)
 
 

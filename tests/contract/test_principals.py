@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from local_stack import LocalStack
@@ -57,7 +57,7 @@ def node_token(rig: Rig) -> str:
 def answers(rig: Rig, token: str | None, asked: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
     """The status with which each route answers the holder of a token."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    with httpx.Client(base_url=f"{rig.stack.url}/api/v1", headers=headers) as client:
+    with httpx2.Client(base_url=f"{rig.stack.url}/api/v1", headers=headers) as client:
         return {(method, path): client.request(method, path, json={}).status_code for method, path in asked}
 
 
@@ -90,7 +90,7 @@ def test_a_node_cannot_claim_the_order_of_another(rig: Rig, stack: LocalStack) -
     assert instance
     claim = {"fence": fence, "agent_instance": instance[0], "boot_id": boot_id()}
     own, stolen = (
-        httpx.post(f"{stack.url}/api/v1/agent/orders/{order_id}/claim", json=claim, headers=bearer_of(home))
+        httpx2.post(f"{stack.url}/api/v1/agent/orders/{order_id}/claim", json=claim, headers=bearer_of(home))
         for home in (rig.agent.directory, thief)
     )
     assert (own.status_code, own.json()["order_id"]) == (200, order_id), "so there is something to steal"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import httpx
+import httpx2
 from rig import FIO_SMALL, Rig
 
 LOAD = {**FIO_SMALL, "rw": "write", "runtime_seconds": 4}
@@ -22,7 +22,7 @@ def news(rig: Rig, topics: str, after: str | None = None) -> Iterator[Iterator[t
         yield changes(response)
 
 
-def changes(response: httpx.Response) -> Iterator[tuple[str, dict[str, Any]]]:
+def changes(response: httpx2.Response) -> Iterator[tuple[str, dict[str, Any]]]:
     fields: dict[str, str] = {}
     for line in response.iter_lines():
         name, _, value = line.partition(":")

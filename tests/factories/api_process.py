@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 from local_stack import free_port, wait_for
 from windows import family
 
@@ -31,7 +31,7 @@ class Api:
 
     def get(self, path: str, **headers: str) -> int:
         """Return the status, on a connection of its own."""
-        return httpx.get(f"http://127.0.0.1:{self.port}{path}", headers=headers, timeout=60).status_code
+        return httpx2.get(f"http://127.0.0.1:{self.port}{path}", headers=headers, timeout=60).status_code
 
     def post(self, path: str, token: str | None, body: bytes) -> tuple[int, str]:
         """Return status and code of the error; (0, "") where the server ended the connection during the body."""
@@ -77,7 +77,7 @@ def served(database_url: str, redis_url: str, processes: int) -> Iterator[Api]:
 
     def is_ready() -> bool | None:
         assert process.poll() is None
-        with suppress(httpx.HTTPError):
+        with suppress(httpx2.HTTPError):
             return True if api.get("/api/v1/ready") == 200 else None
         return None
 

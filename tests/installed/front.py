@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 from local_stack import free_port
 
 PROXY: Final = Path(__file__).resolve().parents[2] / "deploy/proxy"
@@ -29,10 +29,10 @@ class Front:
     url: str
     authority: Path
 
-    def client(self) -> httpx.Client:
+    def client(self) -> httpx2.Client:
         """Trusts its authority alone."""
         trust = ssl.create_default_context(cafile=self.authority)
-        return httpx.Client(base_url=f"{self.url}/api/v1", verify=trust, trust_env=False, timeout=30)
+        return httpx2.Client(base_url=f"{self.url}/api/v1", verify=trust, trust_env=False, timeout=30)
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def _wait_until_ready(front: Front, process: subprocess.Popen[bytes], log: Path)
         try:
             with front.client() as client:
                 client.get("/ready").raise_for_status()
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             if process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(log.read_text()) from error
             time.sleep(0.1)

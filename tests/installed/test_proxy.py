@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event, Semaphore, Thread
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 from installed.front import Front, in_front
 from local_stack import LocalStack, wait_for
@@ -37,7 +37,7 @@ def front(
 
 def test_the_browser_application_comes_through_with_its_security_headers(front: Front, stack: LocalStack) -> None:
     with front.client() as client:
-        shown, own = client.get(f"{front.url}/"), httpx.get(f"{stack.url}/", trust_env=False)
+        shown, own = client.get(f"{front.url}/"), httpx2.get(f"{stack.url}/", trust_env=False)
     assert shown.text == own.text
     for name in ("Content-Security-Policy", "X-Frame-Options", "X-Content-Type-Options"):
         assert shown.headers[name] == own.headers[name]
@@ -65,8 +65,8 @@ def test_what_an_agent_may_upload_reaches_the_api_and_what_it_may_not_is_refused
     with front.client() as client:
         largest = client.put(path, content=bytes(16 * MIB), headers=headers)
         larger = client.put(path, content=bytes(16 * MIB + 1), headers=headers)
-    assert largest.status_code == httpx.codes.UNAUTHORIZED
-    assert larger.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE
+    assert largest.status_code == httpx2.codes.UNAUTHORIZED
+    assert larger.status_code == httpx2.codes.REQUEST_ENTITY_TOO_LARGE
     assert larger.json()["error"]["code"] == "body_too_large"
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 from local_stack import Agent, LocalStack, StackError
 from made_mounts import FileSystem, made_mount
 from rig import unmount
@@ -23,7 +23,7 @@ from storm.faults import FAULTS, Storm, start_scheduler
 from storm.network import CutNetwork, cut_network
 from storm.site import StormSite
 
-_AWAY: Final = (httpx.HTTPError, StackError)
+_AWAY: Final = (httpx2.HTTPError, StackError)
 """What a request meets while a part of the server is down."""
 
 AGENT_DISK: Final = FileSystem("tmpfs", options=("mode=0700",), size_bytes=64 * 1024**2)

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import httpx
+import httpx2
 from local_stack import Agent, Launch, LocalStack, RefusedError, wait_for
 
 from storm.checker import ENDED, AskedRun
@@ -37,7 +37,7 @@ def persistently(ask: Callable[[], T]) -> T:
     def answer() -> tuple[T] | None:
         try:
             return (ask(),)
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             return None
         except RefusedError as error:
             if error.status < _SERVER_FAULT:

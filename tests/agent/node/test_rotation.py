@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from agent.gateway_double import GatewayDouble
 
@@ -147,7 +147,7 @@ def test_a_call_that_the_new_token_overtook_is_made_again_and_taken_for_no_refus
     client = speaker.transport._client
     send = client.send
 
-    def send_late(request: httpx.Request) -> httpx.Response:
+    def send_late(request: httpx2.Request) -> httpx2.Response:
         monkeypatch.setattr(client, "send", send)
         speaker.beat(1, ())  # rotates
         return send(request)

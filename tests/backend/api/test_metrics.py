@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from factories.announced import NOW, hello
 from factories.clusters import make_cluster, make_node, node_token
@@ -142,7 +142,7 @@ def registry() -> CollectorRegistry:
 def test_a_part_answers_on_a_port_of_its_own(registry: CollectorRegistry) -> None:
     port = free_port()
     serve_metrics(registry, ("127.0.0.1", port - 2), 2)
-    answer = httpx.get(f"http://127.0.0.1:{port}/metrics", headers={"Accept": OPENMETRICS}, trust_env=False)
+    answer = httpx2.get(f"http://127.0.0.1:{port}/metrics", headers={"Accept": OPENMETRICS}, trust_env=False)
     assert Scraped(answer.text, answer.headers["content-type"]).value("iotide_heartbeats_total") == 3
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from local_stack import free_port
 from opened import opened_command
@@ -128,7 +128,7 @@ def call_up(state: StateDirectory, *options: str) -> "subprocess.CompletedProces
 
 
 def ask(url: str, path: str, **options: Any) -> Any:  # noqa: ANN401 - whatever JSON the route answers
-    answer = httpx.get(f"{url}/api/v1{path}", timeout=10, trust_env=False, **options)
+    answer = httpx2.get(f"{url}/api/v1{path}", timeout=10, trust_env=False, **options)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -136,7 +136,7 @@ def ask(url: str, path: str, **options: Any) -> Any:  # noqa: ANN401 - whatever 
 def is_well(url: str) -> bool:
     try:
         health = ask(url, "/health")
-    except httpx.HTTPError:
+    except httpx2.HTTPError:
         return False
     return bool(health["status"] == "ok")
 
@@ -182,7 +182,7 @@ def test_the_first_link_signs_an_administrator_in_once(services: Up) -> None:
     link = re.search(r"sign in once, within a day: \S+#token=(\S+)", services.said)
     assert link is not None
     url = f"http://127.0.0.1:{services.port}/api/v1/session/link"
-    statuses = [httpx.post(url, json={"token": link[1]}, trust_env=False).status_code for _ in range(2)]
+    statuses = [httpx2.post(url, json={"token": link[1]}, trust_env=False).status_code for _ in range(2)]
     assert statuses[0] == 200
     assert statuses[1] in {401, 404, 409}
 
@@ -223,7 +223,7 @@ def test_what_a_killed_supervisor_leaves_ends_and_the_next_start_goes_on(service
     services.start()
     assert not [pid for pid in orphans if Path(f"/proc/{pid}").exists()]
     url = f"http://127.0.0.1:{services.port}/api/v1/session/link"
-    answer = httpx.post(url, json={"token": link.partition("#token=")[2]}, trust_env=False)
+    answer = httpx2.post(url, json={"token": link.partition("#token=")[2]}, trust_env=False)
     assert answer.status_code == 200, "the link was made before the kill"
 
 
@@ -248,7 +248,7 @@ def test_other_hosts_reach_api_and_redis_by_tls_with_our_ca() -> None:
             assert redis.ping()
         sign_in = call("admin-link", "--state", str(services.state.root)).stdout
         assert sign_in.startswith(f"https://localhost.localdomain:{services.port}/")
-        with httpx.Client(base_url=f"https://127.0.0.2:{services.port}/api/v1", verify=trust, trust_env=False) as api:
+        with httpx2.Client(base_url=f"https://127.0.0.2:{services.port}/api/v1", verify=trust, trust_env=False) as api:
             api.post("/session/link", json={"token": sign_in.strip().partition("#token=")[2]})
             made = api.post("/clusters", json={"name": "far", "description": ""}, headers={"X-Iotide-Csrf": "1"})
         assert made.status_code == 201, made.text

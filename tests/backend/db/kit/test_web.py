@@ -3,7 +3,7 @@ from threading import Event, Semaphore
 from types import SimpleNamespace
 
 import anyio
-import httpx
+import httpx2
 from anyio.lowlevel import checkpoint
 from fastapi import FastAPI
 from sqlalchemy import QueuePool, text
@@ -38,8 +38,8 @@ def test_a_request_that_is_given_up_gives_its_connection_back(database_url: str)
     engine.dispose()
 
 
-def client_of(app: FastAPI) -> httpx.AsyncClient:
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x")
+def client_of(app: FastAPI) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://x")
 
 
 def test_pages_leave_a_connection_to_nodes(database_url: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
-import httpx
+import httpx2
 
 from iotide_agent.cli.problems import Problem, RefusedError
 
@@ -37,7 +37,7 @@ class Api:
         token: str,
         ca_file: str | None,
         *,
-        transport: httpx.BaseTransport | None = None,
+        transport: httpx2.BaseTransport | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Makes no call yet.
@@ -50,7 +50,7 @@ class Api:
         """
         self._url = url
         self._pause = pause
-        self._client = httpx.Client(
+        self._client = httpx2.Client(
             base_url=f"{url.rstrip('/')}/api/v1",
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
             timeout=_TIMEOUT_SECONDS,
@@ -122,7 +122,7 @@ class Api:
                 return
             wanted["cursor"] = page["next_cursor"]
 
-    def _send(self, request: httpx.Request) -> httpx.Response:
+    def _send(self, request: httpx2.Request) -> httpx2.Response:
         response = self._send_once(request)
         for _ in range(_MOST_TRIES - 1):
             after = response.headers.get("Retry-After", "")
@@ -134,13 +134,13 @@ class Api:
             raise RefusedError([_problem(response)])
         return response
 
-    def _send_once(self, request: httpx.Request) -> httpx.Response:
+    def _send_once(self, request: httpx2.Request) -> httpx2.Response:
         try:
             return self._client.send(request)
-        except httpx.TransportError as error:
+        except httpx2.TransportError as error:
             raise self._unreachable(str(error) or type(error).__name__) from error
 
-    def _document(self, response: httpx.Response) -> Document:
+    def _document(self, response: httpx2.Response) -> Document:
         try:
             document = response.json()
         except ValueError as error:
@@ -153,12 +153,12 @@ class Api:
         remedy = "is it running? Set IOTIDE_URL or --url, and IOTIDE_CA for a certificate of its own"
         return UnreachableError([Problem("unreachable", f"no answer: {reason}", "url", self._url, remedy)])
 
-    def _no_api(self, response: httpx.Response) -> RefusedError:
+    def _no_api(self, response: httpx2.Response) -> RefusedError:
         message = f"the answer to {response.request.url} is no JSON object"
         return RefusedError([Problem("not_iotide", message, "url", self._url, "is this the address of iotide?")])
 
 
-def _problem(response: httpx.Response) -> Problem:
+def _problem(response: httpx2.Response) -> Problem:
     try:
         error = response.json()["error"]
         code, message = str(error["code"]), str(error["message"])

@@ -4,7 +4,7 @@ import hashlib
 import ssl
 from typing import Any, Final, TypeVar
 
-import httpx
+import httpx2
 from pydantic import ValidationError
 
 from iotide_agent.node.identity import Identity
@@ -25,8 +25,8 @@ from iotide_wire.messages import (
 from iotide_wire.nodes import NewCredentials, RotateRequest, Standing
 from iotide_wire.versions import SPOKEN_VERSIONS, STRANGE_VERSION, WIRE_VERSION, as_spoken
 
-_TIMEOUT: Final = httpx.Timeout(10.0, connect=3.0)
-_PATIENT_TIMEOUT: Final = httpx.Timeout(120.0, connect=3.0)
+_TIMEOUT: Final = httpx2.Timeout(10.0, connect=3.0)
+_PATIENT_TIMEOUT: Final = httpx2.Timeout(120.0, connect=3.0)
 _IDLE_CONNECTION_SECONDS: Final = 60.0
 """Longer than from beat to beat, since each connection is a TLS handshake; less than the server keeps one (75 s)."""
 _BUSY: Final = frozenset({408, 425, 429})
@@ -68,11 +68,11 @@ class Transport:
     def __init__(self, server_url: str, node_token: str, ca_pem: str | None) -> None:
         self.version = WIRE_VERSION
         self._former_token: str | None = None
-        self._client = httpx.Client(
+        self._client = httpx2.Client(
             base_url=f"{server_url}/api/v1/agent",
             headers=_bearer(node_token) if node_token else {},
             timeout=_TIMEOUT,
-            limits=httpx.Limits(keepalive_expiry=_IDLE_CONNECTION_SECONDS),
+            limits=httpx2.Limits(keepalive_expiry=_IDLE_CONNECTION_SECONDS),
             verify=trust(ca_pem),
             trust_env=False,
         )
@@ -146,7 +146,7 @@ class Transport:
         path: str,
         request: EnrollRequest | HelloRequest,
         reply_type: type[_ReplyT],
-        timeout: httpx.Timeout = _TIMEOUT,
+        timeout: httpx2.Timeout = _TIMEOUT,
     ) -> _ReplyT:
         """Says it in the newest version that the server understands."""
         for version in reversed(SPOKEN_VERSIONS):
@@ -161,7 +161,7 @@ class Transport:
         raise ValueError("no version is spoken")
 
     def _post(
-        self, path: str, message: Message, reply_type: type[_ReplyT], timeout: httpx.Timeout = _TIMEOUT
+        self, path: str, message: Message, reply_type: type[_ReplyT], timeout: httpx2.Timeout = _TIMEOUT
     ) -> _ReplyT:
         response = self._send(
             self._client.build_request(
@@ -174,10 +174,10 @@ class Transport:
         )
         return _read(response, reply_type)
 
-    def _send(self, request: httpx.Request) -> httpx.Response:
+    def _send(self, request: httpx2.Request) -> httpx2.Response:
         try:
             response = self._client.send(request)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise Unreachable(f"{request.url}: {error or type(error).__name__}") from error
         if response.is_success:
             return response
@@ -191,7 +191,7 @@ class Transport:
         raise refusal
 
 
-def _read(response: httpx.Response, reply_type: type[_ReplyT]) -> _ReplyT:
+def _read(response: httpx2.Response, reply_type: type[_ReplyT]) -> _ReplyT:
     try:
         return reply_type.model_validate_json(response.content)
     except ValidationError as error:
@@ -216,7 +216,7 @@ def trust(ca_pem: str | None) -> ssl.SSLContext:
     return context
 
 
-def _refusal(response: httpx.Response) -> Refusal:
+def _refusal(response: httpx2.Response) -> Refusal:
     """What the server's own error says.
 
     Raises:
