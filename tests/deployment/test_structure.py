@@ -20,5 +20,25 @@ def test_no_two_classes_of_a_part_have_one_name(part: str) -> None:
     assert [name for name, number in names.items() if number > 1] == []
 
 
+def statements(source: Path) -> list[str]:
+    """Return the makers of SQL statements that a module imports."""
+    imports = [node for node in ast.walk(ast.parse(source.read_text())) if isinstance(node, ast.ImportFrom)]
+    names = [name.name for node in imports if str(node.module).startswith("sqlalchemy") for name in node.names]
+    return [name for name in names if name in {"text", "select", "insert", "update", "delete", "func", "exists"}]
+
+
+def is_without_sql(source: Path) -> bool:
+    """Whether a module decides, words or serves: its SQL stands elsewhere."""
+    first = source.read_text().partition("\n")[0]
+    named = source.stem in {"service", "routes", "errors"} or source.stem.endswith("schemas")
+    return named or source.parent.name == "statistics" or first.endswith('; pure."""')
+
+
+def test_services_routes_schemas_and_pure_modules_hold_no_sql() -> None:
+    sources = [source for source in (ROOT / PARTS["server"]).rglob("*.py") if is_without_sql(source)]
+    assert len(sources) > 100
+    assert {str(source): statements(source) for source in sources if statements(source)} == {}
+
+
 def test_the_agents_root_has_at_most_twelve_modules() -> None:
     assert len(list((ROOT / PARTS["agent"] / "iotide_agent").glob("*.py"))) <= 12

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import delete, func, select, text
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from iotide_server.alerts.lifecycle import OPEN, Move
@@ -182,3 +183,10 @@ def silence_known(session: Session, series_id: int, silent_since: datetime) -> b
     """Whether there is or was an alert of this silence."""
     statement = select(Alert.id).where(Alert.series_id == series_id, Alert.silent_since == silent_since)
     return session.scalar(statement) is not None
+
+
+def mute_series(session: Session, series_id: int, until: datetime, who: str) -> None:
+    """Mute a series until then, whether or not it is muted already."""
+    statement = insert(SeriesMute).values(series_id=series_id, until=until, who=who)
+    again = {"until": statement.excluded.until, "who": statement.excluded.who}
+    session.execute(statement.on_conflict_do_update(index_elements=[SeriesMute.series_id], set_=again))

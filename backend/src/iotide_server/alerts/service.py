@@ -2,8 +2,6 @@
 
 from datetime import datetime
 
-from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import service as accounts
@@ -11,6 +9,7 @@ from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
+from iotide_server.alerts import repository
 from iotide_server.alerts.errors import (
     AlertNotFoundError,
     DetailMissingError,
@@ -79,13 +78,10 @@ def mute_series(session: Session, principal: Principal, alert_id: int, until: da
     alert = _own(session, principal, alert_id)
     muted = session.get(SeriesMute, alert.series_id)
     before = None if muted is None else muted.until.isoformat()
-    if until is None:
-        if muted is not None:
-            session.delete(muted)
-    else:
-        statement = insert(SeriesMute).values(series_id=alert.series_id, until=until, who=principal.name)
-        again = {"until": statement.excluded.until, "who": statement.excluded.who}
-        session.execute(statement.on_conflict_do_update(index_elements=[SeriesMute.series_id], set_=again))
+    if until is not None:
+        repository.mute_series(session, alert.series_id, until, principal.name)
+    elif muted is not None:
+        session.delete(muted)
     after = None if until is None else until.isoformat()
     noted = note(session, alert, Deed("mute", now, principal.name))
     noted.before, noted.after = {"muted_until": before}, {"muted_until": after}
@@ -96,7 +92,7 @@ def mute_series(session: Session, principal: Principal, alert_id: int, until: da
 
 def _own(session: Session, principal: Principal, alert_id: int) -> Alert:
     missing = AlertNotFoundError(alert_id)
-    found = session.scalar(select(Alert).where(Alert.id == alert_id).with_for_update())
+    found = session.get(Alert, alert_id, with_for_update=True)
     if found is None:
         raise missing
     principal.require(Role.OPERATOR, found.cluster_id, missing)

@@ -1,15 +1,39 @@
 """SQL of news."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import delete, func, or_, select
+from sqlalchemy import delete, func, or_, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.change_feed.models import Change
 
 _OVERLAP: Final = timedelta(seconds=30)
 """A transaction that began this long before another may still have been open when the other's news went out."""
+
+_INSERT: Final = text(
+    """
+    WITH news AS (
+        INSERT INTO change (kind, subject_id, cluster_id) SELECT * FROM unnest(
+            CAST(:kinds AS text[]), CAST(:subject_ids AS bigint[]), CAST(:cluster_ids AS bigint[]))
+        RETURNING id, kind, subject_id, cluster_id
+    )
+    SELECT pg_notify(:channel, row_to_json(news)::text) FROM news
+    """
+)
+
+
+def insert(
+    session: Session,
+    channel: str,
+    kinds: Sequence[str],
+    subject_ids: Sequence[int | None],
+    cluster_ids: Sequence[int | None],
+) -> None:
+    """Add one row for each kind, subject and cluster, and send each as a notification on the channel."""
+    rows = {"kinds": list(kinds), "subject_ids": list(subject_ids), "cluster_ids": list(cluster_ids)}
+    session.execute(_INSERT, {**rows, "channel": channel})
 
 
 def latest_id(session: Session) -> int:

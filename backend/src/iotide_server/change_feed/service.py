@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from iotide_server.change_feed import repository
@@ -44,20 +43,7 @@ def publish_all(session: Session, news: Sequence[tuple[str, int, int | None]]) -
     many = {place for place, count in Counter((kind, where) for kind, _, where in news).items() if count > MOST_NAMED}
     named = [one for one in news if (one[0], one[2]) not in many]
     kinds, subject_ids, cluster_ids = zip(*named, *((kind, ANY, where) for kind, where in many), strict=True)
-    session.execute(
-        text(
-            "WITH news AS (INSERT INTO change (kind, subject_id, cluster_id) SELECT * FROM unnest("
-            "CAST(:kinds AS text[]), CAST(:subject_ids AS bigint[]), CAST(:cluster_ids AS bigint[]))"
-            " RETURNING id, kind, subject_id, cluster_id)"
-            " SELECT pg_notify(:channel, row_to_json(news)::text) FROM news"
-        ),
-        {
-            "kinds": list(kinds),
-            "subject_ids": list(subject_ids),
-            "cluster_ids": list(cluster_ids),
-            "channel": CHANNEL,
-        },
-    )
+    repository.insert(session, CHANNEL, kinds, subject_ids, cluster_ids)
 
 
 def mute(session: Session) -> None:

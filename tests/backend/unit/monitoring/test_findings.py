@@ -24,7 +24,7 @@ from iotide_server.monitoring.doctor.machine import (
 )
 from iotide_server.monitoring.doctor.nodes import SPOOL_LIMIT_BYTES, NodeFacts, judge_nodes
 from iotide_server.monitoring.doctor.redis import RedisFacts, RedisUser, judge_redis
-from iotide_server.monitoring.doctor.service import ServiceFacts, judge_service
+from iotide_server.monitoring.doctor.server import ServiceFacts, judge_service
 from iotide_wire.units import GIB
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)

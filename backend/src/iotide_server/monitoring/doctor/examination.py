@@ -16,7 +16,8 @@ from iotide_server.kit.db import Database, limit_statements, open_engine, storag
 from iotide_server.kit.schema import RevisionState
 from iotide_server.kit.vault import Vault
 from iotide_server.monitoring import repository
-from iotide_server.monitoring.doctor import choices, database, machine, nodes, redis, service
+from iotide_server.monitoring.doctor import choices, database, machine, nodes, redis
+from iotide_server.monitoring.doctor import server as service
 from iotide_server.monitoring.doctor.findings import Finding
 
 _REDIS_SECONDS: Final = 3.0
