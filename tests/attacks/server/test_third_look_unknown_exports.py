@@ -15,7 +15,7 @@ from iotide_server.kit.db import Database, refresh_statistics
 from iotide_server.kit.turns import Turns
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.points.service import recompute_points
 
 NUMBERS: Final = 10_000
 PIECES: Final = 3
