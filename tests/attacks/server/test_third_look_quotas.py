@@ -20,7 +20,7 @@ from iotide_server.campaigns.planned import PlannedCampaign
 from iotide_server.campaigns.repeats import MoreRepeats
 from iotide_server.campaigns.schemas import RepeatsInput
 from iotide_server.kit.db import Database
-from iotide_server.kit.quotas import IN_SESSION, Addition, Kind, QuotaReachedError, Quotas, count_day
+from iotide_server.kit.quotas import IN_SESSION, Addition, QuotaKind, QuotaReachedError, Quotas, count_day
 from iotide_server.runs import service as runs
 from iotide_server.schedules import service as schedules
 from iotide_server.templates import service as templates
@@ -178,7 +178,7 @@ def test_a_retry_beyond_the_quota_is_refused_before_it_waits_for_others_of_the_c
     [run_id] = submit_and_cancel(bounded, grace, clock, 1)
     submit(bounded, grace, clock, 3)
     with bounded.transaction() as other, bounded.transaction(statement_seconds=PATIENCE_SECONDS) as session:
-        count_day(other, Addition(Kind.RUNS, cluster_id(other), None, clock()))
+        count_day(other, Addition(QuotaKind.RUNS, cluster_id(other), None, clock()))
         with pytest.raises(QuotaReachedError, match="4 waiting runs of one person"):
             runs.retry(session, grace, run_id, clock())
 
@@ -188,7 +188,7 @@ def test_what_began_before_midnight_and_ends_after_it_leaves_the_new_day_as_it_i
 ) -> None:
     def count(now: datetime, number: int) -> None:
         with bounded.transaction() as session:
-            count_day(session, Addition(Kind.EVENTS, cluster_id(session), grace.user_id, now, number))
+            count_day(session, Addition(QuotaKind.EVENTS, cluster_id(session), grace.user_id, now, number))
 
     began = clock()
     clock.move(A_DAY_SECONDS)

@@ -362,7 +362,15 @@ def test_every_operation_is_described_with_an_example_and_its_errors(client: Tes
 
 def test_responses_say_which_fields_are_always_there(client: TestClient) -> None:
     document = client.get("/api/v1/openapi.json").json()
-    for name in ("ClusterOutput", "NodeOutput", "TargetOutput", "Token", "UserOutput", "AuditEntryOutput", "ErrorDetail"):
+    for name in (
+        "ClusterOutput",
+        "NodeOutput",
+        "TargetOutput",
+        "Token",
+        "UserOutput",
+        "AuditEntryOutput",
+        "ErrorDetail",
+    ):
         schema = document["components"]["schemas"][name]
         assert set(schema["required"]) == set(schema["properties"]), name
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.kit.migrations import alembic_config, check_schema, migrate
-from iotide_server.trends.superseding import SUPERSEDED, settle_superseded
+from iotide_server.trends.points.superseding import SUPERSEDED, settle_superseded
 
 FIO_OF_0_1_0 = "9cdd27a0a6213d775f980b0a374a6abb0028c415e4a291f067fd0e49d2bb1f06"
 TWO_CLUSTERS_WITH_ONE_PLUG_IN = f"""

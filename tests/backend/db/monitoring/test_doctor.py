@@ -109,7 +109,7 @@ def test_work_that_nobody_does_is_noticed_whoever_was_told_of_it(
     assert look()["worker"] is CheckState.WRONG
 
 
-def test_work_that_is_being_done_does_not_fail(database: Database, look: Callable[..., dict[str, Standing]]) -> None:
+def test_work_that_is_being_done_does_not_fail(database: Database, look: Callable[..., dict[str, CheckState]]) -> None:
     with database.transaction() as session:
         want_work(session, "analysis", 7, datetime.now(UTC))
         session.execute(text("UPDATE work SET sends = 8"))
@@ -117,7 +117,7 @@ def test_work_that_is_being_done_does_not_fail(database: Database, look: Callabl
     assert "work_failing" not in look()
     with database.transaction() as session:
         take_work(session, datetime.now(UTC))
-    assert look()["work_failing"] is Standing.WARNING
+    assert look()["work_failing"] is CheckState.WARNING
 
 
 def test_a_schema_that_is_behind_is_all_that_is_asked_of_the_tables(
