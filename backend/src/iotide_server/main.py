@@ -18,39 +18,46 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import PlainTextResponse
 
 from iotide_server.accounts.audit.routes import router as audit
-from iotide_server.accounts.oidc.provider import Provider
+from iotide_server.accounts.oidc.provider import PROVIDER, Provider
 from iotide_server.accounts.oidc.routes import CALLBACK
 from iotide_server.accounts.oidc.routes import router as oidc
-from iotide_server.accounts.roles.page_holders import PageHolders, network_holder
+from iotide_server.accounts.roles.known_callers import KNOCKS
+from iotide_server.accounts.roles.page_holders import INTRODUCTIONS, PAGE_HOLDERS, PageHolders, network_holder
 from iotide_server.accounts.routes import router as accounts
+from iotide_server.accounts.service import ENDS_WITH_USER
+from iotide_server.accounts.sessions.rotation import SESSION_TERMS
+from iotide_server.accounts.sessions.routes import HASH_TURNS
 from iotide_server.accounts.sessions.routes import router as sessions
 from iotide_server.advice.routes import router as advice
 from iotide_server.agent_access import REDIS_SECONDS, agent_access
 from iotide_server.agent_api.beats_first import BeatsFirst
-from iotide_server.agent_api.idle_beats import IdleBeats
+from iotide_server.agent_api.idle_beats import IDLE_BEATS, IdleBeats
 from iotide_server.agent_api.routes import router as gateway
 from iotide_server.agent_api.routes import take_beat
 from iotide_server.alerts.routes import router as alerts
 from iotide_server.campaigns.routes import router as campaigns
-from iotide_server.change_feed.feed import Feed
-from iotide_server.change_feed.health import KeptHealth
+from iotide_server.change_feed.feed import FEED, Feed
+from iotide_server.change_feed.health import HEALTH, REDIS, KeptHealth
 from iotide_server.change_feed.health import router as health
+from iotide_server.change_feed.routes import CATCH_UPS
 from iotide_server.change_feed.routes import router as live
-from iotide_server.clusters.agents.rules import HelloRate, node_holder
+from iotide_server.clusters.agents.access import AGENT_ACCESS
+from iotide_server.clusters.agents.rules import HELLO_RATE, HelloRate, node_holder
 from iotide_server.clusters.routes import router as clusters
 from iotide_server.explorer.routes import router as explorer
 from iotide_server.kit.assets import serve_assets
-from iotide_server.kit.bodies import Bodies, BodyLimit
-from iotide_server.kit.clock import Clock, system_clock
-from iotide_server.kit.db import BEAT_CONNECTIONS, CALLER_CONNECTIONS, CONNECTIONS, Database, open_engine
+from iotide_server.kit.bodies import BODIES, Bodies, BodyLimit
+from iotide_server.kit.clock import CLOCK, Clock, system_clock
+from iotide_server.kit.db import BEAT_CONNECTIONS, CALLER_CONNECTIONS, CONNECTIONS, DATABASE, Database, open_engine
 from iotide_server.kit.guard import Guard
 from iotide_server.kit.metering import Metering
-from iotide_server.kit.one_each import OneEach
+from iotide_server.kit.one_each import ONE_EACH, ONE_NODE_EACH, OneEach
 from iotide_server.kit.openapi import DescribedApi
 from iotide_server.kit.proxies import behind_proxies
 from iotide_server.kit.quotas import IN_SESSION
-from iotide_server.kit.turns import Turns
-from iotide_server.kit.web import install_error_handlers
+from iotide_server.kit.turns import TURNS, Turns
+from iotide_server.kit.vault import VAULT
+from iotide_server.kit.web import PUBLIC_READ, PUBLIC_URL, install_error_handlers
 from iotide_server.monitoring.exposition import (
     API_OFFSET,
     ProcessMetrics,
@@ -59,14 +66,20 @@ from iotide_server.monitoring.exposition import (
     serve_metrics,
 )
 from iotide_server.monitoring.processes import shared_directory
+from iotide_server.monitoring.routes import METRICS, METRICS_OF_NODES
 from iotide_server.monitoring.routes import router as operations
 from iotide_server.monitoring.site import SiteMetrics, node_metrics, site_metrics
-from iotide_server.notifications.deliveries import Office
+from iotide_server.notifications.addresses import REACH
+from iotide_server.notifications.deliveries import OFFICE, Office
+from iotide_server.notifications.routes import CHANNEL_TESTS, ONE_CHANNEL_TEST_EACH
 from iotide_server.notifications.routes import router as notifications
 from iotide_server.notifications.sending import Courier
 from iotide_server.overview.routes import router as board
 from iotide_server.published.routes import router as published
+from iotide_server.results.campaign_routes import UNKNOWN_EXPORTS
 from iotide_server.results.campaign_routes import router as campaign_results
+from iotide_server.results.ingest.limits import REPORT_LIMITS
+from iotide_server.results.routes import RAW_OUTPUT
 from iotide_server.results.routes import router as results
 from iotide_server.results.surfaces.routes import router as surfaces
 from iotide_server.runs.routes import router as runs
@@ -106,7 +119,7 @@ BODY_LIMITS: Final = {
 MOST_OF_A_NODE: Final = 8
 """Requests of a node that wait for one another in a process; its agent sends what is refused again."""
 
-CHANNEL_TESTS: Final = 4
+MOST_CHANNEL_TESTS: Final = 4
 """Messages to receivers that may take half a minute, which a process sends at once while somebody waits."""
 
 
@@ -131,7 +144,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        serve_metrics(app.state.metrics, settings.metrics_address, API_OFFSET)
+        serve_metrics(METRICS.of(app.state), settings.metrics_address, API_OFFSET)
         listening = asyncio.create_task(feed.run())
         try:
             yield
@@ -161,25 +174,24 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         # What is counted is in kit/meters.py; FastAPI would look for OpenTelemetry's exporters with each request.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
-    app.state.database = database
-    app.state.redis = redis
-    app.state.clock = clock
-    app.state.bodies = Bodies(shared_directory())
-    app.state.knocks, app.state.introductions = CapacityLimiter(1), CapacityLimiter(1)  # of `CALLER_CONNECTIONS`
-    app.state.idle_beats = IdleBeats(app.state)
-    app.state.feed = feed
-    app.state.turns = turns
-    app.state.agent_access = access
-    app.state.report_limits = settings.report_limits
-    app.state.hello_rate = HelloRate(settings.report_limits.hellos_a_minute)
-    app.state.public_url = settings.public_url
-    app.state.public_read = settings.public_read
-    app.state.session_terms = settings.session_terms
-    app.state.provider = _provider(settings)
-    app.state.ends_with_user = pause_all_of
-    app.state.vault = settings.vault
-    app.state.reach = settings.reach
-    app.state.office = Office(settings.vault, Courier(app.state.reach), settings.public_url, clock)
+    DATABASE.put(app.state, database)
+    REDIS.put(app.state, redis)
+    CLOCK.put(app.state, clock)
+    BODIES.put(app.state, Bodies(shared_directory()))
+    IDLE_BEATS.put(app.state, IdleBeats(app.state))
+    FEED.put(app.state, feed)
+    TURNS.put(app.state, turns)
+    AGENT_ACCESS.put(app.state, access)
+    REPORT_LIMITS.put(app.state, settings.report_limits)
+    HELLO_RATE.put(app.state, HelloRate(settings.report_limits.hellos_a_minute))
+    PUBLIC_URL.put(app.state, settings.public_url)
+    PUBLIC_READ.put(app.state, settings.public_read)
+    SESSION_TERMS.put(app.state, settings.session_terms)
+    PROVIDER.put(app.state, _provider(settings))
+    ENDS_WITH_USER.put(app.state, pause_all_of)
+    VAULT.put(app.state, settings.vault)
+    REACH.put(app.state, settings.reach)
+    OFFICE.put(app.state, Office(settings.vault, Courier(REACH.of(app.state)), settings.public_url, clock))
     _bound_pages(app)
     measure(app)
     install_error_handlers(app)
@@ -197,15 +209,18 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 
 def _bound_pages(app: FastAPI) -> None:
     """Keep what one person, or anybody, may ask at once from taking what all others need."""
-    app.state.page_holders = PageHolders()
-    app.state.one_each = OneEach(app.state.page_holders.holder_of)
-    app.state.one_node_each = OneEach(node_holder, MOST_OF_A_NODE)
-    app.state.one_hash = OneEach(network_holder)
-    app.state.catch_ups = CapacityLimiter(1)
-    app.state.raw_output = CapacityLimiter(1)
-    app.state.unknown_exports = CapacityLimiter(1)
-    app.state.channel_tests = CapacityLimiter(CHANNEL_TESTS)
-    app.state.one_channel_test_each = OneEach(app.state.page_holders.known_holder_of)
+    PAGE_HOLDERS.put(app.state, PageHolders())
+    ONE_EACH.put(app.state, OneEach(PAGE_HOLDERS.of(app.state).holder_of))
+    ONE_NODE_EACH.put(app.state, OneEach(node_holder, MOST_OF_A_NODE))
+    HASH_TURNS.put(app.state, OneEach(network_holder))
+    # Each has one of the `CALLER_CONNECTIONS`.
+    KNOCKS.put(app.state, CapacityLimiter(1))
+    INTRODUCTIONS.put(app.state, CapacityLimiter(1))
+    CATCH_UPS.put(app.state, CapacityLimiter(1))
+    RAW_OUTPUT.put(app.state, CapacityLimiter(1))
+    UNKNOWN_EXPORTS.put(app.state, CapacityLimiter(1))
+    CHANNEL_TESTS.put(app.state, CapacityLimiter(MOST_CHANNEL_TESTS))
+    ONE_CHANNEL_TEST_EACH.put(app.state, OneEach(PAGE_HOLDERS.of(app.state).known_holder_of))
 
 
 def _provider(settings: Settings) -> Provider | None:
@@ -224,14 +239,14 @@ def openapi_document() -> dict[str, Any]:
 
 def measure(app: FastAPI) -> None:
     """Make what the health, the route of the metrics and the port of their own show of what the application holds."""
-    app.state.health = KeptHealth()
-    database, redis, clock = app.state.database, app.state.redis, app.state.clock
+    HEALTH.put(app.state, KeptHealth())
+    database, redis, clock = DATABASE.of(app.state), REDIS.of(app.state), CLOCK.of(app.state)
     process = ProcessMetrics("api", database.engine)
     if database.beats is not database:
         count_connections(database.beats.engine)
-    app.state.metrics = registry_of(process, SiteMetrics(database, redis, clock, site_metrics))
+    METRICS.put(app.state, registry_of(process, SiteMetrics(database, redis, clock, site_metrics)))
     with_nodes = SiteMetrics(database, redis, clock, site_metrics, node_metrics)
-    app.state.metrics_of_nodes = registry_of(process, with_nodes)
+    METRICS_OF_NODES.put(app.state, registry_of(process, with_nodes))
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -29,7 +29,7 @@ from iotide_server.kit.db import Database
 from iotide_server.kit.one_each import MOST_WAITING, Holder, OneEach
 from iotide_server.kit.turns import Turns
 from iotide_server.kit.vault import Vault
-from iotide_server.main import CHANNEL_TESTS
+from iotide_server.main import MOST_CHANNEL_TESTS
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.letters import Parcel
 from iotide_server.notifications.sending import AttemptOutcome, Courier, Result
@@ -267,8 +267,10 @@ def test_one_administrator_s_tests_of_channels_leave_room_for_those_of_others(
         return AttemptOutcome(Result.DELIVERED, "200")
 
     monkeypatch.setattr(Office, "send", send)
-    with ThreadPoolExecutor(CHANNEL_TESTS + 2) as pool:
-        many = [pool.submit(client.post, paths[admin.token], headers=admin.headers) for _ in range(CHANNEL_TESTS + 1)]
+    with ThreadPoolExecutor(MOST_CHANNEL_TESTS + 2) as pool:
+        many = [
+            pool.submit(client.post, paths[admin.token], headers=admin.headers) for _ in range(MOST_CHANNEL_TESTS + 1)
+        ]
         try:
             wait_for("a test", lambda: urls or None, seconds=10)
             own = pool.submit(client.post, paths[other.token], headers=other.headers)
@@ -277,4 +279,4 @@ def test_one_administrator_s_tests_of_channels_leave_room_for_those_of_others(
         finally:
             may_end.set()
         assert {test.result().status_code for test in [*many, own]} == {200}
-    assert len(urls) == CHANNEL_TESTS + 2
+    assert len(urls) == MOST_CHANNEL_TESTS + 2

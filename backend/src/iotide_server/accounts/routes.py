@@ -17,9 +17,10 @@ from iotide_server.accounts.schemas import (
     UserInput,
     UserOutput,
 )
+from iotide_server.accounts.service import ENDS_WITH_USER
 from iotide_server.accounts.tokens import service as tokens
 from iotide_server.kit.pagination import Page, Paging
-from iotide_server.kit.web import Id, Now, Tx, errors
+from iotide_server.kit.web import PUBLIC_URL, Id, Now, Tx, errors
 
 router = APIRouter(tags=["accounts"], route_class=KnownCallerRoute)
 
@@ -67,14 +68,14 @@ def change_user(principal: Admin, session: Tx, now: Now, request: Request, user_
 
     Who is disabled loses sessions, sign-in links and API tokens for good, and their schedules pause.
     """
-    change = service.AccountChange(_grants(body.roles), body.disabled, request.app.state.ends_with_user)
+    change = service.AccountChange(_grants(body.roles), body.disabled, ENDS_WITH_USER.of(request.app.state))
     return UserOutput.of(service.change_user(session, principal, user_id, change, now))
 
 
 @router.post("/users/{user_id}/link", summary="Make a sign-in link", status_code=201, responses=errors(404, 409))
 def make_sign_in_link(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id) -> SignInLink:
     """A URL that signs another person in once, within a day; made by an administrator of all clusters in a browser."""
-    return SignInLink(url=service.invite(session, principal, user_id, request.app.state.public_url, now))
+    return SignInLink(url=service.invite(session, principal, user_id, PUBLIC_URL.of(request.app.state), now))
 
 
 def _grants(roles: list[RoleGrantOutput]) -> list[service.Grant]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -24,8 +25,11 @@ from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.accounts.tokens import service as tokens
+from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
+
+ENDS_WITH_USER: Final[AppValue["Ending"]] = AppValue("ends_with_user")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from iotide_server.accounts.roles.known_callers import KNOCKS
 from iotide_server.agent_api import beats
-from iotide_server.agent_api.idle_beats import idle_beat, node_token_sha256, read_beat
+from iotide_server.agent_api.idle_beats import IDLE_BEATS, idle_beat, node_token_sha256, read_beat
 from iotide_server.clusters.agents import repository as identity_repository
 from iotide_server.clusters.agents.rules import OLDEST_VERSION, node_holder
-from iotide_server.kit.db import after_commit, limit_locks
+from iotide_server.kit.clock import CLOCK
+from iotide_server.kit.db import DATABASE, after_commit, limit_locks
 from iotide_server.kit.meters import HEARTBEATS
 from iotide_server.kit.one_each import OneEach, TooManyAtOnceError
 from iotide_server.kit.web import refusal
+from iotide_server.results.ingest.limits import REPORT_LIMITS
 from iotide_wire.versions import as_spoken
 
 _LARGEST_BYTES: Final = 64 * 1024
@@ -71,7 +74,7 @@ class BeatsFirst:
         except ClientDisconnect:
             return
         idle = idle_beat(request.headers, body)
-        answer = None if idle is None else await request.app.state.idle_beats.take(idle)
+        answer = None if idle is None else await IDLE_BEATS.of(request.app.state).take(idle)
         if answer is None:
             answer = await self._answer_in_turn(request, token_sha256, body, send)
         if answer is None:
@@ -115,7 +118,7 @@ class _KnownTokens:
         """Return true for the token of a node, false for any other and where the database does not say."""
         if self._until.get(token_sha256, 0.0) > time.monotonic():
             return True
-        if not await to_thread.run_sync(_is_of_node, state, token_sha256, limiter=state.knocks):
+        if not await to_thread.run_sync(_is_of_node, state, token_sha256, limiter=KNOCKS.of(state)):
             return False
         self.keep(token_sha256)
         return True
@@ -129,7 +132,7 @@ class _KnownTokens:
 
 def _is_of_node(state: State, token_sha256: str) -> bool:
     try:
-        with state.database.beats.transaction() as session:
+        with DATABASE.of(state).beats.transaction() as session:
             return identity_repository.node_by_token(session, token_sha256) is not None
     except SQLAlchemyError as error:
         _log.debug("beat_left_to_its_route", error=str(error))
@@ -138,17 +141,17 @@ def _is_of_node(state: State, token_sha256: str) -> bool:
 
 def _taken_alone(state: State, token_sha256: str, body: bytes) -> Response | None:
     """The answer to a beat that is in the database; None: nothing of it is."""
-    now = state.clock()
+    now = CLOCK.of(state)()
     try:
         said = read_beat(body)
-        with state.database.beats.transaction() as session:
+        with DATABASE.of(state).beats.transaction() as session:
             # All heartbeats of this process pass here one by one: one that meets a locked order waits in the route.
             limit_locks(session, _LOCK_SECONDS)
             node = identity_repository.node_by_token(session, token_sha256)
             if node is None:
                 return None
             after_commit(session, HEARTBEATS.inc)
-            reply = beats.beat(session, node.id, said, now, state.report_limits, waits=False)
+            reply = beats.beat(session, node.id, said, now, REPORT_LIMITS.of(state), waits=False)
     except Exception as error:  # noqa: BLE001 - the route fails by it, too, and has the words for it
         _log.debug("beat_left_to_its_route", error=str(error))
         return None

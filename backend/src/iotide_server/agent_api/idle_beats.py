@@ -22,10 +22,16 @@ from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.agents.beats import idle_beat_seconds
 from iotide_server.clusters.agents.rules import token_sha256_of
 from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.clock import CLOCK
+from iotide_server.kit.db import DATABASE
 from iotide_server.kit.meters import HEARTBEATS
 from iotide_server.kit.web import is_storable
 from iotide_wire.messages import BeatReply, BeatRequest
 from iotide_wire.versions import as_spoken
+
+IDLE_BEATS: Final[AppValue["IdleBeats"]] = AppValue("idle_beats")
+
 
 GATHERING_SECONDS: Final = 0.02
 """So long a beat waits for others: nobody waits for the answer to it."""
@@ -108,8 +114,8 @@ class IdleBeats:
 
     def _answers(self, said: Sequence[IdleBeat]) -> dict[int, Response]:
         """By place in the list."""
-        now = self.state.clock()
-        with self.state.database.beats.transaction() as session:
+        now = CLOCK.of(self.state)()
+        with DATABASE.of(self.state).beats.transaction() as session:
             heard = idle_repository.take_idle_beats(session, said, now, now - SILENT_AFTER)
             agents.tell_heard_again(session, {node.node_id: node.cluster_id for node in heard if node.was_silent})
         if not heard:

@@ -17,6 +17,7 @@ from iotide_server.agent_api import batch, beats, service
 from iotide_server.agent_api.service import RawOutput
 from iotide_server.clusters.agents import credentials, standing
 from iotide_server.clusters.agents import records as agents
+from iotide_server.clusters.agents.access import AGENT_ACCESS
 from iotide_server.clusters.agents.rules import ConfirmingNode, NodeAgent, NodeOrWaiting, spoken_version, waiting_node
 from iotide_server.clusters.enrolment import pending
 from iotide_server.clusters.enrolment import service as enrolment
@@ -25,6 +26,7 @@ from iotide_server.kit.db import after_commit
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.meters import CLAIMS, GRANTED, HEARTBEATS, REFUSED
 from iotide_server.kit.web import Id, NodeTx, Now, errors, refusal
+from iotide_server.results.ingest.limits import REPORT_LIMITS
 from iotide_wire.base import Fence, Message
 from iotide_wire.batch import BatchReply, BatchReport
 from iotide_wire.messages import (
@@ -72,7 +74,7 @@ def enroll_agent(_: Anyone, session: NodeTx, now: Now, request: Request, body: E
 
     With a token that needs approval it opens nothing until an administrator of the cluster let the node in.
     """
-    access = request.app.state.agent_access
+    access = AGENT_ACCESS.of(request.app.state)
     address = caller_address(request)
     attempt = SignInAttempt(AttemptKind.ENROLMENT, address)
     throttle.admit(session, attempt, now)
@@ -110,7 +112,7 @@ def greet_agent(principal: NodeOrWaiting, session: NodeTx, now: Now, request: Re
 @router.post("/rotation", summary="Take new credentials", responses=errors(409))
 def rotate_credentials(node_id: NodeId, session: NodeTx, request: Request, body: RotateRequest) -> NewCredentials:
     """For an agent that was told so by its beat; asked again, it gets others. The present ones stay good."""
-    return credentials.rotate(session, node_id, body, request.app.state.agent_access)
+    return credentials.rotate(session, node_id, body, AGENT_ACCESS.of(request.app.state))
 
 
 @router.post("/rotation/confirm", summary="Keep new credentials", status_code=204)
@@ -118,7 +120,7 @@ def confirm_credentials(principal: ConfirmingNode, session: NodeTx, now: Now, re
     """Said with the new token, once it is on the node's disk: from then on the former credentials are void."""
     if bearer is not None:
         token_sha256 = digest(bearer.credentials)
-        credentials.confirm(session, principal, token_sha256, request.app.state.agent_access, now)
+        credentials.confirm(session, principal, token_sha256, AGENT_ACCESS.of(request.app.state), now)
 
 
 @router.post("/orders/{order_id}/claim", summary="Claim an order", response_model=Order, responses=errors(404, 409))
@@ -138,13 +140,15 @@ def claim_order(node_id: NodeId, session: NodeTx, now: Now, order_id: Id, body: 
 def take_beat(node_id: NodeId, session: NodeTx, now: Now, request: Request, body: BeatRequest) -> Response:
     """Says where the node's orders are; the answer holds a word on each."""
     after_commit(session, HEARTBEATS.inc)
-    return _spoken(beats.beat(session, node_id, body, now, request.app.state.report_limits), spoken_version(request))
+    return _spoken(
+        beats.beat(session, node_id, body, now, REPORT_LIMITS.of(request.app.state)), spoken_version(request)
+    )
 
 
 @router.post("/batch", summary="Report what a batch system does", response_model=BatchReply, responses=errors(409))
 def take_batch_report(node_id: NodeId, session: NodeTx, now: Now, request: Request, body: BatchReport) -> Response:
     """Said by the gateway of a cluster again and again; the answer holds what it is to submit and to cancel."""
-    reply = batch.report(session, node_id, body, now, request.app.state.report_limits)
+    reply = batch.report(session, node_id, body, now, REPORT_LIMITS.of(request.app.state))
     return _spoken(reply, spoken_version(request))
 
 
@@ -165,7 +169,7 @@ def put_artefact(
     content: Annotated[bytes, Body(media_type="application/octet-stream")] = b"",
 ) -> None:
     """Stores the body once, however often it is sent."""
-    limits = request.app.state.report_limits
+    limits = REPORT_LIMITS.of(request.app.state)
     service.store_artefact(session, node_id, order_id, fence, RawOutput(name, sha256, content), limits=limits)
 
 
@@ -174,4 +178,4 @@ def finish_order(
     node_id: NodeId, session: NodeTx, now: Now, request: Request, order_id: Id, body: FinishRequest
 ) -> FinishReply:
     """Takes the result once, however often it is sent; one that comes too late is kept as evidence alone."""
-    return service.finish(session, node_id, order_id, body, now, limits=request.app.state.report_limits)
+    return service.finish(session, node_id, order_id, body, now, limits=REPORT_LIMITS.of(request.app.state))

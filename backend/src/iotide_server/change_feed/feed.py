@@ -4,14 +4,19 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import psycopg
 import structlog
 from pydantic import BaseModel, ConfigDict
 
 from iotide_server.change_feed.service import CHANNEL
+from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.one_each import Holder
+
+FEED: Final[AppValue["Feed"]] = AppValue("feed")
+
 
 MOST_STREAMS = 20
 """Streams that one person has open at one API process; a browser needs one, whatever the number of its windows."""

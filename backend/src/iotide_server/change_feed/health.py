@@ -11,13 +11,18 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.roles.rules import Anyone
-from iotide_server.kit.clock import Clock
-from iotide_server.kit.db import Database, StorageFailure, storage_failure
+from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.clock import CLOCK
+from iotide_server.kit.db import DATABASE, Database, StorageFailure, storage_failure
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pulse import WORKER_LATE_AFTER, pulse_lateness
 from iotide_server.kit.schema import RevisionState, schema_state
 from iotide_server.kit.wake import is_scheduled
 from iotide_server.kit.web import Output, errors, storage_failed_lately, transaction
+
+REDIS: Final[AppValue["Redis"]] = AppValue("redis")
+HEALTH: Final[AppValue["KeptHealth"]] = AppValue("health")
+
 
 router = APIRouter(tags=["health"])
 
@@ -76,7 +81,7 @@ class KeptHealth:
 
     async def of(self, app: FastAPI) -> Health:
         """Return how the parts are, or were less than a second ago."""
-        clock: Clock = app.state.clock
+        clock = CLOCK.of(app.state)
         looks = self._looks
         async with self._turn:
             now = clock()
@@ -92,17 +97,17 @@ class KeptHealth:
 @router.get("/health", summary="Show the service's health")
 async def get_health(_: Anyone, request: Request) -> Health:
     """Return status 200 even if a part is down; the body names it. An answer is kept for a second."""
-    kept: KeptHealth = request.app.state.health
+    kept = HEALTH.of(request.app.state)
     return await kept.of(request.app)
 
 
 def _look(app: FastAPI) -> Health:
     # The connections of heartbeats: pages that compute long hold up none of these.
-    database, scheduler, worker = _look_at_database(app.state.database.beats)
+    database, scheduler, worker = _look_at_database(DATABASE.of(app.state).beats)
     failed = storage_failed_lately(app.state)
     if database == "ok" and failed is not None:
         database = "full" if failed is StorageFailure.FULL else "down"
-    redis = _look_at_redis(app.state.redis)
+    redis = _look_at_redis(REDIS.of(app.state))
     is_well = {database, scheduler, worker, redis} == {"ok"}
     return Health(
         status="ok" if is_well else "degraded",

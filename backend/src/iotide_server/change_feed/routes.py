@@ -6,22 +6,26 @@ from collections.abc import AsyncIterator, Callable
 from functools import lru_cache
 from typing import Annotated, Final
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import format_sse_event
 from starlette.responses import StreamingResponse
 
-from iotide_server.accounts.roles.page_holders import holder
+from iotide_server.accounts.roles.page_holders import PAGE_HOLDERS, holder
 from iotide_server.accounts.roles.rules import Reader
 from iotide_server.change_feed import service
-from iotide_server.change_feed.feed import ChangeNotice, Feed, TooManyStreamsError
-from iotide_server.kit.db import Database
+from iotide_server.change_feed.feed import FEED, ChangeNotice, TooManyStreamsError
+from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.db import DATABASE, Database
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.meters import EVENT_STREAMS
 from iotide_server.kit.one_each import Holder
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.suggest import choose_from
 from iotide_server.kit.web import errors
+
+CATCH_UPS: Final[AppValue[CapacityLimiter]] = AppValue("catch_ups")
+
 
 router = APIRouter(tags=["live"])
 
@@ -68,7 +72,7 @@ def wanted_topics(
 
 async def _refuse_known(request: Request) -> None:
     """Refuse whom an earlier request made known before the database is asked: hundreds of streams may come at once."""
-    known = request.app.state.page_holders.known_holder_of(request)
+    known = PAGE_HOLDERS.of(request.app.state).known_holder_of(request)
     if known is not None:
         _require_place(request, known)
 
@@ -79,7 +83,7 @@ async def _expect_place(principal: Reader, request: Request) -> None:
 
 
 def _require_place(request: Request, whose: Holder) -> None:
-    feed: Feed = request.app.state.feed
+    feed = FEED.of(request.app.state)
     if not feed.has_place(whose):
         raise TooManyStreamsError
 
@@ -124,13 +128,15 @@ async def _written(
     request: Request, whose: Holder, is_wanted: Callable[[ChangeNotice], bool], last_event_id: str
 ) -> AsyncIterator[bytes]:
     """The stream as it is sent."""
-    feed: Feed = request.app.state.feed
+    feed = FEED.of(request.app.state)
     if not feed.has_place(whose):  # others of the same holder came in between
         return
     with EVENT_STREAMS.track_inprogress(), feed.subscribe(whose) as subscription:
         # One by one, in no thread that the holders of connections need.
         state = request.app.state
-        latest, missed = await to_thread.run_sync(_catch_up, state.database, last_event_id, limiter=state.catch_ups)
+        latest, missed = await to_thread.run_sync(
+            _catch_up, DATABASE.of(state), last_event_id, limiter=CATCH_UPS.of(state)
+        )
         # A stream that begins here can be resumed before its first news.
         begun_at = None if last_event_id else str(latest)
         yield format_sse_event(comment="open", id=begun_at, retry=_RETRY_MILLISECONDS)

@@ -9,7 +9,7 @@ from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Admin, Operator, Viewer
 from iotide_server.clusters import blackouts, service
 from iotide_server.clusters.agents import credentials
-from iotide_server.clusters.agents.access import AgentAccess
+from iotide_server.clusters.agents.access import AGENT_ACCESS
 from iotide_server.clusters.drains import service as drains
 from iotide_server.clusters.drains.schemas import DrainInput, DrainOutput, NamedDrain
 from iotide_server.clusters.enrolment import pending
@@ -113,7 +113,7 @@ def create_join_token(
     principal: Admin, session: Tx, now: Now, request: Request, cluster_id: Id, body: JoinTokenInput
 ) -> JoinTokenCreated:
     """Lets new nodes in; the answer holds the command to run on each."""
-    access: AgentAccess = request.app.state.agent_access
+    access = AGENT_ACCESS.of(request.app.state)
     expires_at = now + timedelta(seconds=body.expires_in_seconds)
     made = enrolment.create_join_token(
         session, principal, cluster_id, body.uses, expires_at, needs_approval=body.needs_approval
@@ -143,7 +143,7 @@ def create_reenrolment_token(
 
     Refused at the enrolment while a load may run on the node.
     """
-    access: AgentAccess = request.app.state.agent_access
+    access = AGENT_ACCESS.of(request.app.state)
     expires_at = now + timedelta(seconds=body.expires_in_seconds)
     made = enrolment.create_reenrolment_token(session, principal, node_id, expires_at)
     return JoinTokenCreated.made(made, access)
@@ -174,7 +174,7 @@ def approve_pending_nodes(
 ) -> None:
     """All of them or none; each is a node from then on, and its agent hears of it within ten seconds."""
     choice = Choice(cluster_id, body.pending_ids)
-    pending.approve(session, principal, choice, request.app.state.agent_access, now)
+    pending.approve(session, principal, choice, AGENT_ACCESS.of(request.app.state), now)
 
 
 @router.post(
@@ -226,7 +226,7 @@ def change_node(principal: Admin, session: Tx, now: Now, node_id: Id, body: Node
 @router.delete("/nodes/{node_id}", tags=["nodes"], summary="Retire a node", status_code=204, responses=errors(404, 409))
 def retire_node(principal: Admin, session: Tx, now: Now, request: Request, node_id: Id) -> None:
     """Its token and its broker access end; its results stay. Refused while runs need it."""
-    service.retire_node(session, principal, node_id, now, request.app.state.agent_access)
+    service.retire_node(session, principal, node_id, now, AGENT_ACCESS.of(request.app.state))
 
 
 @router.post(

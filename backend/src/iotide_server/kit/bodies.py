@@ -22,7 +22,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Scope
 
+from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.errors import InvalidInputError, IotideError
+
+BODIES: Final[AppValue["Bodies"]] = AppValue("bodies")
+
 
 LARGE_BYTES: Final = 256 * 1024
 """A body of up to this size is read at once; of larger ones each caller sends one at a time."""

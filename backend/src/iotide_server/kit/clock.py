@@ -4,6 +4,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
+from iotide_server.kit.app_values import AppValue
+
+CLOCK: Final[AppValue["Clock"]] = AppValue("clock")
+
+
 Clock = Callable[[], datetime]
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -37,6 +37,11 @@ from sqlalchemy.exc import InvalidatePoolError, OperationalError, StatementError
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, Session, mapped_column, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from iotide_server.kit.app_values import AppValue
+
+DATABASE: Final[AppValue["Database"]] = AppValue("database")
+
+
 Json = dict[str, Any]
 _AFTER_COMMIT = "after_commit"
 _ANSWER_SECONDS: Final = 5

@@ -9,7 +9,12 @@ from anyio import Semaphore
 from fastapi import Depends, Request
 from starlette.exceptions import HTTPException
 
+from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.errors import TooManyRequestsError
+
+ONE_EACH: Final[AppValue["OneEach"]] = AppValue("one_each")
+ONE_NODE_EACH: Final[AppValue["OneEach"]] = AppValue("one_node_each")
+
 
 MOST_WAITING: Final = 20
 """Of one person in one process; a browser has six connections."""
@@ -101,18 +106,18 @@ async def _is_gone(request: Request) -> bool:
 
 
 async def _one_each(request: Request) -> AsyncIterator[None]:
-    async with _turn(request, "one_each"):
+    async with _turn(request, ONE_EACH):
         yield
 
 
 async def _one_node_each(request: Request) -> AsyncIterator[None]:
-    async with _turn(request, "one_node_each"):
+    async with _turn(request, ONE_NODE_EACH):
         yield
 
 
 @asynccontextmanager
-async def _turn(request: Request, name: str) -> AsyncIterator[None]:
-    one_each: OneEach | None = getattr(request.app.state, name, None)
+async def _turn(request: Request, value: AppValue[OneEach]) -> AsyncIterator[None]:
+    one_each = value.get(request.app.state)
     if one_each is None:
         yield
         return

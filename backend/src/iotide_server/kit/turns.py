@@ -8,7 +8,11 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
+from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import open_engine
+
+TURNS: Final[AppValue["Turns"]] = AppValue("turns")
+
 
 _KIND: Final = 0x68656176  # "heav": advisory locks of other kinds stay apart
 _ANSWER_SECONDS: Final = 5.0

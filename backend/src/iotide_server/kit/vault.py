@@ -6,6 +6,11 @@ from typing import Final
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
+from iotide_server.kit.app_values import AppValue
+
+VAULT: Final[AppValue["Vault | None"]] = AppValue("vault")
+
+
 KEY_REMEDY: Final = "give 32 random bytes in base64, as `openssl rand -base64 32` prints them"
 
 

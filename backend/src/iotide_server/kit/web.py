@@ -22,12 +22,18 @@ from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from iotide_server.kit.clock import Clock
-from iotide_server.kit.db import CONNECTIONS, Database, StorageFailure, storage_failure
+from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.clock import CLOCK
+from iotide_server.kit.db import CONNECTIONS, DATABASE, StorageFailure, storage_failure
 from iotide_server.kit.errors import IotideError, TooManyRequestsError
 from iotide_server.kit.one_each import OneEachTurn, OneNodeTurn
 from iotide_server.kit.request_context import current_request_id
 from iotide_wire.base import NAME_PATTERN
+
+PUBLIC_URL: Final[AppValue[str]] = AppValue("public_url")
+PUBLIC_READ: Final[AppValue[bool]] = AppValue("public_read")
+STORAGE_FAILED: Final[AppValue[tuple[StorageFailure | None, datetime | None]]] = AppValue("storage_failed")
+
 
 _LONGEST_ECHO = 200
 STORABLE_REMEDY = "leave out NUL characters and lone surrogates"
@@ -110,7 +116,7 @@ async def transaction(request: Request) -> AsyncIterator[Session]:
 
     Async, because opening it asks the database for nothing, and a way through a thread costs as much as a query.
     """
-    database: Database = request.app.state.database
+    database = DATABASE.of(request.app.state)
     opened = database.transaction()
     session = opened.__enter__()
     try:
@@ -172,7 +178,7 @@ ONE_AT_A_TIME = Depends(turn, scope="function", max_concurrency=1)
 
 async def moment(request: Request) -> datetime:
     """The time of the request; async, because what is not costs a way through a thread."""
-    clock: Clock = request.app.state.clock
+    clock = CLOCK.of(request.app.state)
     return clock()
 
 
@@ -305,8 +311,8 @@ async def _unstorable(request: Request, error: DataError) -> JSONResponse:
 
 def storage_failed_lately(state: State) -> StorageFailure | None:
     """Return what requests to this process met at PostgreSQL's disk within the last minute."""
-    failure, met_at = getattr(state, "storage_failed", (None, None))
-    return failure if met_at is not None and state.clock() - met_at < _STORAGE_REMEMBERED else None
+    failure, met_at = STORAGE_FAILED.get(state) or (None, None)
+    return failure if met_at is not None and CLOCK.of(state)() - met_at < _STORAGE_REMEMBERED else None
 
 
 async def _unavailable(request: Request, error: SQLAlchemyError) -> JSONResponse:
@@ -317,7 +323,7 @@ async def _unavailable(request: Request, error: SQLAlchemyError) -> JSONResponse
     _log.warning("database_unavailable", path=request.url.path, error=str(error).splitlines()[0])
     failure = storage_failure(error)
     if failure is not None:
-        request.app.state.storage_failed = failure, request.app.state.clock()
+        STORAGE_FAILED.put(request.app.state, (failure, CLOCK.of(request.app.state)()))
         code, message, remedy = _STORAGE_WORDS[failure]
         return error_response(503, code, message, remedy=remedy, retry_after_seconds=10)
     return error_response(

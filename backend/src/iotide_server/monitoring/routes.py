@@ -1,13 +1,19 @@
 """Where Prometheus reads the API process and, with it, the whole service."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Header, Query, Request
+from prometheus_client import CollectorRegistry
 from starlette.responses import Response
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.rules import Viewer
+from iotide_server.kit.app_values import AppValue
 from iotide_server.monitoring.exposition import expose
+
+METRICS: Final[AppValue[CollectorRegistry]] = AppValue("metrics")
+METRICS_OF_NODES: Final[AppValue[CollectorRegistry]] = AppValue("metrics_of_nodes")
+
 
 router = APIRouter(tags=["operations"])
 
@@ -23,5 +29,5 @@ def get_metrics(
     """For a viewer of all clusters, since it names them all."""
     principal.require(Role.VIEWER, None)
     state = request.app.state
-    exposition = expose(state.metrics_of_nodes if nodes else state.metrics, accept)
+    exposition = expose(METRICS_OF_NODES.of(state) if nodes else METRICS.of(state), accept)
     return Response(exposition.content, headers={"Content-Type": exposition.content_type, "Cache-Control": "no-store"})

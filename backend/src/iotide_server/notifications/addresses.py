@@ -14,6 +14,11 @@ from urllib.parse import urlsplit
 
 from psycopg.conninfo import conninfo_to_dict
 
+from iotide_server.kit.app_values import AppValue
+
+REACH: Final[AppValue["Reach"]] = AppValue("reach")
+
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 

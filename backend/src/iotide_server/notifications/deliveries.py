@@ -6,6 +6,7 @@ Each attempt has the same message id, by which the receiver knows the second one
 
 import secrets
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -14,6 +15,7 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import service as live
+from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.vault import SealBrokenError, Vault
 from iotide_server.kit.work import Errand
@@ -26,6 +28,8 @@ from iotide_server.notifications.models import Channel, Delivery
 from iotide_server.notifications.retries import next_attempt
 from iotide_server.notifications.sending import AttemptOutcome, Courier, Result
 from iotide_server.notifications.service import new_delivery, quiet_hours_of
+
+OFFICE: Final[AppValue["Office"]] = AppValue("office")
 
 
 class Office:

@@ -1,7 +1,7 @@
 """Routes of channels and of what was sent through them."""
 
 from collections.abc import AsyncIterator, Callable
-from typing import Annotated
+from typing import Annotated, Final
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Query, Request
@@ -10,20 +10,28 @@ from starlette.types import Receive, Scope, Send
 
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Admin, Introduced, Operator
+from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.db import DATABASE
 from iotide_server.kit.one_each import OneEach
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
+from iotide_server.kit.vault import VAULT
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.notifications import channels
+from iotide_server.notifications.addresses import REACH
 from iotide_server.notifications.channels import Terms
-from iotide_server.notifications.deliveries import Office
+from iotide_server.notifications.deliveries import OFFICE
 from iotide_server.notifications.schemas import ChannelChange, ChannelInput, ChannelOutput, DeliveryOutput, TestOutcome
 from iotide_server.notifications.sending import Result
+
+CHANNEL_TESTS: Final[AppValue[CapacityLimiter]] = AppValue("channel_tests")
+ONE_CHANNEL_TEST_EACH: Final[AppValue[OneEach]] = AppValue("one_channel_test_each")
+
 
 router = APIRouter(tags=["notifications"], route_class=KnownCallerRoute)
 
 
 async def _terms(request: Request, now: Now) -> Terms:
-    return Terms(request.app.state.vault, request.app.state.reach, now)
+    return Terms(VAULT.of(request.app.state), REACH.of(request.app.state), now)
 
 
 OnTerms = Annotated[Terms, Depends(_terms)]
@@ -88,7 +96,7 @@ class _SentThen(Response):
 
 
 async def _one_test_each(request: Request, _: Introduced) -> AsyncIterator[None]:
-    one_each: OneEach = request.app.state.one_channel_test_each
+    one_each = ONE_CHANNEL_TEST_EACH.of(request.app.state)
     async with one_each.turn(request):
         yield
 
@@ -102,15 +110,15 @@ async def _one_test_each(request: Request, _: Introduced) -> AsyncIterator[None]
 )
 def test_channel(principal: Admin, session: Tx, request: Request, channel_id: Id) -> Response:
     """Sends a message at once, quiet hours or not, and answers with what came of it; takes up to half a minute."""
-    office: Office = request.app.state.office
+    office = OFFICE.of(request.app.state)
     delivery_id, parcel = office.begin_test(session, principal, channel_id)
     state = request.app.state
 
     def send() -> TestOutcome:
         outcome = office.send(parcel)
-        with state.database.transaction() as ending:
+        with DATABASE.of(state).transaction() as ending:
             office.end(ending, delivery_id, outcome)
         words = outcome.shown(with_answer=channels.may_read_answers(principal))
         return TestOutcome(delivered=outcome.result == Result.DELIVERED, words=words)
 
-    return _SentThen(send, state.channel_tests)
+    return _SentThen(send, CHANNEL_TESTS.of(state))

@@ -1,8 +1,9 @@
 """Routes of campaigns that need results: the forecast of a plan, the matrix with its numbers, all samples as CSV."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Final
 
+from anyio import CapacityLimiter
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 
@@ -14,6 +15,8 @@ from iotide_server.campaigns.expansion import cell_count, run_count
 from iotide_server.campaigns.planned import PlannedCampaign, PlannedCell
 from iotide_server.campaigns.planning import resolve
 from iotide_server.campaigns.schemas import PlanInput
+from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.db import DATABASE
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import ONE_AT_A_TIME, Id, Now, Tx, errors
 from iotide_server.results import reading
@@ -32,6 +35,9 @@ from iotide_server.results.schemas import (
     WearOutput,
 )
 from iotide_server.statistics.comparison import smallest_p
+
+UNKNOWN_EXPORTS: Final[AppValue[CapacityLimiter]] = AppValue("unknown_exports")
+
 
 router = APIRouter(tags=["campaigns"], route_class=KnownCallerRoute)
 
@@ -151,6 +157,6 @@ def get_campaign_samples(principal: Viewer, session: Tx, request: Request, campa
     """One number a line, in base units and UTC, with everything that describes it."""
     campaign = campaigns.visible_campaign(session, principal, campaign_id)
     headers = {"Content-Disposition": f'attachment; filename="{campaign.name}-{campaign_id}.csv"'}
-    lines = campaign_samples_csv(request.app.state.database, campaign_id)
-    paced = lines if principal.user_id is not None else one_by_one(lines, request.app.state.unknown_exports)
+    lines = campaign_samples_csv(DATABASE.of(request.app.state), campaign_id)
+    paced = lines if principal.user_id is not None else one_by_one(lines, UNKNOWN_EXPORTS.of(request.app.state))
     return StreamingResponse(paced, media_type="text/csv; charset=utf-8", headers=headers)

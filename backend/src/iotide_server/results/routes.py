@@ -1,17 +1,21 @@
 """Routes of results: series, samples, runs with their numbers, curves and raw output."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
+from anyio import CapacityLimiter
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
 from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Operator, Viewer
+from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.db import DATABASE
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import ONE_AT_A_TIME, Id, Now, Tx, errors
 from iotide_server.results import reading
 from iotide_server.results.ingest import rereading
+from iotide_server.results.ingest.limits import REPORT_LIMITS
 from iotide_server.results.schemas import (
     ArtefactOutput,
     CounterName,
@@ -24,6 +28,9 @@ from iotide_server.results.schemas import (
     SeriesOutput,
 )
 from iotide_wire.reading import RunReading
+
+RAW_OUTPUT: Final[AppValue[CapacityLimiter]] = AppValue("raw_output")
+
 
 router = APIRouter(tags=["results"], route_class=KnownCallerRoute)
 
@@ -99,7 +106,7 @@ def read_run_again(
     `iotide run reparse` does this; the same reading again changes nothing. Of an order, the node's own reading and the
     19 newest are kept.
     """
-    rereading.read_again(session, principal, run_id, body, now, limits=request.app.state.report_limits)
+    rereading.read_again(session, principal, run_id, body, now, limits=REPORT_LIMITS.of(request.app.state))
     return reading.run_detail(session, principal, run_id, now)
 
 
@@ -134,5 +141,5 @@ def get_artefact(principal: Viewer, session: Tx, request: Request, artefact_id: 
         "X-Content-Type-Options": "nosniff",
     }
     state = request.app.state
-    pieces = reading.artefact_pieces(state.database, state.raw_output, artefact, start)
+    pieces = reading.artefact_pieces(DATABASE.of(state), RAW_OUTPUT.of(state), artefact, start)
     return StreamingResponse(pieces, media_type="text/plain; charset=utf-8", headers=headers)

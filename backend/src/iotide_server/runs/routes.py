@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Request
 
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Admin, Operator, Viewer
+from iotide_server.clusters.agents.access import AGENT_ACCESS
 from iotide_server.clusters.schemas import NodeOutput
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
@@ -106,4 +107,4 @@ def revoke_node(principal: Admin, session: Tx, now: Now, request: Request, node_
 
     Of a load that may run there nothing is freed, since it is only not heard any more.
     """
-    return NodeOutput.of(revocation.revoke(session, principal, node_id, request.app.state.agent_access, now))
+    return NodeOutput.of(revocation.revoke(session, principal, node_id, AGENT_ACCESS.of(request.app.state), now))

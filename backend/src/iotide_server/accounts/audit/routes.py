@@ -9,6 +9,7 @@ from iotide_server.accounts.audit import reading as audit_reading
 from iotide_server.accounts.audit.schemas import AuditEntryOutput, AuditFile, AuditFilter
 from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.roles.rules import Admin
+from iotide_server.kit.db import DATABASE
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Tx, errors
 
@@ -51,6 +52,6 @@ def export_audit(
     """All that the same search finds, newest first; as CSV, `before` and `after` are JSON."""
     del session  # who is asking was looked up in it; the file has transactions of its own
     clusters = audit_reading.readable(principal, wanted)
-    lines = audit_reading.written(request.app.state.database, clusters, wanted, written_as)
+    lines = audit_reading.written(DATABASE.of(request.app.state), clusters, wanted, written_as)
     headers = {"Content-Disposition": f'attachment; filename="audit.{written_as.value}"'}
     return StreamingResponse(lines, media_type=written_as.media_type, headers=headers)

@@ -19,6 +19,10 @@ from iotide_server.accounts.oidc.errors import AnswerDistrustedError, ProviderAw
 from iotide_server.accounts.oidc.flow import Flow
 from iotide_server.accounts.oidc.patience import ProviderLimit
 from iotide_server.accounts.oidc.terms import OidcTerms, groups_in
+from iotide_server.kit.app_values import AppValue
+
+PROVIDER: Final[AppValue["Provider | None"]] = AppValue("provider")
+
 
 _WELL_KNOWN: Final = "/.well-known/openid-configuration"
 _ANSWER_SECONDS: Final = 10.0

@@ -19,7 +19,7 @@ from iotide_server.accounts.oidc.errors import (
     SignInStaleError,
 )
 from iotide_server.accounts.oidc.flow import HOME, LONGEST_SIGN_IN, Flow, begin_flow, read_flow
-from iotide_server.accounts.oidc.provider import Claims, Provider
+from iotide_server.accounts.oidc.provider import PROVIDER, Claims, Provider
 from iotide_server.accounts.roles.rules import Anyone
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions import throttle
@@ -33,7 +33,7 @@ from iotide_server.accounts.sessions.cookies import (
 from iotide_server.accounts.sessions.routes import AskedBy
 from iotide_server.accounts.sessions.service import NewSession, Visitor
 from iotide_server.accounts.sessions.throttle import AttemptKind, SignInAttempt
-from iotide_server.kit.db import Database
+from iotide_server.kit.db import DATABASE, Database
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.web import Now, errors
 
@@ -45,7 +45,7 @@ router = APIRouter(tags=["sessions"])
 
 
 async def _provider(request: Request) -> AsyncIterator[Provider]:
-    provider: Provider | None = request.app.state.provider
+    provider = PROVIDER.of(request.app.state)
     if provider is None:
         raise NoProviderError
     yield provider
@@ -105,7 +105,7 @@ def come_back_from_provider(
     if error or not code:
         return _back_to_login(ProviderRefusedError(error or "it gave no code"), flow.landing)
     # The provider is asked between two transactions: no connection waits for it.
-    database: Database = request.app.state.database
+    database = DATABASE.of(request.app.state)
     claims = _claims(database, provider, code, flow, visitor, now)
     if isinstance(claims, IotideError):
         return _back_to_login(claims, flow.landing)

@@ -16,7 +16,7 @@ from iotide_server.accounts.roles.rules import Caller
 from iotide_server.accounts.sessions.cookies import caller_address
 from iotide_server.kit.guard import after_answer
 from iotide_server.kit.proxies import network_of
-from iotide_server.kit.turns import Turns
+from iotide_server.kit.turns import TURNS, Turns
 
 TRY_AGAIN_SECONDS: Final = 1
 UNKNOWN_READERS: Final = "unknown readers"
@@ -33,7 +33,7 @@ def _take_turn(request: Request, caller: Caller) -> Iterator[None]:
     Raises:
         OneAtATimeError: another heavy request of the same person is under way.
     """
-    turns: Turns = request.app.state.turns
+    turns = TURNS.of(request.app.state)
     if caller.user_id is not None:
         _take_until_sent(request, f"user {caller.user_id}")
         yield
@@ -51,7 +51,7 @@ def _unknown_holder(address: str | None) -> str:
 
 
 def _take_until_sent(request: Request, holder: str) -> None:
-    turns: Turns = request.app.state.turns
+    turns = TURNS.of(request.app.state)
     _take(turns, holder)
     after_answer(request.scope, lambda: turns.give_back(holder))
 

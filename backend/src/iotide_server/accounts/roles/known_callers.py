@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
 from typing import Any, Final
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
@@ -16,8 +16,13 @@ from starlette.responses import Response
 
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.accounts.roles.rules import AccessRule, Knock, Public, introduce
-from iotide_server.kit.bodies import LARGE_BYTES, Bodies, BodyLimit, BodyTooComplexError, Caller, body_limit
-from iotide_server.kit.db import Database
+from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.bodies import BODIES, LARGE_BYTES, BodyLimit, BodyTooComplexError, Caller, body_limit
+from iotide_server.kit.clock import CLOCK
+from iotide_server.kit.db import DATABASE
+
+KNOCKS: Final[AppValue[CapacityLimiter]] = AppValue("knocks")
+
 
 _MOST_FAULTS: Final = 1000
 """A body with more faults is refused as a whole: a list of them would take the memory that was saved."""
@@ -43,7 +48,7 @@ class KnownCallerRoute(APIRoute):
 
         async def handle_known(request: Request) -> Response:
             principal = await _knock(request, rule)
-            bodies: Bodies = request.app.state.bodies
+            bodies = BODIES.of(request.app.state)
 
             async def act(body: bytes) -> Response:
                 await read(request, body, principal)
@@ -80,12 +85,12 @@ async def _knock(request: Request, rule: AccessRule) -> Principal:
     bearer = await _read_bearer(request)
 
     def ask() -> Principal:
-        database: Database = state.database.beats
+        database = DATABASE.of(state).beats
         with database.transaction() as session:
-            return rule.knock(Knock(request, session, state.clock(), bearer))
+            return rule.knock(Knock(request, session, CLOCK.of(state)(), bearer))
 
     # One after the other on a connection of their own: whoever floods these holds up nobody's page and no heartbeat.
-    return await to_thread.run_sync(ask, limiter=state.knocks)
+    return await to_thread.run_sync(ask, limiter=KNOCKS.of(state))
 
 
 async def _read_raw(request: Request, body: bytes, _principal: Principal) -> None:

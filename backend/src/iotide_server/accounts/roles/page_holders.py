@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Final
 
 import structlog
-from anyio import Lock, to_thread
+from anyio import CapacityLimiter, Lock, to_thread
 from fastapi import Request
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import State
@@ -17,10 +17,17 @@ from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.roles.rules import proof_of
 from iotide_server.accounts.sessions.cookies import caller_address
-from iotide_server.kit.db import Database
+from iotide_server.accounts.sessions.rotation import SESSION_TERMS
+from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.clock import CLOCK
+from iotide_server.kit.db import DATABASE
 from iotide_server.kit.errors import NotAuthenticatedError
 from iotide_server.kit.one_each import Holder
 from iotide_server.kit.proxies import network_of
+
+INTRODUCTIONS: Final[AppValue[CapacityLimiter]] = AppValue("introductions")
+PAGE_HOLDERS: Final[AppValue["PageHolders"]] = AppValue("page_holders")
+
 
 _MOST_KNOWN: Final = 50_000
 """Sessions and tokens, some 150 bytes each."""
@@ -72,7 +79,7 @@ class PageHolders:
         async with self._turn:
             if mine.found is None:
                 self._gathering = _Round()
-                mine.found = await to_thread.run_sync(_look, state, mine.proofs, limiter=state.introductions)
+                mine.found = await to_thread.run_sync(_look, state, mine.proofs, limiter=INTRODUCTIONS.of(state))
                 self._learn(mine.found)
         found = mine.found.get(proof)
         return found if isinstance(found, NotAuthenticatedError) else None
@@ -111,11 +118,11 @@ def _key(proof: Proof) -> bytes:
 
 
 def _look(state: State, proofs: set[Proof]) -> _Found:
-    database: Database = state.database.beats
-    now = state.clock()
+    database = DATABASE.of(state).beats
+    now = CLOCK.of(state)()
     try:
         with database.transaction() as session:
-            return authentication.owners_of(session, proofs, now, idle_since=now - state.session_terms.idle)
+            return authentication.owners_of(session, proofs, now, idle_since=now - SESSION_TERMS.of(state).idle)
     except SQLAlchemyError as error:
         _log.debug("introduction_left_to_the_request", error=str(error))
         return {}

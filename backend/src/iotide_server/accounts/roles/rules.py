@@ -16,6 +16,7 @@ from iotide_server.accounts import repository
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles import authentication
 from iotide_server.accounts.roles.authentication import Proof
+from iotide_server.accounts.roles.page_holders import PAGE_HOLDERS
 from iotide_server.accounts.roles.principal import ANONYMOUS, Principal, PrincipalKind, public_reader
 from iotide_server.accounts.sessions.cookies import (
     SESSION_COOKIE,
@@ -24,10 +25,11 @@ from iotide_server.accounts.sessions.cookies import (
     keep_session,
     read_cookie,
 )
-from iotide_server.kit.db import Database, after_commit
+from iotide_server.accounts.sessions.rotation import SESSION_TERMS
+from iotide_server.kit.db import DATABASE, after_commit
 from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
 from iotide_server.kit.people import hide_people
-from iotide_server.kit.web import Now, Tx
+from iotide_server.kit.web import PUBLIC_READ, Now, Tx
 
 CSRF_HEADER = "X-Iotide-Csrf"
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -97,7 +99,7 @@ async def introduce(request: Request) -> None:
     if proof is None:
         refusal: NotAuthenticatedError | None = authentication.no_credentials()
     else:
-        refusal = await request.app.state.page_holders.introduce(request.app.state, proof)
+        refusal = await PAGE_HOLDERS.of(request.app.state).introduce(request.app.state, proof)
     is_open = (proof is None or not proof.is_token) and _is_open_for_reading(request)
     if refusal is not None and not is_open:
         raise refusal
@@ -139,7 +141,7 @@ def _knocking(knock: Knock) -> Principal:
     proof = proof_of(request)
     if proof is None:
         raise authentication.no_credentials()
-    address, terms = caller_address(request), request.app.state.session_terms
+    address, terms = caller_address(request), SESSION_TERMS.of(request.app.state)
     with _forgotten_if_refused(request, proof):
         if proof.is_token:
             return authentication.by_api_token(session, proof.secret, address, now, is_noted=False)
@@ -154,7 +156,7 @@ def _forgotten_if_refused(request: Request, proof: Proof) -> Iterator[None]:
     try:
         yield
     except NotAuthenticatedError:
-        request.app.state.page_holders.forget(proof)
+        PAGE_HOLDERS.of(request.app.state).forget(proof)
         raise
 
 
@@ -165,7 +167,7 @@ def _require_csrf_header(request: Request) -> None:
 
 def _by_cookie(request: Request, session: Session, cookie: str, now: datetime) -> Principal:
     found = authentication.by_session_cookie(
-        session, cookie, caller_browser(request), now, request.app.state.session_terms
+        session, cookie, caller_browser(request), now, SESSION_TERMS.of(request.app.state)
     )
     if found.offered is not None:
         secret = found.offered
@@ -174,7 +176,7 @@ def _by_cookie(request: Request, session: Session, cookie: str, now: datetime) -
 
 
 def _is_open_for_reading(request: Request) -> bool:
-    is_open = request.app.state.public_read and request.method in _SAFE_METHODS
+    is_open = PUBLIC_READ.of(request.app.state) and request.method in _SAFE_METHODS
     return bool(is_open and not _ASKS_FOR_PEOPLE & request.query_params.keys())
 
 
@@ -189,7 +191,7 @@ Caller = Annotated[Principal, Depends(_caller, scope="function")]
 
 
 def _caller_ahead(request: Request, introduced: Introduced, now: Now, bearer: Bearer, cookie: _Cookie) -> Principal:
-    database: Database = request.app.state.database
+    database = DATABASE.of(request.app.state)
     with database.transaction() as session:
         return _caller(request, introduced, session, now, bearer, cookie)
 

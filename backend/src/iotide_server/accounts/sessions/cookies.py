@@ -6,8 +6,9 @@ from fastapi import Request
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from iotide_server.accounts.sessions.rotation import Browser, SessionTerms
+from iotide_server.accounts.sessions.rotation import SESSION_TERMS, Browser
 from iotide_server.kit.guard import add_header
+from iotide_server.kit.web import PUBLIC_URL
 
 SESSION_COOKIE: Final = "iotide_session"
 SIGN_IN_COOKIE: Final = "iotide_sign_in"
@@ -20,7 +21,7 @@ https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Set-Cookie#c
 
 def is_secure(request: HTTPConnection) -> bool:
     """Whether browsers reach the service by HTTPS; by HTTP, as on loopback, they would drop cookies that want it."""
-    return bool(request.app.state.public_url.startswith("https:"))
+    return bool(PUBLIC_URL.of(request.app.state).startswith("https:"))
 
 
 def cookie_name(request: HTTPConnection, name: str = SESSION_COOKIE) -> str:
@@ -45,7 +46,7 @@ def caller_address(request: Request) -> str | None:
 
 def keep_session(request: Request, secret: str) -> None:
     """Have the answer, whatever it is, set the session's cookie."""
-    terms: SessionTerms = request.app.state.session_terms
+    terms = SESSION_TERMS.of(request.app.state)
     _keep(request, SESSION_COOKIE, secret, int(terms.lifetime.total_seconds()), "strict")
 
 

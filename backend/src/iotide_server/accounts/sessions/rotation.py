@@ -20,6 +20,10 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import User, UserSession
 from iotide_server.accounts.secret import digest, new_secret
 from iotide_server.accounts.sessions import repository
+from iotide_server.kit.app_values import AppValue
+
+SESSION_TERMS: Final[AppValue["SessionTerms"]] = AppValue("session_terms")
+
 
 ROTATE_AFTER: Final = timedelta(hours=1)
 FORMER_GOOD_FOR: Final = timedelta(seconds=60)

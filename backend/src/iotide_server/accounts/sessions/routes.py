@@ -1,20 +1,20 @@
 """Routes of signing in and out, of one's own sessions, and of ending those of others."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request
 from sqlalchemy.orm import Session
 from starlette.responses import JSONResponse
 
-from iotide_server.accounts.oidc.provider import Provider
+from iotide_server.accounts.oidc.provider import PROVIDER
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Admin, Anyone, Person, PersonAhead, Reader
 from iotide_server.accounts.schemas import SignInLink
 from iotide_server.accounts.sessions import own as own_sessions
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions.cookies import caller_browser, drop_cookie, keep_session, read_cookie
-from iotide_server.accounts.sessions.rotation import SessionTerms
+from iotide_server.accounts.sessions.rotation import SESSION_TERMS, SessionTerms
 from iotide_server.accounts.sessions.schemas import (
     BrowserSession,
     BrowserSessions,
@@ -27,18 +27,19 @@ from iotide_server.accounts.sessions.schemas import (
     SignInWays,
 )
 from iotide_server.accounts.sessions.service import NewSession, Visitor
-from iotide_server.kit.db import Database
+from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.db import DATABASE
 from iotide_server.kit.errors import NotAuthenticatedError
 from iotide_server.kit.one_each import OneEach
-from iotide_server.kit.web import Id, Now, Tx, errors, refusal, transaction
+from iotide_server.kit.web import PUBLIC_READ, PUBLIC_URL, Id, Now, Tx, errors, refusal, transaction
 
+HASH_TURNS: Final[AppValue[OneEach]] = AppValue("one_hash")
 router = APIRouter(tags=["sessions"], route_class=KnownCallerRoute)
 
 
 def terms_of_sessions(request: Request) -> SessionTerms:
     """Return how long sessions last here."""
-    terms: SessionTerms = request.app.state.session_terms
-    return terms
+    return SESSION_TERMS.of(request.app.state)
 
 
 def visitor_of(request: Request) -> Visitor:
@@ -51,8 +52,7 @@ LinkTx = Annotated[Session, Depends(transaction, scope="function", max_concurren
 
 
 async def _one_hash(request: Request) -> AsyncIterator[None]:
-    one_hash: OneEach = request.app.state.one_hash
-    async with one_hash.turn(request):
+    async with HASH_TURNS.of(request.app.state).turn(request):
         yield
 
 
@@ -65,9 +65,9 @@ AskedBy = Annotated[Visitor, Depends(visitor_of)]
 @router.get("/session/ways", summary="Show how to sign in")
 def get_sign_in_ways(_: Anyone, request: Request) -> SignInWays:
     """What the login page offers."""
-    provider: Provider | None = request.app.state.provider
+    provider = PROVIDER.of(request.app.state)
     return SignInWays(
-        provider_name=provider.terms.name if provider else None, is_open_for_reading=request.app.state.public_read
+        provider_name=provider.terms.name if provider else None, is_open_for_reading=PUBLIC_READ.of(request.app.state)
     )
 
 
@@ -90,7 +90,7 @@ def sign_in(
     _: Anyone, now: Now, request: Request, visitor: AskedBy, body: CredentialsInput
 ) -> SessionState | JSONResponse:
     """By name and password; the answer sets the session cookie."""
-    database: Database = request.app.state.database
+    database = DATABASE.of(request.app.state)
     outcome = sessions.sign_in_by_password(database.transaction, body.name, body.password, visitor, now)
     return _answer(request, outcome)
 
@@ -106,10 +106,10 @@ def sign_out(principal: Person, session: Tx, now: Now, request: Request) -> Sign
     """End this browser's session. Where it was begun at the OpenID provider, the answer says how to sign out there."""
     was_of_provider = sessions.sign_out(session, principal)
     drop_cookie(request)
-    provider: Provider | None = request.app.state.provider
+    provider = PROVIDER.of(request.app.state)
     if provider is None or not was_of_provider:
         return SignedOut(provider_url=None)
-    landing = f"{request.app.state.public_url.rstrip('/')}/login"
+    landing = f"{PUBLIC_URL.of(request.app.state).rstrip('/')}/login"
     return SignedOut(provider_url=provider.sign_out_url(landing, now))
 
 
@@ -123,7 +123,7 @@ def sign_out(principal: Person, session: Tx, now: Now, request: Request) -> Sign
 )
 def set_password(principal: PersonAhead, now: Now, request: Request, body: PasswordInput) -> JSONResponse | None:
     """Set or change your own password; all your other sessions and unspent sign-in links end."""
-    database: Database = request.app.state.database
+    database = DATABASE.of(request.app.state)
     kept = sessions.set_password(database.transaction, principal, body.old_password, body.new_password, now)
     if isinstance(kept, NotAuthenticatedError):
         return refusal(kept)
@@ -159,7 +159,7 @@ def end_sessions_of_user(principal: Admin, session: Tx, user_id: Id) -> Sessions
 @router.post("/users/{user_id}/password-reset", summary="Reset a password", status_code=201, responses=errors(404, 409))
 def reset_password(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id) -> SignInLink:
     """Forgets the password, ends sessions and unspent links, makes a new link; for administrators of all clusters."""
-    url = own_sessions.reset_password(session, principal, user_id, request.app.state.public_url, now)
+    url = own_sessions.reset_password(session, principal, user_id, PUBLIC_URL.of(request.app.state), now)
     return SignInLink(url=url)
 
 

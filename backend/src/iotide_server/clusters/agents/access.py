@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlsplit
 
 import structlog
@@ -16,7 +17,11 @@ from iotide_server.bundled.acl import (
     put_out_node,
     replace_node,
 )
+from iotide_server.kit.app_values import AppValue
 from iotide_wire.nodes import BrokerAccess
+
+AGENT_ACCESS: Final[AppValue["AgentAccess"]] = AppValue("agent_access")
+
 
 _log = structlog.get_logger(__name__)
 

@@ -18,10 +18,14 @@ from iotide_server.clusters.agents import repository as identity_repository
 from iotide_server.clusters.agents.repository import KnownNode
 from iotide_server.clusters.errors import NodePendingError, TooManyHellosError
 from iotide_server.clusters.models import Node, PendingNode
+from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
 from iotide_server.kit.one_each import Holder
 from iotide_server.kit.web import NodeTx, Now
 from iotide_wire.nodes import fingerprint
+
+HELLO_RATE: Final[AppValue["HelloRate"]] = AppValue("hello_rate")
+
 
 OLDEST_VERSION: Final = 1
 """Spoken to an agent that has not said hello."""
@@ -83,7 +87,7 @@ class IsNodeOrWaits(IsNode):
     def knock(self, knock: Knock) -> Principal:
         """See Rule; before its body is read, a hello is counted."""
         principal = super().knock(knock)
-        rate: HelloRate = knock.request.app.state.hello_rate
+        rate = HELLO_RATE.of(knock.request.app.state)
         rate.admit(principal, knock.now, is_waiting=waiting_node(knock.request) is not None)
         return principal
 

@@ -4,6 +4,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Self
 
+from iotide_server.kit.app_values import AppValue
+
+REPORT_LIMITS: Final[AppValue["ReportLimits"]] = AppValue("report_limits")
+
+
 LONGEST_LABEL_VALUE: Final = 200
 """Characters of a label's value; it stands in legends, tables and addresses."""
 

@@ -1,0 +1,30 @@
+"""What the application keeps for its requests, with types: FastAPI's own `app.state` has none."""
+
+from typing import Generic, TypeVar, cast
+
+from starlette.datastructures import State
+
+T = TypeVar("T")
+
+
+class AppValue(Generic[T]):
+    """One value in `app.state`, by its name there."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def put(self, state: State, value: T) -> None:
+        """Keep the value."""
+        setattr(state, self._name, value)
+
+    def of(self, state: State) -> T:
+        """Return the value.
+
+        Raises:
+            AttributeError: the application keeps none.
+        """
+        return cast("T", getattr(state, self._name))
+
+    def get(self, state: State) -> T | None:
+        """Return the value, or None where the application keeps none."""
+        return cast("T | None", getattr(state, self._name, None))
