@@ -22,7 +22,8 @@ from iotide_server.accounts.oidc.provider import PROVIDER, Provider
 from iotide_server.accounts.oidc.routes import CALLBACK
 from iotide_server.accounts.oidc.routes import router as oidc
 from iotide_server.accounts.roles.known_callers import KNOCKS
-from iotide_server.accounts.roles.page_holders import INTRODUCTIONS, PAGE_HOLDERS, PageHolders, network_holder
+from iotide_server.accounts.roles.page_holders import INTRODUCTIONS, PageHolders, network_holder
+from iotide_server.accounts.roles.rules import PAGE_HOLDERS
 from iotide_server.accounts.routes import router as accounts
 from iotide_server.accounts.service import ENDS_WITH_USER
 from iotide_server.accounts.sessions.rotation import SESSION_TERMS

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import format_sse_event
 from starlette.responses import StreamingResponse
 
-from iotide_server.accounts.roles.page_holders import PAGE_HOLDERS, holder
-from iotide_server.accounts.roles.rules import Reader
+from iotide_server.accounts.roles.page_holders import holder
+from iotide_server.accounts.roles.rules import PAGE_HOLDERS, Reader
 from iotide_server.change_feed import service
 from iotide_server.change_feed.feed import FEED, ChangeNotice, TooManyStreamsError
 from iotide_server.kit.app_values import AppValue

@@ -26,7 +26,6 @@ from iotide_server.kit.one_each import Holder
 from iotide_server.kit.proxies import network_of
 
 INTRODUCTIONS: Final[AppValue[CapacityLimiter]] = AppValue("introductions")
-PAGE_HOLDERS: Final[AppValue["PageHolders"]] = AppValue("page_holders")
 
 
 _MOST_KNOWN: Final = 50_000

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, NamedTuple
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
@@ -16,7 +16,6 @@ from iotide_server.accounts import repository
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles import authentication
 from iotide_server.accounts.roles.authentication import Proof
-from iotide_server.accounts.roles.page_holders import PAGE_HOLDERS
 from iotide_server.accounts.roles.principal import ANONYMOUS, Principal, PrincipalKind, public_reader
 from iotide_server.accounts.sessions.cookies import (
     SESSION_COOKIE,
@@ -26,10 +25,16 @@ from iotide_server.accounts.sessions.cookies import (
     read_cookie,
 )
 from iotide_server.accounts.sessions.rotation import SESSION_TERMS
+from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import DATABASE, after_commit
 from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
 from iotide_server.kit.people import hide_people
 from iotide_server.kit.web import PUBLIC_READ, Now, Tx
+
+if TYPE_CHECKING:
+    from iotide_server.accounts.roles.page_holders import PageHolders  # which knows the rules
+
+PAGE_HOLDERS: Final[AppValue["PageHolders"]] = AppValue("page_holders")
 
 CSRF_HEADER = "X-Iotide-Csrf"
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
