@@ -15,7 +15,10 @@ _ANSWER_SECONDS: Final = 10.0
 
 
 def waits_for_work() -> bool:
-    """Whether this container waits for work in Redis, or did so before the work that it has now."""
+    """Return whether this container waits for work in Redis, or did so before the work that it has now.
+
+    Remote control is off, so the worker itself answers no question.
+    """
     url = (Path(os.environ["IOTIDE_SECRETS"]) / "iotide_redis_admin_url").read_text()
     with Redis.from_url(url, socket_timeout=_ANSWER_SECONDS, socket_connect_timeout=_ANSWER_SECONDS) as redis:
         own = {address[4][0] for address in socket.getaddrinfo(socket.gethostname(), None)}

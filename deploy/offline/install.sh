@@ -49,6 +49,7 @@ before=$(readlink "$prefix" || true)
 directory=$(mktemp -d "$prefix-$(cat "$here/version")-XXXXXX")
 trap 'rm -rf "$directory"' EXIT
 chmod 755 "$directory"
+# Without pip: python3 of Debian has no ensurepip unless python3-venv is installed. The bundle has a wheel of pip.
 "$python" -m venv --without-pip "$directory"
 pip_wheel=$(find "$here/wheels" -name 'pip-*.whl')
 pip() { "$directory/bin/python" "$pip_wheel/pip" --disable-pip-version-check --isolated --no-cache-dir "$@"; }

@@ -1,7 +1,8 @@
 """The workloads that iotide itself ships, so that a server compares what a node announces of them.
 
 `built_in.json` has each revision that an agent of this or of an earlier release announces. `./dev generate` adds those
-of the agent's code as it is now, and never removes one. `command` is missing: each site configures its own.
+of the agent's code as it is now, and never removes one. Texts of a released revision stay as they are, since its digest
+covers them. `command` is missing: each site configures its own.
 """
 
 import json

@@ -105,6 +105,7 @@ class Operation(Message, _Operand):
     """
 
     kind: Literal["operation"] = "operation"
+    # double: IOzone sizes its largest file so, and agent and server must come to the same size.
     op: Literal["+", "-", "*", "/", "min", "max", "double"]
     args: Annotated[tuple["Expression", ...], Field(min_length=1, max_length=16)]
 

@@ -67,6 +67,7 @@ _KNOWN: Final = text(
     ORDER BY node_order.id FOR NO KEY UPDATE OF node_order
     """
 )
+# NOWAIT for orders alone: NOTIFY holds a lock at each commit, which honest heartbeats would meet.
 _KNOWN_AT_ONCE: Final = text(f"{_KNOWN.text} NOWAIT")
 _BEGIN_BEAT: Final = text(
     """

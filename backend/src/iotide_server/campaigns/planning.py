@@ -348,6 +348,7 @@ def _refuse_space(block: PlannedBlock, rooms: Sequence[PlannedRoom]) -> None:
     for (kind, first), room in product(enumerate(sets.firsts), rooms):
         bytes_needed = room.bytes_needed[kind]
         if room.free_bytes is not None and _lacks(room, bytes_needed):
+            # Refused and not shrunk: a size by the room of the day would be another experiment each night.
             is_auto = AUTO in sets.options_of(first).values()
             needed = _with_margin(room, bytes_needed)
             raise NotEnoughSpaceError(f"{sets.field}.options", room.where, needed, room.free_bytes, is_auto=is_auto)

@@ -121,7 +121,7 @@ class Event(Identified, Base):
     node_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     run_id: Mapped[int | None] = mapped_column(ForeignKey("run.id"))
-    told_by: Mapped[str | None]
+    told_by: Mapped[str | None]  # release 0.2.0 has this name
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
     __table_args__ = (

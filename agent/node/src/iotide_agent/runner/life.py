@@ -313,6 +313,7 @@ class Runner:
     def _note(self, *, durable: bool = False, **changes: Any) -> None:  # noqa: ANN401 - JSON
         self._phase |= changes
         try:
+            # Without fsync while a load is measured: only a power cut tears the file, and nothing runs after one.
             replace_file(self._directory / "phase.json", json.dumps(self._phase), durable=durable)
         except OSError as error:
             if durable or not is_full(error):

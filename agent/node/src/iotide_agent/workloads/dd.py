@@ -329,6 +329,7 @@ def write_argv(
     flushing = ["fsync"] if flush in {"fsync", "direct"} else []
     flags = [f"oflag={'direct' if direct else 'dsync'}"] if direct or flush == "dsync" else []
     ending = [*flags, *([f"conv={','.join((*conversions, *flushing))}"] if (*conversions, *flushing) else [])]
+    # count_bytes: any size works with any block size.
     if data == "random":
         source = (sys.executable, "-I", "-S", str(_SOURCE))
         return (*source, "dd", *operands, "iflag=count_bytes,fullblock", *ending)

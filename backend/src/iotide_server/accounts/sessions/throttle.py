@@ -30,6 +30,7 @@ WINDOW: Final = timedelta(minutes=15)
 MOST_OF_NAME_AND_NETWORK: Final = 5
 MOST_OF_NETWORK: Final = 30
 MOST_OF_NAME: Final = 200
+"""High, and without effect where the owner was signed in: a low one would let anybody lock a colleague out."""
 
 
 class AttemptKind(StrEnum):
