@@ -17,8 +17,9 @@ from iotide_wire.units import format_seconds
 
 _POLL_SECONDS = 0.05
 _FIRST_DELAY_SECONDS = 0.5
-_LONGEST_DELAY_SECONDS = 30.0
-_STEADY_SECONDS = 60.0
+# Short, since what ended a part is often a disk that was full: the part comes back soon after there is room.
+_LONGEST_DELAY_SECONDS = 8.0
+_STEADY_SECONDS = 10.0
 _CHUNK_BYTES = 65_536
 
 
@@ -52,7 +53,7 @@ class StoppedError(Exception):
 
 
 def restart_delay_seconds(previous: float, *, ran_seconds: float) -> float:
-    """How long to wait before the next start: twice as long each time, from the beginning after a steady run."""
+    """Return the wait before the next start: twice the previous one, or the shortest after a steady run."""
     if previous == 0 or ran_seconds >= _STEADY_SECONDS:
         return _FIRST_DELAY_SECONDS
     return min(2 * previous, _LONGEST_DELAY_SECONDS)
