@@ -45,5 +45,5 @@ def test_it_ends_a_run_that_a_person_cancels(old_rig: Rig) -> None:
 
 def test_its_files_are_those_of_the_release(tmp_path: Path) -> None:
     programs = install_agent(PREVIOUS, tmp_path / "venv")
-    found = list((programs.parent / "lib").glob("python*/site-packages/iotide_agent/core/session.py"))
+    found = list((programs.parent / "lib").glob("python*/site-packages/iotide_agent/session.py"))
     assert len(found) == 1
