@@ -28,7 +28,7 @@ async function walk(page) {
     if (response.status() >= 400) refused.push(`${response.status()} ${response.url().replace(url, "")}`);
   });
   await page.goto(`${url}/`);
-  await page.getByRole("link", { name: "Log in" }).waitFor();
+  await page.getByRole("banner").getByRole("link", { name: "Log in" }).waitFor();
   for (const path of ["/campaigns", "/runs", "/schedules", "/alerts", "/trends", "/changes", "/compare", "/published", "/"]) {
     // The stream of news never ends, so the network is never idle; what a page asks for it asks for at once.
     await page.goto(url + path);
