@@ -19,7 +19,7 @@ from made_mounts import FileSystem, made_mount
 from rig import unmount
 
 from storm.checker import Verdict, judge, read_log
-from storm.faults import FAULTS, Storm, start_scheduler
+from storm.faults import FAULTS, STOPS_ALL, Storm, start_scheduler
 from storm.network import CutNetwork, cut_network
 from storm.site import StormSite
 
@@ -145,9 +145,12 @@ def _pass_over(storm: Storm, weather: Weather, seed: str, tell: Callable[[str], 
     beside: list[threading.Thread] = []
     end = time.monotonic() + weather.seconds
     left: list[str] = []
+    rounds = 0
     while left or submitting.is_alive() or not struck or time.monotonic() < end:
-        if not left:
-            left = chance.sample(list(weather.faults), len(weather.faults))
+        while not left:
+            spared = STOPS_ALL if rounds % 3 else frozenset()
+            left = [name for name in chance.sample(list(weather.faults), len(weather.faults)) if name not in spared]
+            rounds += 1
         name = left.pop()
         time.sleep(chance.uniform(*weather.pause_seconds))
         beside = [thread for thread in beside if thread.is_alive()]

@@ -192,3 +192,6 @@ FAULTS: Final[Mapping[str, Callable[[Storm, random.Random], None]]] = {
     "server's disk full": _fill_server_disk,
 }
 """By name, in no order; a clock that is an hour ahead is not struck, one agent has it from the start."""
+
+STOPS_ALL: Final = frozenset({"server's disk full"})
+"""Nothing starts or ends for a minute. Struck in every third round, or most other faults would meet an idle site."""
