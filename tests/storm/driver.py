@@ -19,7 +19,7 @@ from made_mounts import FileSystem, made_mount
 from rig import unmount
 
 from storm.checker import Verdict, judge, read_log
-from storm.faults import FAULTS, STOPS_ALL, Storm, start_scheduler
+from storm.faults import FAULTS, LASTS_LONG, Storm, start_scheduler
 from storm.network import CutNetwork, cut_network
 from storm.site import StormSite
 
@@ -148,7 +148,7 @@ def _pass_over(storm: Storm, weather: Weather, seed: str, tell: Callable[[str], 
     rounds = 0
     while left or submitting.is_alive() or not struck or time.monotonic() < end:
         while not left:
-            spared = STOPS_ALL if rounds % 3 else frozenset()
+            spared = LASTS_LONG if rounds % 3 else frozenset()
             left = [name for name in chance.sample(list(weather.faults), len(weather.faults)) if name not in spared]
             rounds += 1
         name = left.pop()

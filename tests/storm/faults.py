@@ -193,5 +193,5 @@ FAULTS: Final[Mapping[str, Callable[[Storm, random.Random], None]]] = {
 }
 """By name, in no order; a clock that is an hour ahead is not struck, one agent has it from the start."""
 
-STOPS_ALL: Final = frozenset({"server's disk full"})
-"""Nothing starts or ends for a minute. Struck in every third round, or most other faults would meet an idle site."""
+LASTS_LONG: Final = frozenset({"agent's disk full", "server's disk full"})
+"""Each lasts a minute, in which little starts or ends; struck in every third round, or others meet an idle site."""
