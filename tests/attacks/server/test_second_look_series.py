@@ -70,7 +70,7 @@ _MANY_POINTS: Final = text(
 
 @dataclass
 class Held:
-    """What an act held at most.
+    """Measure what an act held at most.
 
     Attributes:
         python_mebibytes: without what PostgreSQL's client library holds, which Python does not trace.

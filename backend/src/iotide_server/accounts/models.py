@@ -153,7 +153,7 @@ class ApiToken(Identified, Base):
 
 
 AUDIT_WORDS: Final = "audit_words(action, principal_name, subject_kind, subject_id, address, before, after)"
-"""All words of an entry, as its index has them and as a search compares them; a function of the database.
+"""Return all words of an entry as its index has them and as a search compares them; a function of the database.
 
 It takes at most 50,000 characters of an entry. PostgreSQL refuses a megabyte of words, and no change may fail by that.
 """

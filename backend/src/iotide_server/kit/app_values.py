@@ -1,4 +1,4 @@
-"""What the application keeps for its requests, with types: FastAPI's own `app.state` has none."""
+"""Give types to the values that the application keeps for its requests: `app.state` itself has none."""
 
 from typing import Generic, TypeVar, cast
 
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class AppValue(Generic[T]):
-    """One value in `app.state`, by its name there."""
+    """Name one value in `app.state` and its type."""
 
     def __init__(self, name: str) -> None:
         self._name = name

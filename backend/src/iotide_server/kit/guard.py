@@ -31,7 +31,7 @@ _SECURITY_HEADERS: Final = {
 }
 _UNSAFE_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _REFUSALS: Final = (IotideError, OperationalError, PoolTimeoutError)
-"""What is answered with a 4xx or a 503 where no answer has begun."""
+"""Become a 4xx or a 503 where no answer has begun."""
 _log = structlog.get_logger(__name__)
 
 

@@ -273,7 +273,7 @@ def _require_room(session: Session, cluster_id: int, field: str, further: int = 
 
     Args:
         field: of the request, which a refusal names.
-        further: the transaction is going to add so many.
+        further: how many the transaction is going to add.
 
     Raises:
         QuotaReachedError: it has too many.

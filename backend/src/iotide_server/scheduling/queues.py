@@ -21,7 +21,7 @@ from iotide_wire.plan import Exclusivity
 HEADS_OF_A_LINE = 4
 """Runs at the head of a node's queue that a pass looks at: while one waits for other nodes, the next may start."""
 HEADS_OF_AN_OWNER = 2
-"""At most so many of them belong to one owner where several owners wait, so that nobody hides the others' runs."""
+"""The limit for the runs of one owner among them where several owners wait, so that nobody hides others' runs."""
 
 _EXCLUSIVITIES: Final = {exclusivity.value: exclusivity for exclusivity in Exclusivity}
 
@@ -73,7 +73,7 @@ class _Heads(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a run needs, which does not change while it waits.
+    """Keep what a run needs, which does not change while it waits.
 
     Attributes:
         is_gang: it needs several nodes.

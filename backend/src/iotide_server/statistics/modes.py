@@ -8,8 +8,10 @@ from statistics import median
 from iotide_server.statistics.summary import ENOUGH_RUNS
 
 GAP_SPREADS = 5
-"""Of the wider mode's range. Two of four equal runs lie five standard deviations from the other two in 8 % of cases,
-and five ranges in 3 %."""
+"""Compares the gap with the wider mode's range.
+
+Two of four equal runs lie five standard deviations from the other two in 8 % of cases, and five ranges in 3 %.
+"""
 FEWEST_OF_A_MODE = 2
 LEAST_GAP_RATIO = 0.05
 """Of the median; nearer modes are of no account."""

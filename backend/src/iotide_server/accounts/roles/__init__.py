@@ -1,1 +1,1 @@
-"""Who calls and what that person may do: from the proof in a request to the rule of a route."""
+"""Find out who calls and what that person may do, from the proof in a request to the rule of a route."""
