@@ -68,7 +68,7 @@ def test_a_node_that_observes_has_curves_on_the_run_and_is_free_for_another_run_
     assert run_of(stack, campaign_id)["state"] == "active"
 
     assert stack.wait_campaign(campaign_id)["state"] == "finished"
-    run = wait_for("the observer's result", lambda: _with_observations(stack, campaign_id), seconds=60)
+    run = wait_for("the observer's end", lambda: _after_its_observer(stack, campaign_id), seconds=60)
     orders = orders_of(run)
     assert (orders["observe"]["node_name"], orders["observe"]["outcome"]) == ("server", "finished")
     assert run["node_names"] == ["client"]
@@ -98,6 +98,7 @@ def _is_observed(stack: LocalStack, campaign_id: int) -> bool | None:
     return (bool(run["attempts"]) and orders_of(run)["observe"]["started_at"] is not None) or None
 
 
-def _with_observations(stack: LocalStack, campaign_id: int) -> dict[str, Any] | None:
+def _after_its_observer(stack: LocalStack, campaign_id: int) -> dict[str, Any] | None:
+    """The run, once its observer has ended: what was observed arrives in a message before that of the end."""
     run = run_of(stack, campaign_id)
-    return run if run["observations"] else None
+    return run if run["observations"] and orders_of(run)["observe"]["outcome"] is not None else None
