@@ -1,7 +1,5 @@
 """An operator's word that a silent node is dead: first what it would free and end, then exactly that."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -19,57 +17,12 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.runs import death_queries, service
-from iotide_server.runs.death import REASON_CODE, DoomedOrder, following, what_ends, what_may_still_load
+from iotide_server.runs.death import REASON_CODE, following, what_ends, what_may_still_load
+from iotide_server.runs.death_schemas import DeathStatement, DoomedOrderOutput, EndedRunOutput
 from iotide_server.runs.endings import Ending
-from iotide_server.runs.lifecycle import RunState
 
 
-@dataclass(frozen=True, slots=True)
-class EndedRun:
-    """What the word would do to a run.
-
-    Attributes:
-        becomes: its state then, or once the other nodes have stopped.
-        ends, risk: a sentence each.
-    """
-
-    run_id: int
-    campaign_id: int
-    campaign_name: str
-    workload: str
-    orders: Sequence[DoomedOrder]
-    becomes: RunState
-    ends: str
-    risk: str
-
-
-@dataclass(frozen=True, slots=True)
-class DeathConsequences:
-    """Everything that the word would do.
-
-    Attributes:
-        waiting_count: runs that wait for the node and go on waiting; not in the digest, since it ends none of them.
-    """
-
-    node_id: int
-    node_name: str
-    last_seen_at: datetime
-    runs: Sequence[EndedRun]
-    waiting_count: int
-
-    @property
-    def sha256(self) -> str:
-        """Digest by which a confirmation says what the operator saw."""
-        return canonical_sha256(
-            {
-                "node": self.node_id,
-                "last_seen_at": self.last_seen_at.isoformat(),
-                "runs": [{"run": run.run_id, "ends": run.ends, "risk": run.risk} for run in self.runs],
-            }
-        )
-
-
-def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> DeathConsequences:
+def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> DeathStatement:
     """What calling the node dead would free and end.
 
     Raises:
@@ -95,7 +48,7 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
     session.expire_all()
     silent = _silent_node(session, principal, node_id, now)
     stated = _statement(session, silent)
-    if stated.sha256 != seen_sha256:
+    if stated.statement_sha256 != seen_sha256:
         raise DeathDiffersError(seen_sha256)
     words = f"{OPERATOR} called {stated.node_name} dead, silent since {written(stated.last_seen_at)}"
     ends = {order.order_id: order.end for run in stated.runs for order in run.orders}
@@ -110,7 +63,7 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
     )
     problem = Sentence(f"{words}; nothing starts on it until its agent is back and idle", principal.actor)
     agents.declare_dead(session, node_id, problem, now)
-    after: Json = {"runs": {run.run_id: run.ends for run in stated.runs}, "statement_sha256": stated.sha256}
+    after: Json = {"runs": {run.run_id: run.ends for run in stated.runs}, "statement_sha256": stated.statement_sha256}
     before: Json = {"name": stated.node_name, "state": silent.state}
     action = Action("node_declared_dead", "node", node_id, silent.node.cluster_id, before, after)
     audit.record(session, principal, action)
@@ -129,26 +82,34 @@ def _silent_node(session: Session, principal: Principal, node_id: int, now: date
     return found
 
 
-def _statement(session: Session, silent: NodeView) -> DeathConsequences:
+def _statement(session: Session, silent: NodeView) -> DeathStatement:
     node = silent.node
     if silent.last_seen_at is None:
         raise NodeNotSilentError(node.name, None, SILENT_AFTER)
-    return DeathConsequences(
+    runs = [
+        EndedRunOutput(
+            run_id=run.run_id,
+            campaign_id=run.campaign_id,
+            campaign_name=run.campaign_name,
+            workload=run.workload,
+            orders=[DoomedOrderOutput.model_validate(order) for order in run.orders],
+            becomes=following(run).state,
+            ends=what_ends(node.name, run),
+            risk=what_may_still_load(node.name, run),
+        )
+        for run in death_queries.doomed_runs(session, node.id)
+    ]
+    # Without the waiting runs, as it ends none of them.
+    digest = {
+        "node": node.id,
+        "last_seen_at": silent.last_seen_at.isoformat(),
+        "runs": [{"run": run.run_id, "ends": run.ends, "risk": run.risk} for run in runs],
+    }
+    return DeathStatement(
         node_id=node.id,
         node_name=node.name,
         last_seen_at=silent.last_seen_at,
-        runs=[
-            EndedRun(
-                run_id=run.run_id,
-                campaign_id=run.campaign_id,
-                campaign_name=run.campaign_name,
-                workload=run.workload,
-                orders=run.orders,
-                becomes=following(run).state,
-                ends=what_ends(node.name, run),
-                risk=what_may_still_load(node.name, run),
-            )
-            for run in death_queries.doomed_runs(session, node.id)
-        ],
+        runs=runs,
         waiting_count=death_queries.waiting_count(session, node.id),
+        statement_sha256=canonical_sha256(digest),
     )

@@ -6,8 +6,6 @@ from typing import Annotated
 from pydantic import Field
 
 from iotide_server.kit.web import Input, Output
-from iotide_server.runs import stuck_nodes
-from iotide_server.runs.dead_nodes import DeathConsequences
 from iotide_server.runs.lifecycle import OrderEnd, RunState
 from iotide_wire.messages import OrderState
 
@@ -46,18 +44,6 @@ class DeathStatement(Output):
     waiting_count: Annotated[int, Field(description="Runs that wait for the node and go on waiting")]
     statement_sha256: str
 
-    @classmethod
-    def of(cls, statement: DeathConsequences) -> "DeathStatement":
-        """Return it as the API shows it."""
-        return cls(
-            node_id=statement.node_id,
-            node_name=statement.node_name,
-            last_seen_at=statement.last_seen_at,
-            runs=[EndedRunOutput.model_validate(run) for run in statement.runs],
-            waiting_count=statement.waiting_count,
-            statement_sha256=statement.sha256,
-        )
-
 
 class HeldRunOutput(Output):
     """A run whose load no signal ends, and what it holds."""
@@ -80,17 +66,6 @@ class StuckStatement(Output):
     runs: list[HeldRunOutput]
     afterwards: Annotated[str, Field(description="What becomes of the node itself")]
     statement_sha256: str
-
-    @classmethod
-    def of(cls, statement: stuck_nodes.FreeingConsequences) -> "StuckStatement":
-        """Return it as the API shows it."""
-        return cls(
-            node_id=statement.node_id,
-            node_name=statement.node_name,
-            runs=[HeldRunOutput.model_validate(run) for run in statement.runs],
-            afterwards=statement.afterwards,
-            statement_sha256=statement.sha256,
-        )
 
 
 class DeathConfirmation(Input):

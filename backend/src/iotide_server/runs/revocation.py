@@ -1,7 +1,5 @@
 """The revocation of a node: what it is known by opens nothing from then on, and what surely does not run there ends."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -22,6 +20,7 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.runs import death_queries, service
 from iotide_server.runs.death import DoomedRun, may_still_load, what_ends, what_may_still_load
+from iotide_server.runs.death_schemas import RevocationOutput, TouchedRunOutput
 from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import OrderEnd
 from iotide_wire.messages import OrderRole
@@ -29,35 +28,7 @@ from iotide_wire.messages import OrderRole
 REASON_CODE = "node_revoked"
 
 
-@dataclass(frozen=True, slots=True)
-class TouchedRun:
-    """A run of which the node has orders.
-
-    Attributes:
-        ends: its orders there end at once, since nothing of it runs there; else they stay until somebody calls the
-            node dead, who then knows that its load has ended.
-        words: what follows.
-    """
-
-    run_id: int
-    campaign_id: int
-    campaign_name: str
-    workload: str
-    ends: bool
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Revocation:
-    """What revoking the node would do, and what it leaves to a person."""
-
-    node_id: int
-    node_name: str
-    runs: Sequence[TouchedRun]
-    waiting_count: int
-
-
-def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> Revocation:
+def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> RevocationOutput:
     """What would follow.
 
     Raises:
@@ -69,7 +40,7 @@ def statement(session: Session, principal: Principal, node_id: int, now: datetim
     if found.state is NodeState.RETIRED:
         raise NodeNotFoundError(node_id)
     doomed = death_queries.doomed_runs(session, node_id)
-    return Revocation(
+    return RevocationOutput(
         node_id=node_id,
         node_name=found.node.name,
         runs=[_touched(found.node, run) for run in doomed],
@@ -109,10 +80,10 @@ def revoke(session: Session, principal: Principal, node_id: int, access: AgentAc
     return clusters.node(session, principal, node_id, now)
 
 
-def _touched(node: Node, run: DoomedRun) -> TouchedRun:
+def _touched(node: Node, run: DoomedRun) -> TouchedRunOutput:
     is_kept = may_still_load(run)
     stays = f"Its order stays, with all that it holds, until somebody calls {node.name} dead"
-    return TouchedRun(
+    return TouchedRunOutput(
         run_id=run.run_id,
         campaign_id=run.campaign_id,
         campaign_name=run.campaign_name,

@@ -64,7 +64,7 @@ def get_queue(
 )
 def get_death_statement(principal: Operator, session: Tx, now: Now, node_id: Id) -> DeathStatement:
     """What it would free and end, and what a load that still hangs there could do; refused while the node speaks."""
-    return DeathStatement.of(dead_nodes.statement(session, principal, node_id, now))
+    return dead_nodes.statement(session, principal, node_id, now)
 
 
 @router.post("/nodes/{node_id}/dead", tags=["nodes"], summary="Call a silent node dead", responses=errors(404, 409))
@@ -81,7 +81,7 @@ def declare_node_dead(principal: Operator, session: Tx, now: Now, node_id: Id, b
 )
 def get_stuck_statement(principal: Operator, session: Tx, now: Now, node_id: Id) -> StuckStatement:
     """States what loads that no signal ends hold there, and may do later; refused while the node is not stuck."""
-    return StuckStatement.of(stuck_nodes.statement(session, principal, node_id, now))
+    return stuck_nodes.statement(session, principal, node_id, now)
 
 
 @router.post("/nodes/{node_id}/stuck", tags=["nodes"], summary="Free a stuck node", responses=errors(404, 409))
@@ -98,7 +98,7 @@ def free_stuck_node(principal: Operator, session: Tx, now: Now, node_id: Id, bod
 )
 def get_revocation(principal: Admin, session: Tx, now: Now, node_id: Id) -> RevocationOutput:
     """Which of its runs would end at once, and which may still load and so keep what they hold."""
-    return RevocationOutput.model_validate(revocation.statement(session, principal, node_id, now))
+    return revocation.statement(session, principal, node_id, now)
 
 
 @router.post("/nodes/{node_id}/revoke", tags=["nodes"], summary="Revoke a node", responses=errors(404))

@@ -1,7 +1,5 @@
 """An operator frees what a load holds that no signal ends: first what would follow, then exactly that."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -20,6 +18,7 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.runs import stuck
 from iotide_server.runs.death import listed
+from iotide_server.runs.death_schemas import HeldRunOutput, StuckStatement
 
 _HELD: Final = text(
     """
@@ -45,45 +44,7 @@ _HELD: Final = text(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HeldRun:
-    """A run whose load cannot be killed.
-
-    Attributes:
-        frees, risk: a sentence each.
-    """
-
-    run_id: int
-    campaign_id: int
-    campaign_name: str
-    workload: str
-    process: str
-    since: datetime
-    frees: str
-    risk: str
-
-
-@dataclass(frozen=True, slots=True)
-class FreeingConsequences:
-    """States everything that freeing would do.
-
-    Attributes:
-        afterwards: a sentence on what becomes of the node itself.
-    """
-
-    node_id: int
-    node_name: str
-    runs: Sequence[HeldRun]
-    afterwards: str
-
-    @property
-    def sha256(self) -> str:
-        """Return the digest by which a confirmation says what the operator saw."""
-        runs = [{"run": run.run_id, "frees": run.frees, "risk": run.risk} for run in self.runs]
-        return canonical_sha256({"node": self.node_id, "runs": runs, "then": self.afterwards})
-
-
-def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> FreeingConsequences:
+def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> StuckStatement:
     """Return what freeing the node would do.
 
     Raises:
@@ -106,7 +67,7 @@ def free(session: Session, principal: Principal, node_id: int, seen_sha256: str,
     node = node_stuck.locked_node(session, node_id)
     view = _found(session, principal, node_id, now)
     stated = _statement(session, view)
-    if stated.sha256 != seen_sha256:
+    if stated.statement_sha256 != seen_sha256:
         raise HeldDiffersError(seen_sha256)
     words = f"{node.name}: an operator freed what its load held, although the load may still run"
     stuck.release(session, node_id, words, now, actor=principal.actor)
@@ -114,7 +75,7 @@ def free(session: Session, principal: Principal, node_id: int, seen_sha256: str,
         node_stuck.write(session, node, [])
     after: Json = {
         "runs": {run.run_id: run.frees for run in stated.runs},
-        "statement_sha256": stated.sha256,
+        "statement_sha256": stated.statement_sha256,
         "orders_until": stuck.last_ended(session, node_id),
         "orders_open": stuck.open_orders(session, node_id),
     }
@@ -139,7 +100,7 @@ def _is_reported(session: Session, view: NodeView) -> bool:
     return stuck.is_reported(*clusters.node_and_cluster(session, view.node.id))
 
 
-def _statement(session: Session, view: NodeView) -> FreeingConsequences:
+def _statement(session: Session, view: NodeView) -> StuckStatement:
     name = view.node.name
     if _is_reported(session, view):
         afterwards = f"{name} itself is offered nothing until its agent reports that nothing is left."
@@ -148,11 +109,18 @@ def _statement(session: Session, view: NodeView) -> FreeingConsequences:
             f"{name} is offered runs again at once, as its agent does not report what is left there. It declines them "
             "while the load holds it, and no decline counts."
         )
-    rows = session.execute(_HELD, {"node_id": view.node.id})
-    return FreeingConsequences(view.node.id, name, [_held(name, row) for row in rows], afterwards)
+    runs = [_held(name, row) for row in session.execute(_HELD, {"node_id": view.node.id})]
+    effects = [{"run": run.run_id, "frees": run.frees, "risk": run.risk} for run in runs]
+    return StuckStatement(
+        node_id=view.node.id,
+        node_name=name,
+        runs=runs,
+        afterwards=afterwards,
+        statement_sha256=canonical_sha256({"node": view.node.id, "runs": effects, "then": afterwards}),
+    )
 
 
-def _held(node: str, row: Row[Any]) -> HeldRun:
+def _held(node: str, row: Row[Any]) -> HeldRunOutput:
     held = listed(row.held) if row.held else ""
     frees = f"{held} {'is' if len(row.held) == 1 else 'are'} free at once" if held else "it holds nothing more"
     wakes = f"{row.phase} may go on writing as soon as its storage answers."
@@ -161,7 +129,7 @@ def _held(node: str, row: Row[Any]) -> HeldRun:
         risk = f"{wakes} What other runs measure on {names} may be measured beside it."
     else:
         risk = f"{wakes} Only {node} has what it loads; what runs there later may be measured beside it."
-    return HeldRun(
+    return HeldRunOutput(
         run_id=row.run_id,
         campaign_id=row.campaign_id,
         campaign_name=row.campaign_name,

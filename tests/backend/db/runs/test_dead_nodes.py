@@ -11,7 +11,7 @@ from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.errors import DeathDiffersError, NodeNotSilentError
 from iotide_server.runs import dead_nodes
-from iotide_server.runs.dead_nodes import DeathConsequences
+from iotide_server.runs.death_schemas import DeathStatement
 from iotide_wire.messages import OrderState, Outcome, Word
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
@@ -26,13 +26,13 @@ def fall_silent(site: Site, *numbers: int) -> None:
                 agents.beat(session, node_id, f"instance-n{number}", site.clock())
 
 
-def stated(site: Site, number: int) -> DeathConsequences:
+def stated(site: Site, number: int) -> DeathStatement:
     with site.database.transaction() as session:
         return dead_nodes.statement(session, ADMIN, site.node_ids[number - 1], site.clock())
 
 
 def declare_dead(site: Site, number: int, sha256: str | None = None) -> None:
-    digest = sha256 or stated(site, number).sha256
+    digest = sha256 or stated(site, number).statement_sha256
     with site.database.transaction() as session:
         dead_nodes.declare_dead(session, ADMIN, site.node_ids[number - 1], digest, site.clock())
 
@@ -141,7 +141,7 @@ def test_the_word_is_refused_where_something_else_would_be_freed_than_was_shown(
     running(site, 1)
     fall_silent(site, 1)
     with pytest.raises(DeathDiffersError):
-        declare_dead(site, 1, empty.sha256)
+        declare_dead(site, 1, empty.statement_sha256)
     assert (site.run(shown_before).state, site.node(1).problem) == ("active", None)
 
 
@@ -162,7 +162,7 @@ def test_a_node_that_speaks_between_statement_and_word_is_not_called_dead(site: 
     shown = stated(site, 1)
     assert agent.say(offer, OrderState.RUNNING, 0.2) is Word.CONTINUE
     with pytest.raises(NodeNotSilentError):
-        declare_dead(site, 1, shown.sha256)
+        declare_dead(site, 1, shown.statement_sha256)
     assert site.run(run_id).state == "active"
 
 
@@ -227,4 +227,4 @@ def test_the_digest_is_of_what_would_end_and_not_of_who_waits(site: Site) -> Non
     site.clock.now += timedelta(minutes=5)
     after = stated(site, 1)
     assert (before.waiting_count, after.waiting_count) == (0, 1)
-    assert before.sha256 == after.sha256
+    assert before.statement_sha256 == after.statement_sha256

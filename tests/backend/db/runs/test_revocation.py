@@ -14,7 +14,7 @@ from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.clusters.errors import NodeInUseError
 from iotide_server.runs import dead_nodes, revocation
-from iotide_server.runs.revocation import Revocation
+from iotide_server.runs.death_schemas import RevocationOutput
 from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole, OrderState
 
@@ -28,7 +28,7 @@ NOWHERE = AgentAccess(
 )
 
 
-def stated(site: Site) -> Revocation:
+def stated(site: Site) -> RevocationOutput:
     with site.database.transaction() as session:
         return revocation.statement(session, ADMIN, site.node_ids[0], site.clock())
 
@@ -95,7 +95,7 @@ def test_a_load_that_may_run_keeps_all_that_it_holds_until_somebody_knows_better
         enroll_again(site)
     with site.database.transaction() as session:
         seen = dead_nodes.statement(session, ADMIN, site.node_ids[0], site.clock())
-        dead_nodes.declare_dead(session, ADMIN, site.node_ids[0], seen.sha256, site.clock())
+        dead_nodes.declare_dead(session, ADMIN, site.node_ids[0], seen.statement_sha256, site.clock())
     assert site.start() == [behind]
     assert enroll_again(site).node_id == site.node_ids[0]
 
