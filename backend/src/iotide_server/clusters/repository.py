@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Row, delete, func, select, text, update
+from sqlalchemy import ColumnElement, Row, TextClause, delete, func, select, text, update
 from sqlalchemy.orm import Session
 from sqlalchemy.types import String
 
@@ -14,15 +14,18 @@ from iotide_server.clusters.models import Blackout, Cluster, JoinToken, Node, No
 from iotide_server.clusters.views import (
     CLOCK_LIMIT_SECONDS,
     SILENT_AFTER,
-    ActiveOrder,
-    InstalledWorkload,
+    ActiveOrderOutput,
     NodeState,
+    NodeWorkloadOutput,
     Origin,
 )
 from iotide_server.kit.db import any_of, any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.kit.people import are_shown
+from iotide_server.kit.web import Output
 from iotide_wire.nodes import ClockReading
+
+ShownT = TypeVar("ShownT", bound=Output)
 
 
 def clusters(session: Session, visible: frozenset[int] | None, paging: PageRequest) -> Slice[Cluster]:
@@ -354,32 +357,29 @@ def forget_beat(session: Session, node_id: int) -> None:
     session.execute(delete(NodeBeat).where(NodeBeat.node_id == node_id))
 
 
-def active_orders(session: Session, node_ids: Collection[int]) -> Mapping[int, list[ActiveOrder]]:
-    """By node, the orders that have not ended."""
-    rows = session.execute(
-        text(
-            "SELECT node_id, id, run_id, state, progress, phase FROM node_order"
-            " WHERE node_id = ANY(:node_ids) AND state <> 'ended' ORDER BY id"
-        ),
-        {"node_ids": list(node_ids)},
+def active_orders(session: Session, node_ids: Collection[int]) -> Mapping[int, list[ActiveOrderOutput]]:
+    """Return, by node, the orders that have not ended."""
+    statement = text(
+        "SELECT node_id, id AS order_id, run_id, state, progress, phase FROM node_order"
+        " WHERE node_id = ANY(:node_ids) AND state <> 'ended' ORDER BY id"
     )
-    by_node: defaultdict[int, list[ActiveOrder]] = defaultdict(list)
-    for node_id, *order in rows:
-        by_node[node_id].append(ActiveOrder(*order))
-    return by_node
+    return _by_node(session, statement, node_ids, ActiveOrderOutput)
 
 
-def node_workloads(session: Session, node_ids: Collection[int]) -> Mapping[int, list[InstalledWorkload]]:
-    """By node, the workloads that it announced."""
-    rows = session.execute(
-        text(
-            "SELECT has.node_id, w.name, w.revision, has.tool_version, has.available, has.unavailable_because"
-            " FROM node_workload has JOIN workload w ON w.id = has.workload_id"
-            " WHERE has.node_id = ANY(:node_ids) ORDER BY w.name, w.revision"
-        ),
-        {"node_ids": list(node_ids)},
+def node_workloads(session: Session, node_ids: Collection[int]) -> Mapping[int, list[NodeWorkloadOutput]]:
+    """Return, by node, the workloads that it announced."""
+    statement = text(
+        "SELECT has.node_id, w.name, w.revision, has.tool_version, has.available, has.unavailable_because"
+        " FROM node_workload has JOIN workload w ON w.id = has.workload_id"
+        " WHERE has.node_id = ANY(:node_ids) ORDER BY w.name, w.revision"
     )
-    by_node: defaultdict[int, list[InstalledWorkload]] = defaultdict(list)
-    for node_id, *workload in rows:
-        by_node[node_id].append(InstalledWorkload(*workload))
+    return _by_node(session, statement, node_ids, NodeWorkloadOutput)
+
+
+def _by_node(
+    session: Session, statement: TextClause, node_ids: Collection[int], shown: type[ShownT]
+) -> Mapping[int, list[ShownT]]:
+    by_node: defaultdict[int, list[ShownT]] = defaultdict(list)
+    for row in session.execute(statement, {"node_ids": list(node_ids)}):
+        by_node[row.node_id].append(shown.model_validate(row))
     return by_node

@@ -42,20 +42,20 @@ router = APIRouter(route_class=KnownCallerRoute)
 @router.get("/clusters", tags=["clusters"], summary="List clusters")
 def list_clusters(principal: Viewer, session: Tx, paging: Paging) -> Page[ClusterOutput]:
     """The clusters that you may see, newest first."""
-    return service.list_clusters(session, principal, paging).page(ClusterOutput.of)
+    return service.list_clusters(session, principal, paging)
 
 
 @router.post("/clusters", tags=["clusters"], summary="Create a cluster", status_code=201, responses=errors(409))
 def create_cluster(principal: Admin, session: Tx, body: ClusterInput) -> ClusterOutput:
     """For administrators of all clusters."""
     created = service.create_cluster(session, principal, body.name, body.description, body.launcher)
-    return ClusterOutput.of(service.cluster_view(session, created))
+    return service.cluster_view(session, created)
 
 
 @router.get("/clusters/{cluster_id}", tags=["clusters"], summary="Show a cluster", responses=errors(404))
 def get_cluster(principal: Viewer, session: Tx, cluster_id: Id) -> ClusterOutput:
     """One cluster."""
-    return ClusterOutput.of(service.cluster_view(session, service.cluster(session, principal, cluster_id)))
+    return service.cluster_view(session, service.cluster(session, principal, cluster_id))
 
 
 @router.patch("/clusters/{cluster_id}", tags=["clusters"], summary="Change a cluster", responses=errors(404, 409))
@@ -63,13 +63,13 @@ def change_cluster(principal: Admin, session: Tx, cluster_id: Id, body: ClusterP
     """Name, description and launcher; what is left out stays. Another launcher only while no run is active."""
     changes = body.model_dump(mode="json", exclude_none=True)
     changed = service.change_cluster(session, principal, cluster_id, changes)
-    return ClusterOutput.of(service.cluster_view(session, changed))
+    return service.cluster_view(session, changed)
 
 
 @router.get("/clusters/{cluster_id}/blackouts", tags=["clusters"], summary="List blackouts", responses=errors(404))
 def list_blackouts(principal: Viewer, session: Tx, now: Now, cluster_id: Id, paging: Paging) -> Page[BlackoutOutput]:
     """The cluster's maintenance days that are not over, the last entered first."""
-    return blackouts.list_blackouts(session, principal, cluster_id, paging, now).page(BlackoutOutput.of)
+    return blackouts.list_blackouts(session, principal, cluster_id, paging, now).page(BlackoutOutput.model_validate)
 
 
 @router.post(
@@ -81,7 +81,7 @@ def list_blackouts(principal: Viewer, session: Tx, now: Now, cluster_id: Id, pag
 )
 def create_blackout(principal: Operator, session: Tx, now: Now, cluster_id: Id, body: BlackoutInput) -> BlackoutOutput:
     """Nothing starts in it, nor what could not end before it; what runs when it begins goes on."""
-    return BlackoutOutput.of(blackouts.create_blackout(session, principal, cluster_id, body.row(), now))
+    return BlackoutOutput.model_validate(blackouts.create_blackout(session, principal, cluster_id, body.row(), now))
 
 
 @router.delete(
@@ -99,7 +99,7 @@ def remove_blackout(principal: Operator, session: Tx, blackout_id: Id) -> None:
 @router.get("/clusters/{cluster_id}/join-tokens", tags=["nodes"], summary="List join tokens", responses=errors(404))
 def list_join_tokens(principal: Admin, session: Tx, now: Now, cluster_id: Id, paging: Paging) -> Page[JoinTokenOutput]:
     """The cluster's tokens that still let a node in, newest first."""
-    return enrolment.list_join_tokens(session, principal, cluster_id, paging, now).page(JoinTokenOutput.of)
+    return enrolment.list_join_tokens(session, principal, cluster_id, paging, now)
 
 
 @router.post(
@@ -207,7 +207,7 @@ def list_cluster_nodes(
     principal: Viewer, session: Tx, now: Now, cluster_id: Id, paging: Paging
 ) -> Page[NodeSummaryOutput]:
     """Those that are not retired, newest first, without what each announced: mounts, workloads, most of its facts."""
-    return service.node_lines(session, principal, cluster_id, paging, now).page(NodeSummaryOutput.model_validate)
+    return service.node_lines(session, principal, cluster_id, paging, now)
 
 
 @router.get("/nodes/{node_id}", tags=["nodes"], summary="Show a node", responses=errors(404))
@@ -248,14 +248,13 @@ def list_drains(
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only what is of this cluster")] = None,
 ) -> list[NamedDrain]:
     """On what is drained nothing new starts; what runs goes on. A drain of everything comes first."""
-    return [NamedDrain.model_validate(row) for row in drains.list_drains(session, principal, cluster_id)]
+    return drains.list_drains(session, principal, cluster_id)
 
 
 @router.put("/drain", tags=["drains"], summary="Drain everything")
 def drain_everything(principal: Operator, session: Tx, now: Now, body: DrainInput) -> DrainOutput:
     """For operators of all clusters: nothing new starts anywhere."""
-    drained = drains.drain(session, principal, drains.EVERYTHING, body.wanted(), now)
-    return DrainOutput.model_validate(drained)
+    return drains.drain(session, principal, drains.EVERYTHING, body, now)
 
 
 @router.delete("/drain", tags=["drains"], summary="Resume everything", status_code=204)
@@ -268,7 +267,7 @@ def resume_everything(principal: Operator, session: Tx) -> None:
 def drain_cluster(principal: Operator, session: Tx, now: Now, cluster_id: Id, body: DrainInput) -> DrainOutput:
     """Nothing new starts in it; what runs goes on. Once more: with another reason or end."""
     subject = drains.cluster_subject(session, principal, cluster_id)
-    return DrainOutput.model_validate(drains.drain(session, principal, subject, body.wanted(), now))
+    return drains.drain(session, principal, subject, body, now)
 
 
 @router.delete(
@@ -287,7 +286,7 @@ def resume_cluster(principal: Operator, session: Tx, cluster_id: Id) -> None:
 def drain_node(principal: Operator, session: Tx, now: Now, node_id: Id, body: DrainInput) -> DrainOutput:
     """Nothing new starts on it, nor any run that names it beside others; what runs goes on."""
     subject = drains.node_subject(session, principal, node_id)
-    return DrainOutput.model_validate(drains.drain(session, principal, subject, body.wanted(), now))
+    return drains.drain(session, principal, subject, body, now)
 
 
 @router.delete(

@@ -1,5 +1,6 @@
 """What the API takes and gives for clusters, nodes and join tokens."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -7,15 +8,14 @@ from pydantic import Field
 
 from iotide_server.clusters import models
 from iotide_server.clusters.agents.access import AgentAccess
-from iotide_server.clusters.agents.stuck import loads_in
 from iotide_server.clusters.drains.schemas import DrainOutput
-from iotide_server.clusters.enrolment.service import NewJoinToken, OwnedJoinToken
 from iotide_server.clusters.views import (
+    ActiveOrderOutput,
     AgentStanding,
-    ClusterView,
     Launcher,
     NodeState,
     NodeView,
+    NodeWorkloadOutput,
     Origin,
     agent_standing,
 )
@@ -69,9 +69,8 @@ class ClusterOutput(Output):
     drain: Annotated[DrainOutput | None, Field(description="Nothing new starts in the whole cluster")]
 
     @classmethod
-    def of(cls, view: ClusterView) -> "ClusterOutput":
-        """As the API shows the view."""
-        row = view.cluster
+    def of(cls, row: models.Cluster, drain: models.Drain | None) -> "ClusterOutput":
+        """Return the cluster with its own drain."""
         return cls(
             id=row.id,
             name=row.name,
@@ -79,7 +78,7 @@ class ClusterOutput(Output):
             launcher=Launcher(row.launcher),
             origin=Origin(row.origin),
             created_at=row.created_at,
-            drain=None if view.drain is None else DrainOutput.model_validate(view.drain),
+            drain=None if drain is None else DrainOutput.model_validate(drain),
         )
 
 
@@ -104,11 +103,6 @@ class BlackoutOutput(Output):
     ends_at: datetime
     reason: str
     created_at: datetime
-
-    @classmethod
-    def of(cls, row: models.Blackout) -> "BlackoutOutput":
-        """As the API shows the row."""
-        return cls.model_validate(row)
 
 
 JoinTokenSeconds = Annotated[float, Field(ge=60, le=30 * 86_400, examples=[3600.0])]
@@ -147,10 +141,17 @@ class JoinTokenOutput(Output):
     made_by: Annotated[PersonShown, Field(description="Who made it; null when that person is gone")]
 
     @classmethod
-    def of(cls, owned: OwnedJoinToken) -> "JoinTokenOutput":
-        """As the API shows the row."""
-        columns = {name: getattr(owned.row, name) for name in JoinTokenOutput.model_fields if name != "made_by"}
-        return JoinTokenOutput(**columns, made_by=owned.made_by)
+    def of(cls, row: models.JoinToken, made_by: str | None) -> "JoinTokenOutput":
+        """Return the token with the name of its maker."""
+        return cls(**{name: getattr(row, name) for name in cls.model_fields if name != "made_by"}, made_by=made_by)
+
+
+@dataclass(frozen=True, slots=True)
+class NewJoinToken:
+    """A join token with its secret, which is only known here."""
+
+    shown: JoinTokenOutput
+    secret: str
 
 
 class JoinTokenCreated(JoinTokenOutput):
@@ -163,8 +164,8 @@ class JoinTokenCreated(JoinTokenOutput):
     def made(cls, new: NewJoinToken, access: AgentAccess) -> "JoinTokenCreated":
         """As the API shows it this once."""
         token = access.join_token(new.secret)
-        command = access.enroll_command(token, replaces=new.row.node_id is not None)
-        return cls(**JoinTokenOutput.of(new).model_dump(), token=token, command=command)
+        command = access.enroll_command(token, replaces=new.shown.node_id is not None)
+        return cls(**dict(new.shown), token=token, command=command)
 
 
 class PendingNodeOutput(Output):
@@ -215,26 +216,6 @@ class NodePatch(Input):
 
     slots: Slots | None = None
     role: NodeRole | None = None
-
-
-class NodeWorkloadOutput(Output):
-    """A workload as a node has it."""
-
-    name: Annotated[str, Field(examples=["fio"])]
-    revision: int
-    tool_version: Annotated[str | None, Field(examples=["fio-3.33"])]
-    available: bool
-    unavailable_because: str | None
-
-
-class ActiveOrderOutput(Output):
-    """What a node is doing for a run."""
-
-    order_id: int
-    run_id: int
-    state: Annotated[str, Field(examples=["running"])]
-    progress: Annotated[float | None, Field(description="Fraction done, 0 to 1; null where unknown")]
-    phase: Annotated[str, Field(examples=["writing 1.00 GiB"])]
 
 
 class NodeClockOutput(Output):
@@ -328,9 +309,9 @@ class NodeOutput(Output):
             facts=node.facts,
             mounts=[MountFacts.model_validate(mount) for mount in node.mounts],
             approved_directories=node.approved_directories,
-            workloads=[NodeWorkloadOutput.model_validate(workload) for workload in view.workloads],
-            active_orders=[ActiveOrderOutput.model_validate(order) for order in view.active_orders],
+            workloads=list(view.workloads),
+            active_orders=list(view.active_orders),
             problem=view.problem,
-            stuck=[StuckLoadOutput.model_validate(load) for load in loads_in(node.stuck)],
+            stuck=[StuckLoadOutput.model_validate(load) for load in node.stuck or ()],
             drain=None if view.drain is None else DrainOutput.model_validate(view.drain),
         )

@@ -3,7 +3,9 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from sqlalchemy import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -16,8 +18,8 @@ from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import own_node, void
-from iotide_server.clusters.agents.stuck import loads_in
 from iotide_server.clusters.drains import repository as drain_repository
+from iotide_server.clusters.drains.schemas import DrainOutput
 from iotide_server.clusters.errors import (
     ClusterBusyError,
     ClusterMadeUpError,
@@ -28,12 +30,11 @@ from iotide_server.clusters.errors import (
     SlotsInUseError,
 )
 from iotide_server.clusters.models import Cluster, Node
+from iotide_server.clusters.schemas import ClusterOutput, NodeSummaryOutput, StuckLoadOutput
 from iotide_server.clusters.views import (
-    ClusterView,
     DrainKind,
     Launcher,
     NodeState,
-    NodeSummary,
     NodeView,
     Origin,
     agent_standing,
@@ -42,8 +43,9 @@ from iotide_server.clusters.views import (
     node_state,
 )
 from iotide_server.kit.db import Json
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import Page, PageRequest, Slice
 from iotide_server.kit.wake import wake_scheduler
+from iotide_wire.messages import NodeRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +56,16 @@ class NodeFilter:
     state: NodeState | None = None
 
 
-def list_clusters(session: Session, principal: Principal, paging: PageRequest) -> Slice[ClusterView]:
+def list_clusters(session: Session, principal: Principal, paging: PageRequest) -> Page[ClusterOutput]:
     """The clusters that the caller may see."""
     page = repository.clusters(session, principal.visible_clusters(), paging)
     drains = drain_repository.drains_of(session, DrainKind.CLUSTER, [row.id for row in page.rows])
-    return Slice([ClusterView(row, drains.get(row.id)) for row in page.rows], page.next_cursor)
+    return page.page(lambda row: ClusterOutput.of(row, drains.get(row.id)))
 
 
-def cluster_view(session: Session, row: Cluster) -> ClusterView:
+def cluster_view(session: Session, row: Cluster) -> ClusterOutput:
     """A cluster with what people want to know of it."""
-    return ClusterView(row, drain_repository.drains_of(session, DrainKind.CLUSTER, [row.id]).get(row.id))
+    return ClusterOutput.of(row, drain_repository.drains_of(session, DrainKind.CLUSTER, [row.id]).get(row.id))
 
 
 def cluster(session: Session, principal: Principal, cluster_id: int, role: Role = Role.VIEWER) -> Cluster:
@@ -182,7 +184,7 @@ def list_nodes(
 
 def node_lines(
     session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
-) -> Slice[NodeSummary]:
+) -> Page[NodeSummaryOutput]:
     """The living nodes of a cluster, each with no more than a list shows of it.
 
     Raises:
@@ -193,11 +195,13 @@ def node_lines(
     node_ids = [row.id for row in page.rows]
     orders = repository.active_orders(session, node_ids)
     drains = drain_repository.drains_of(session, DrainKind.NODE, node_ids)
-    lines = [
-        NodeSummary(
+
+    def shown(row: Row[Any]) -> NodeSummaryOutput:
+        drain = drains.get(row.id)
+        return NodeSummaryOutput(
             id=row.id,
             name=row.name,
-            role=row.role,
+            role=NodeRole(row.role),
             state=living_state(origin, row.revoked_at, row.seen_at, now, is_stuck=row.stuck is not None),
             last_seen_at=row.seen_at,
             agent_version=row.agent_version,
@@ -205,13 +209,12 @@ def node_lines(
             clock_is_off=bool(row.clock_is_off),
             facts={fact: value for fact, value in row.facts.items() if value is not None},
             problem=row.problem,
-            stuck=loads_in(row.stuck),
-            drain=drains.get(row.id),
+            stuck=[StuckLoadOutput.model_validate(load) for load in row.stuck or ()],
+            drain=None if drain is None else DrainOutput.model_validate(drain),
             active_orders=orders.get(row.id, []),
         )
-        for row in page.rows
-    ]
-    return Slice(lines, page.next_cursor)
+
+    return page.page(shown)
 
 
 def node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
 
-from iotide_server.clusters.agents.stuck import StuckLoad
-from iotide_server.clusters.models import Cluster, Drain, Node, NodeBeat
-from iotide_server.kit.db import Json
+from pydantic import Field
+
+from iotide_server.clusters.models import Drain, Node, NodeBeat
+from iotide_server.kit.web import Output
 from iotide_wire.versions import SPOKEN_VERSIONS, WIRE_VERSION
 
 SILENT_AFTER: Final = timedelta(seconds=30)
@@ -92,42 +93,24 @@ class DrainKind(StrEnum):
     TARGET = "target"
 
 
-@dataclass(frozen=True, slots=True)
-class DrainWanted:
-    """Why something is drained, and until when; None: until a person resumes it."""
+class NodeWorkloadOutput(Output):
+    """A workload as a node has it."""
 
-    reason: str
-    until: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class InstalledWorkload:
-    """A workload as the node has it."""
-
-    name: str
+    name: Annotated[str, Field(examples=["fio"])]
     revision: int
-    tool_version: str | None
+    tool_version: Annotated[str | None, Field(examples=["fio-3.33"])]
     available: bool
     unavailable_because: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveOrder:
-    """An order that has not ended on the node; `progress` is a fraction or unknown."""
+class ActiveOrderOutput(Output):
+    """What a node is doing for a run."""
 
     order_id: int
     run_id: int
-    state: str
-    progress: float | None
-    phase: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterView:
-    """A cluster, and its drain if it is drained."""
-
-    cluster: Cluster
-    drain: Drain | None
+    state: Annotated[str, Field(examples=["running"])]
+    progress: Annotated[float | None, Field(description="Fraction done, 0 to 1; null where unknown")]
+    phase: Annotated[str, Field(examples=["writing 1.00 GiB"])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,31 +129,8 @@ class NodeView:
     last_seen_at: datetime | None
     clock: NodeClock | None
     problem: str | None
-    workloads: Sequence[InstalledWorkload]
-    active_orders: Sequence[ActiveOrder]
-
-
-@dataclass(frozen=True, slots=True)
-class NodeSummary:
-    """A living node as a list of thousands shows it.
-
-    Attributes:
-        facts: the few that fit into a line.
-    """
-
-    id: int
-    name: str
-    role: str
-    state: NodeState
-    last_seen_at: datetime | None
-    agent_version: str | None
-    agent_standing: AgentStanding
-    clock_is_off: bool
-    facts: Json
-    problem: str | None
-    stuck: Sequence[StuckLoad]
-    drain: Drain | None
-    active_orders: Sequence[ActiveOrder]
+    workloads: Sequence[NodeWorkloadOutput]
+    active_orders: Sequence[ActiveOrderOutput]
 
 
 def node_state(node: Node, origin: str, last_seen_at: datetime | None, now: datetime) -> NodeState:

@@ -4,14 +4,16 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import Field
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import any_of, any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+from iotide_server.kit.web import Output
 from iotide_server.targets.models import Target, TargetBacking, TargetMount
 
 
@@ -23,20 +25,20 @@ class MountOnNode:
     mount: TargetMount
 
 
-@dataclass(frozen=True, slots=True)
-class StuckWriter:
-    """A load that no signal ends, and that may still write to a target."""
+class StuckWriterOutput(Output):
+    """A load that no signal ends, and that may still write to the target."""
 
     node_id: int
-    node_name: str
+    node_name: Annotated[str, Field(examples=["node07"])]
     run_id: int
-    process: str
+    process: Annotated[str, Field(examples=["dd (pid 25760) in state D, waiting in percpu_rwsem_wait"])]
     since: datetime
 
 
 _STUCK: Final = text(
     """
-    SELECT cell_target.target_id, node.id, node.name, node_order.run_id, node_order.phase, node_order.stuck_since
+    SELECT cell_target.target_id, node_id, node.name AS node_name, node_order.run_id, phase AS process,
+           stuck_since AS since
     FROM node_order JOIN node ON node.id = node_order.node_id
     JOIN run ON run.id = node_order.run_id JOIN cell_target USING (cell_id)
     WHERE node_order.stuck_since IS NOT NULL AND cell_target.target_id = ANY(:target_ids) ORDER BY node_order.id
@@ -44,11 +46,11 @@ _STUCK: Final = text(
 )
 
 
-def stuck_writers(session: Session, target_ids: Collection[int]) -> Mapping[int, list[StuckWriter]]:
+def stuck_writers(session: Session, target_ids: Collection[int]) -> Mapping[int, list[StuckWriterOutput]]:
     """Return by target the loads that may still write to it although their runs have ended."""
-    by_target: defaultdict[int, list[StuckWriter]] = defaultdict(list)
-    for target_id, *writer in session.execute(_STUCK, {"target_ids": list(target_ids)}):
-        by_target[target_id].append(StuckWriter(*writer))
+    by_target: defaultdict[int, list[StuckWriterOutput]] = defaultdict(list)
+    for row in session.execute(_STUCK, {"target_ids": list(target_ids)}):
+        by_target[row.target_id].append(StuckWriterOutput.model_validate(row))
     return by_target
 
 

@@ -104,7 +104,7 @@ def retire_target(principal: Operator, session: Tx, now: Now, target_id: Id) -> 
 def drain_target(principal: Operator, session: Tx, now: Now, target_id: Id, body: DrainInput) -> DrainOutput:
     """No new run loads it, on whatever node; what runs goes on."""
     subject = service.drain_subject(session, principal, target_id)
-    return DrainOutput.model_validate(drains.drain(session, principal, subject, body.wanted(), now))
+    return drains.drain(session, principal, subject, body, now)
 
 
 @router.delete(

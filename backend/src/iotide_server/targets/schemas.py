@@ -9,6 +9,7 @@ from pydantic import Field
 from iotide_server.clusters.drains.schemas import DrainOutput
 from iotide_server.kit.web import Input, Output
 from iotide_server.targets import backing, discovery, service
+from iotide_server.targets.repository import StuckWriterOutput
 from iotide_wire.base import Name
 from iotide_wire.facts import MountFacts
 
@@ -122,16 +123,6 @@ class TargetMountOutput(Output):
     problem: Annotated[str | None, Field(description="Why runs on it would be refused")]
 
 
-class StuckWriterOutput(Output):
-    """A load that no signal ends, and that may still write to the target."""
-
-    node_id: int
-    node_name: Annotated[str, Field(examples=["node07"])]
-    run_id: int
-    process: Annotated[str, Field(examples=["dd (pid 25760) in state D, waiting in percpu_rwsem_wait"])]
-    since: datetime
-
-
 class TargetOutput(Output):
     """A file system or directory under test."""
 
@@ -181,7 +172,7 @@ class TargetOutput(Output):
             ],
             backed_by=[TargetRef(id=backing_id, name=name) for backing_id, name in view.backed_by],
             drain=None if view.drain is None else DrainOutput.model_validate(view.drain),
-            stuck=[StuckWriterOutput.model_validate(writer) for writer in view.stuck],
+            stuck=list(view.stuck),
         )
 
 

@@ -13,6 +13,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
+from iotide_server.clusters.drains import repository as drain_repository
 from iotide_server.clusters.drains import service as drains
 from iotide_server.clusters.models import Drain, Node
 from iotide_server.clusters.views import DrainKind
@@ -29,7 +30,7 @@ from iotide_server.targets.errors import (
 from iotide_server.targets.freezing import freeze, refuse_twice
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.targets.mounts import clean_path, mount_of
-from iotide_server.targets.repository import MountOnNode, StuckWriter
+from iotide_server.targets.repository import MountOnNode, StuckWriterOutput
 from iotide_wire.facts import MountFacts
 
 
@@ -65,7 +66,7 @@ class TargetView:
     mounts: Sequence[MountOnNode]
     backed_by: Sequence[tuple[int, str]]
     drain: Drain | None
-    stuck: Sequence[StuckWriter]
+    stuck: Sequence[StuckWriterOutput]
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +315,7 @@ def retire_target(session: Session, principal: Principal, target_id: int, now: d
     if run_count:
         raise TargetBusyError(retired.name, run_count)
     retired.retired_at = now
-    drains.forget(session, DrainKind.TARGET, target_id)
+    drain_repository.forget(session, DrainKind.TARGET, target_id)
     _tell(
         session,
         principal,
@@ -360,7 +361,7 @@ def _views(session: Session, targets: Collection[Target]) -> list[TargetView]:
     mounts = repository.mounts_of(session, target_ids)
     backings = repository.backings(session, target_ids)
     names = repository.named(session, {backing.backing_id for backing in backings})
-    drained = drains.of_kind(session, DrainKind.TARGET, target_ids)
+    drained = drain_repository.drains_of(session, DrainKind.TARGET, target_ids)
     stuck = repository.stuck_writers(session, target_ids)
     return [
         TargetView(

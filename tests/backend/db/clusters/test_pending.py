@@ -70,7 +70,7 @@ def test_a_token_for_several_needs_approval_unless_it_is_said_otherwise(
     session: Session, cluster: Cluster, uses: int, *, wanted: bool | None, waits: bool
 ) -> None:
     made = enrolment.create_join_token(session, ADMIN, cluster.id, uses, NOW, needs_approval=wanted)
-    assert made.row.needs_approval is waits
+    assert made.shown.needs_approval is waits
 
 
 def test_a_host_that_waits_is_no_node_and_has_no_redis_user(session: Session, cluster: Cluster) -> None:

@@ -9,8 +9,9 @@ from factories.site import Site
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.drains import service as drains
+from iotide_server.clusters.drains.schemas import DrainInput
 from iotide_server.clusters.drains.service import Drainable
-from iotide_server.clusters.views import DrainKind, DrainWanted
+from iotide_server.clusters.views import DrainKind
 from iotide_server.runs import reading
 from iotide_server.runs.forecast import MOST_AHEAD, Expectation
 
@@ -121,5 +122,5 @@ def test_what_is_drained_has_no_expected_start(site: Site) -> None:
     (run_id,) = site.add_runs([1])
     with site.database.transaction() as session:
         subject = Drainable(DrainKind.NODE, site.node_ids[0], site.cluster_id)
-        drains.drain(session, ADMIN, subject, DrainWanted("its disk is replaced", None), site.clock())
+        drains.drain(session, ADMIN, subject, DrainInput(reason="its disk is replaced"), site.clock())
     assert expected(site, run_id) == Expectation(None, "node n1 is drained")

@@ -9,10 +9,12 @@ from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.clusters.drains import repository as drain_repository
 from iotide_server.clusters.drains import service as drains
+from iotide_server.clusters.drains.schemas import DrainInput
 from iotide_server.clusters.drains.service import EVERYTHING, Drainable
 from iotide_server.clusters.errors import DrainEndPassedError
-from iotide_server.clusters.views import DrainKind, DrainWanted
+from iotide_server.clusters.views import DrainKind
 from iotide_server.kit.db import Database
 from iotide_server.runs import reading
 from iotide_server.scheduling import repository, starting
@@ -37,7 +39,7 @@ def cluster(site: Site) -> Drainable:
 
 def drain(site: Site, subject: Drainable, *, until: datetime | None = None) -> None:
     with site.database.transaction() as session:
-        drains.drain(session, ADMIN, subject, DrainWanted("its disk is replaced", until), site.clock())
+        drains.drain(session, ADMIN, subject, DrainInput(reason="its disk is replaced", until=until), site.clock())
 
 
 def resume(site: Site, subject: Drainable) -> None:
@@ -114,7 +116,7 @@ def test_a_drain_with_an_end_is_over_then_by_itself(site: Site, scheduler: Sched
     scheduler.step(set())
     assert site.run(run_id).state == "active"
     with site.database.transaction() as session:
-        assert drains.of_kind(session, DrainKind.NODE, site.node_ids) == {}
+        assert drain_repository.drains_of(session, DrainKind.NODE, site.node_ids) == {}
         news = text("SELECT count(*) FROM change WHERE kind = 'node' AND subject_id = :id")
         assert session.scalars(news, {"id": site.node_ids[0]}).one() >= 2
 
@@ -125,7 +127,7 @@ def test_what_is_drained_again_has_the_new_reason_and_end_and_began_before(site:
     clock.move(60)
     drain(site, node(site, 1), until=clock() + timedelta(hours=1))
     with site.database.transaction() as session:
-        (drained,) = drains.of_kind(session, DrainKind.NODE, site.node_ids).values()
+        (drained,) = drain_repository.drains_of(session, DrainKind.NODE, site.node_ids).values()
         actions = session.execute(text("SELECT action, before, after FROM audit_entry ORDER BY id")).all()
     assert (drained.since, drained.until) == (began_at, clock() + timedelta(hours=1))
     assert [action for action, _, _ in actions] == ["node_drained", "node_drained"]
@@ -200,5 +202,5 @@ def test_runs_that_are_just_being_started_are_seen_by_whoever_drained(site: Site
 def test_a_retired_node_or_target_leaves_no_drain_behind(site: Site) -> None:
     drain(site, target(site, "nfs"))
     with site.database.transaction() as session:
-        drains.forget(session, DrainKind.TARGET, site.target_ids["nfs"])
+        drain_repository.forget(session, DrainKind.TARGET, site.target_ids["nfs"])
         assert drains.list_drains(session, ADMIN, None) == []

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from iotide_server.clusters.views import DrainWanted
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import UtcTime
@@ -25,10 +24,6 @@ class DrainInput(Input):
     until: Annotated[
         UtcTime | None, Field(description="It is resumed by itself then", examples=["2026-12-01T06:00:00Z"])
     ] = None
-
-    def wanted(self) -> DrainWanted:
-        """As the service takes it."""
-        return DrainWanted(self.reason, self.until)
 
 
 class DrainOutput(Output):

@@ -1,11 +1,9 @@
 """Draining: nothing new starts on what is drained, and what runs there goes on; the scheduler's pass asks for it."""
 
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit import trail as audit
@@ -15,10 +13,11 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository
 from iotide_server.clusters.drains import repository as drain_repository
+from iotide_server.clusters.drains.schemas import DrainInput, DrainOutput, NamedDrain
 from iotide_server.clusters.errors import DrainEndPassedError, NodeNotFoundError
 from iotide_server.clusters.models import Drain
 from iotide_server.clusters.service import cluster
-from iotide_server.clusters.views import DrainKind, DrainWanted
+from iotide_server.clusters.views import DrainKind
 from iotide_server.kit.db import Json
 from iotide_server.kit.wake import wake_scheduler
 
@@ -64,7 +63,7 @@ def cluster_subject(session: Session, principal: Principal, cluster_id: int) -> 
     return Drainable(DrainKind.CLUSTER, cluster_id, cluster(session, principal, cluster_id, Role.OPERATOR).id)
 
 
-def drain(session: Session, principal: Principal, subject: Drainable, wanted: DrainWanted, now: datetime) -> Drain:
+def drain(session: Session, principal: Principal, subject: Drainable, wanted: DrainInput, now: datetime) -> DrainOutput:
     """Let nothing new start there; what was drained before has this reason and this end from now on.
 
     Whatever a scheduler is about to start has started, and is seen, before this returns.
@@ -90,7 +89,7 @@ def drain(session: Session, principal: Principal, subject: Drainable, wanted: Dr
     _publish(session, subject.kind, subject.id, subject.cluster_id)
     # So that it looks at its clock for the end.
     wake_scheduler(session, "drain")
-    return drained
+    return DrainOutput.model_validate(drained)
 
 
 def resume(session: Session, principal: Principal, subject: Drainable) -> None:
@@ -117,19 +116,10 @@ def resume_due(session: Session, now: datetime) -> None:
         _publish(session, ended.kind, ended.subject_id, ended.cluster_id)
 
 
-def forget(session: Session, kind: DrainKind, subject_id: int) -> None:
-    """What is retired is not drained any more."""
-    drain_repository.forget(session, kind, subject_id)
-
-
-def list_drains(session: Session, principal: Principal, cluster_id: int | None) -> Sequence[Row[Any]]:
-    """What is drained of what the caller may see, of one cluster or of all, with names; everything first."""
-    return drain_repository.named_drains(session, principal.visible_clusters(), cluster_id)
-
-
-def of_kind(session: Session, kind: DrainKind, subject_ids: Collection[int]) -> Mapping[int, Drain]:
-    """The drains of these things of a kind, by their ids."""
-    return drain_repository.drains_of(session, kind, subject_ids)
+def list_drains(session: Session, principal: Principal, cluster_id: int | None) -> list[NamedDrain]:
+    """Return what is drained of what the caller may see, of one cluster or of all, with names; everything first."""
+    rows = drain_repository.named_drains(session, principal.visible_clusters(), cluster_id)
+    return [NamedDrain.model_validate(row) for row in rows]
 
 
 def _publish(session: Session, kind: str, subject_id: int, cluster_id: int | None) -> None:

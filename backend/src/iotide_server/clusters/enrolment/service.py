@@ -31,26 +31,12 @@ from iotide_server.clusters.errors import (
     WireVersionUnsupportedError,
 )
 from iotide_server.clusters.models import Cluster, JoinToken, Node, PendingNode
+from iotide_server.clusters.schemas import JoinTokenOutput, NewJoinToken
 from iotide_server.clusters.views import Origin
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import Page, PageRequest
 from iotide_wire.messages import EnrollReply, EnrollRequest
 from iotide_wire.nodes import NewCredentials
 from iotide_wire.versions import SPOKEN_VERSIONS
-
-
-@dataclass(frozen=True, slots=True)
-class OwnedJoinToken:
-    """A join token, and the name of who made it; None when that person is gone."""
-
-    row: JoinToken
-    made_by: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class NewJoinToken(OwnedJoinToken):
-    """A join token with its secret, which is only known here."""
-
-    secret: str
 
 
 def create_join_token(  # noqa: PLR0913 - each is a term of the token
@@ -112,13 +98,13 @@ def _keep_token(session: Session, principal: Principal, token: JoinToken) -> New
     }
     action = Action("join_token_created", "join_token", token.id, token.cluster_id, after=after)
     audit.record(session, principal, action)
-    (owned,) = _with_makers(session, [token])
-    return NewJoinToken(token, owned.made_by, secret)
+    (shown,) = _with_makers(session, [token])
+    return NewJoinToken(shown, secret)
 
 
 def list_join_tokens(
     session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
-) -> Slice[OwnedJoinToken]:
+) -> Page[JoinTokenOutput]:
     """The cluster's join tokens that still let a node in.
 
     Raises:
@@ -126,12 +112,12 @@ def list_join_tokens(
     """
     _require_cluster(session, principal, cluster_id)
     page = repository.join_tokens(session, cluster_id, now, paging)
-    return Slice(_with_makers(session, page.rows), page.next_cursor)
+    return Page(items=_with_makers(session, page.rows), next_cursor=page.next_cursor)
 
 
-def _with_makers(session: Session, tokens: Sequence[JoinToken]) -> list[OwnedJoinToken]:
+def _with_makers(session: Session, tokens: Sequence[JoinToken]) -> list[JoinTokenOutput]:
     names = accounts.names_of(session, {token.owner_id for token in tokens if token.owner_id is not None})
-    return [OwnedJoinToken(token, names.get(token.owner_id or 0)) for token in tokens]
+    return [JoinTokenOutput.of(token, names.get(token.owner_id or 0)) for token in tokens]
 
 
 def revoke_join_token(session: Session, principal: Principal, token_id: int) -> None:
