@@ -1,6 +1,5 @@
 """Routes of campaigns that need results: the forecast of a plan, the matrix with its numbers, all samples as CSV."""
 
-from datetime import datetime
 from typing import Annotated, Final
 
 from anyio import CapacityLimiter
@@ -11,8 +10,6 @@ from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST, one_by_one
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.campaigns import reading as campaigns
-from iotide_server.campaigns.expansion import cell_count, run_count
-from iotide_server.campaigns.planned import PlannedCampaign, PlannedCell
 from iotide_server.campaigns.planning import resolve
 from iotide_server.campaigns.schemas import PlanInput
 from iotide_server.kit.app_values import AppValue
@@ -24,17 +21,13 @@ from iotide_server.results.figures import measurements
 from iotide_server.results.figures.conduct import Conduct
 from iotide_server.results.figures.measurements import MeasureChoice
 from iotide_server.results.figures.sample_files import campaign_samples_csv
-from iotide_server.results.forecast.service import forecast
+from iotide_server.results.forecast.service import preview
 from iotide_server.results.schemas import (
     CampaignMeasures,
-    CautionOutput,
     CellOutput,
     MeasuredCell,
     Preview,
-    PreviewCell,
-    WearOutput,
 )
-from iotide_server.statistics.comparison import smallest_p
 
 UNKNOWN_EXPORTS: Final[AppValue[CapacityLimiter]] = AppValue("unknown_exports")
 
@@ -48,8 +41,6 @@ _CSV_EXAMPLE = (
     "dd,1,1073741824,3,throughput,write,118000000.0,bytes_per_second\n"
 )
 
-_SHOWN_CELLS = 200
-
 
 @router.post(
     "/campaigns/preview",
@@ -59,40 +50,7 @@ _SHOWN_CELLS = 200
 )
 def preview_campaign(principal: Operator, session: Tx, now: Now, body: PlanInput) -> Preview:
     """Checks a plan exactly as a submission does and says what it means; nothing is stored."""
-    return _preview(resolve(session, principal, body), session, now)
-
-
-def _preview(planned: PlannedCampaign, session: Tx, now: datetime) -> Preview:
-    foreseen = forecast(session, planned, now, shown_cells=_SHOWN_CELLS)
-    return Preview(
-        cells=[_shown(cell, seconds) for cell, seconds in zip(planned.cells, foreseen.run_seconds, strict=False)],
-        cell_count=cell_count(planned.plan),
-        run_count=run_count(planned.plan),
-        smallest_p=smallest_p(planned.plan.repeats),
-        seconds_estimated=foreseen.seconds,
-        seconds_unknown_because=foreseen.seconds_unknown_because,
-        bytes_peak=foreseen.bytes_peak,
-        bytes_moved=foreseen.bytes_moved,
-        wear=[WearOutput.model_validate(wear) for wear in foreseen.wear],
-        warnings=[CautionOutput.model_validate(caution) for caution in foreseen.cautions],
-    )
-
-
-def _shown(cell: PlannedCell, run_seconds: float | None) -> PreviewCell:
-    block = cell.block
-    return PreviewCell(
-        ordinal=cell.ordinal,
-        stage=block.stage,
-        variant=block.variant,
-        node_names=[node.name for node in block.nodes],
-        sender_name=None if block.sender is None else block.sender.name,
-        observer_names=[node.name for node in block.observers],
-        target_names=[view.target.name for view in block.targets],
-        workload=cell.workload.name,
-        options=cell.options,
-        bytes_needed=round(cell.bytes_needed),
-        run_seconds_estimated=run_seconds,
-    )
+    return preview(session, resolve(session, principal, body), now)
 
 
 @router.get(

@@ -10,13 +10,16 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
+from iotide_server.campaigns.expansion import cell_count, run_count
 from iotide_server.campaigns.option_sets import OptionSets
-from iotide_server.campaigns.planned import ByKind, PlannedBlock, PlannedCampaign, PlannedRoom
+from iotide_server.campaigns.planned import ByKind, PlannedBlock, PlannedCampaign, PlannedCell, PlannedRoom
 from iotide_server.clusters.models import Node
 from iotide_server.results.forecast.pace import IDLE_SAMPLE_SECONDS, PlannedLoad, idle_sample_seconds, load_seconds
 from iotide_server.results.forecast.past import last_rates, past_cells
+from iotide_server.results.schemas import CautionOutput, Preview, PreviewCell, WearOutput
 from iotide_server.runs.queued import turnover_seconds, were_loaded
 from iotide_server.runs.resources import Mode, Resource, ResourceKind, needs
+from iotide_server.statistics.comparison import smallest_p
 from iotide_server.targets.memory import IN_MEMORY, memory_words
 from iotide_server.workloads.models import Workload
 from iotide_wire.plan import CachePolicy, CampaignPlan, QuietPolicy
@@ -26,78 +29,45 @@ USUAL_TURNOVER_SECONDS: Final = 0.5
 """What passes between two runs of a node where the cluster has no history: end, upload, scheduling, preparation."""
 _NEAR_LIMIT_RATIO: Final = 0.8
 _ENOUGH_REPEATS: Final = 4
+_SHOWN_CELLS: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Caution:
-    """Something that a person should know before submitting.
-
-    Attributes:
-        field: of the plan, for instance `repeats`.
-    """
-
-    code: str
-    message: str
-    field: str
-
-
-@dataclass(frozen=True, slots=True)
-class Wear:
-    """What a campaign writes to a target, which uses up flash.
-
-    Attributes:
-        bytes_least: the files of all runs, each written once.
-        bytes_most: all that is written and read; None where runs last by time and write as much as they can.
-    """
-
-    target_name: str
-    bytes_least: int
-    bytes_most: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """The expected cost of a campaign.
-
-    Attributes:
-        seconds: of the busiest node, or of what the runs have to themselves: its runs one after another with what
-            passes between them, to two digits; None where a cell cannot be foreseen.
-        seconds_unknown_because: why it is None.
-        run_seconds: of one run's load in each of the first cells, likewise.
-        bytes_peak: of the largest run.
-        bytes_moved: written and read in all.
-        wear: of each target, in the order of the plan.
-    """
-
-    seconds: float | None
-    seconds_unknown_because: str | None
-    run_seconds: Sequence[float | None]
-    bytes_peak: int
-    bytes_moved: int
-    wear: Sequence[Wear]
-    cautions: Sequence[Caution]
-
-
-def forecast(session: Session, planned: PlannedCampaign, now: datetime, *, shown_cells: int) -> Forecast:
-    """Return the expected cost of a resolved plan that is submitted now.
-
-    Args:
-        shown_cells: how many of the first cells are listed one by one.
-    """
+def preview(session: Session, planned: PlannedCampaign, now: datetime) -> Preview:
+    """Return what a resolved plan means, and what it would cost if it were submitted now."""
     past = _Past(session, planned)
     times = [past.times(block) for block in planned.blocks]
     node_ids = {node.id for block in planned.blocks for node in block.nodes}
     was_loaded = were_loaded(session, planned.cluster.id, node_ids, now - timedelta(minutes=1))
     unknown = next((block for block, of_runs in zip(planned.blocks, times, strict=True) if of_runs.has_unknown), None)
-    shown = chain.from_iterable(map(_Times.each, times))
-    return Forecast(
-        seconds=_all_seconds(planned, times, _between_seconds(session, planned), was_loaded=was_loaded),
+    cells = zip(planned.cells, chain.from_iterable(map(_Times.each, times)), strict=False)
+    return Preview(
+        cells=[_shown(cell, seconds) for cell, seconds in islice(cells, _SHOWN_CELLS)],
+        cell_count=cell_count(planned.plan),
+        run_count=run_count(planned.plan),
+        smallest_p=smallest_p(planned.plan.repeats),
+        seconds_estimated=_all_seconds(planned, times, _between_seconds(session, planned), was_loaded=was_loaded),
         seconds_unknown_because=None if unknown is None else past.why_unknown(unknown),
-        run_seconds=[None if seconds is None else two_digits(seconds) for seconds in islice(shown, shown_cells)],
         bytes_peak=round(max(max(block.bytes_needed) for block in planned.blocks)),
         bytes_moved=round(sum(_of_all(block, block.bytes_moved) for block in planned.blocks) * planned.plan.repeats),
         wear=_wear(planned),
-        cautions=[*_cautions(planned), *_cautions_of_time(planned, times, past)],
+        warnings=[*_cautions(planned), *_cautions_of_time(planned, times, past)],
+    )
+
+
+def _shown(cell: PlannedCell, run_seconds: float | None) -> PreviewCell:
+    block = cell.block
+    return PreviewCell(
+        ordinal=cell.ordinal,
+        stage=block.stage,
+        variant=block.variant,
+        node_names=[node.name for node in block.nodes],
+        sender_name=None if block.sender is None else block.sender.name,
+        observer_names=[node.name for node in block.observers],
+        target_names=[view.target.name for view in block.targets],
+        workload=cell.workload.name,
+        options=cell.options,
+        bytes_needed=round(cell.bytes_needed),
+        run_seconds_estimated=None if run_seconds is None else two_digits(run_seconds),
     )
 
 
@@ -106,7 +76,7 @@ def _of_all(block: PlannedBlock, by_kind: ByKind) -> float:
     return float(sum(map(mul, block.option_sets.counts, by_kind)))
 
 
-def _wear(planned: PlannedCampaign) -> list[Wear]:
+def _wear(planned: PlannedCampaign) -> list[WearOutput]:
     least: defaultdict[str, float] = defaultdict(float)
     moved: defaultdict[str, float] = defaultdict(float)
     by_time = set[str]()
@@ -126,10 +96,10 @@ def _wear(planned: PlannedCampaign) -> list[Wear]:
                 by_time.add(name)
     repeats = planned.plan.repeats
     return [
-        Wear(
-            name,
-            round(least[name] * repeats),
-            None if name in by_time else round(max(least[name], moved[name]) * repeats),
+        WearOutput(
+            target_name=name,
+            bytes_least=round(least[name] * repeats),
+            bytes_most=None if name in by_time else round(max(least[name], moved[name]) * repeats),
         )
         for name in planned.plan.targets
     ]
@@ -315,25 +285,29 @@ def two_digits(seconds: float) -> float:
     return float(f"{seconds:.1e}")
 
 
-def _cautions(planned: PlannedCampaign) -> list[Caution]:
+def _caution(code: str, message: str, field: str) -> CautionOutput:
+    return CautionOutput(code=code, message=message, field=field)
+
+
+def _cautions(planned: PlannedCampaign) -> list[CautionOutput]:
     cautions = []
     if planned.plan.repeats < _ENOUGH_REPEATS:
         message = f"fewer than {_ENOUGH_REPEATS} repeats give no interval: every point is shown, and no verdict"
-        cautions.append(Caution("few_repeats", message, "repeats"))
+        cautions.append(_caution("few_repeats", message, "repeats"))
     if planned.plan.cache is CachePolicy.NONE:
         message = "no cache is dropped before reads: each is flagged as warm, unless O_DIRECT goes around the cache"
-        cautions.append(Caution("reads_warm", message, "cache"))
+        cautions.append(_caution("reads_warm", message, "cache"))
     if planned.plan.cache is CachePolicy.REMOUNT:
         message = "runs are declined on nodes whose agent.toml has no remount_command for the target"
-        cautions.append(Caution("remount_by_node", message, "cache"))
+        cautions.append(_caution("remount_by_node", message, "cache"))
     return cautions + _cautions_of_quiet(planned.plan) + _cautions_of_memory(planned)
 
 
-def _cautions_of_memory(planned: PlannedCampaign) -> list[Caution]:
+def _cautions_of_memory(planned: PlannedCampaign) -> list[CautionOutput]:
     """Say where memory is measured instead of storage, and what can be done about it there."""
     places = [place for block in planned.blocks for place in block.places]
     in_memory = {place.target.target.name: place.fstype for place in places if place.fstype in IN_MEMORY}
-    found = {Caution("target_is_memory", memory_words(name, in_memory[name]), "targets") for name in in_memory}
+    found = {_caution("target_is_memory", memory_words(name, in_memory[name]), "targets") for name in in_memory}
     for block in planned.blocks:
         sets = block.option_sets
         # Files that are only created and looked up have no size to raise and no O_DIRECT to take.
@@ -345,7 +319,7 @@ def _cautions_of_memory(planned: PlannedCampaign) -> list[Caution]:
                 f"{sets.workload.name} moves less than twice the node's memory: the cache is measured"
                 f" unless O_DIRECT goes around it; {room}"
             )
-            found.add(Caution("cache_measured", message, f"{sets.field}.options"))
+            found.add(_caution("cache_measured", message, f"{sets.field}.options"))
     return sorted(found, key=lambda caution: (caution.code, caution.field, caution.message))
 
 
@@ -359,7 +333,7 @@ def _cached_on(block: PlannedBlock) -> Iterator[Node]:
             yield found[0]
 
 
-def _cautions_of_time(planned: PlannedCampaign, times: Sequence[_Times], past: "_Past") -> list[Caution]:
+def _cautions_of_time(planned: PlannedCampaign, times: Sequence[_Times], past: "_Past") -> list[CautionOutput]:
     """Say which runs their time limit will end, and which times rest on the rates of another workload."""
     found = set()
     limit = planned.plan.time_limit_seconds
@@ -371,28 +345,28 @@ def _cautions_of_time(planned: PlannedCampaign, times: Sequence[_Times], past: "
             f"a run of {name} is expected to take about {format_estimate(seconds)}, and the time limit of"
             f" {format_estimate(limit)} would end it: raise the limit or reduce the size"
         )
-        found.add(Caution("time_limit_short", message, "time_limit_seconds"))
+        found.add(_caution("time_limit_short", message, "time_limit_seconds"))
     for block in planned.blocks:
         name, field = block.option_sets.workload.name, block.option_sets.field
         for workload in past.borrowed(block):
             message = f"{name} never ran there: its time is a guess by the rate of {workload}"
-            found.add(Caution("time_by_other_workload", message, field))
+            found.add(_caution("time_by_other_workload", message, field))
     return sorted(found, key=lambda caution: (caution.code, caution.field))
 
 
-def _cautions_of_quiet(plan: CampaignPlan) -> list[Caution]:
+def _cautions_of_quiet(plan: CampaignPlan) -> list[CautionOutput]:
     match plan.quiet:
         case QuietPolicy.IGNORE:
             message = "runs beside foreign load are not flagged; how much it was is stored with each of them"
-            return [Caution("foreign_load_ignored", message, "quiet")]
+            return [_caution("foreign_load_ignored", message, "quiet")]
         case QuietPolicy.WAIT:
             longest = format_value(plan.quiet_wait_seconds, Unit.SECONDS)
             message = (
                 f"a run that meets a busy node holds it for up to {longest}, then gives it to others and is tried "
                 "again; what that takes is not in the time"
             )
-            return [Caution("waits_for_quiet", message, "quiet")]
+            return [_caution("waits_for_quiet", message, "quiet")]
         case QuietPolicy.REFUSE:
-            return [Caution("busy_nodes_refused", "a run that meets a busy node fails at once", "quiet")]
+            return [_caution("busy_nodes_refused", "a run that meets a busy node fails at once", "quiet")]
         case QuietPolicy.FLAG:
             return []
