@@ -31,8 +31,8 @@ def add(database: Database, owner: Principal, clock: MovedClock, name: str, **ch
 def outcomes(database: Database, owner: Principal, schedule_id: int) -> list[FiringOutput]:
     """Return the firings of a schedule as the API shows them, oldest first."""
     with database.transaction() as session:
-        found = service.firings(session, owner, schedule_id, PageRequest(limit=50, last_id=None)).rows
-        return [FiringOutput.of(row) for row in reversed(found)]
+        page = service.firings(session, owner, schedule_id, PageRequest(limit=50, last_id=None))
+        return list(reversed(page.items))
 
 
 def change(database: Database, statement: str) -> None:

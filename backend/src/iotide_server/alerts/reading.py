@@ -27,7 +27,7 @@ from iotide_server.alerts.schemas import (
 )
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.db import any_of, any_text_of
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import IMPROVEMENTS, Direction
 from iotide_server.targets.models import Target
@@ -58,12 +58,12 @@ class _Names:
 
 def list_alerts(
     session: Session, principal: Principal, wanted: AlertFilter, paging: PageRequest, now: datetime
-) -> Slice[AlertOutput]:
+) -> Page[AlertOutput]:
     """The alerts that the caller may see, the newest noticed first."""
     statement = _filtered(principal.visible_clusters(), wanted).where(models.Alert.id < paging.before_id)
     rows = session.execute(statement.order_by(models.Alert.id.desc()).limit(paging.limit + 1)).all()
     page = paging.cut(rows, key=lambda row: int(row[0].id))
-    return Slice(shown(session, page.rows, now), page.next_cursor)
+    return Page(items=shown(session, page.rows, now), next_cursor=page.next_cursor)
 
 
 def alert(session: Session, principal: Principal, alert_id: int, now: datetime) -> AlertDetail:

@@ -29,7 +29,7 @@ def list_alerts(
     principal: Viewer, session: Tx, now: Now, paging: Paging, wanted: Annotated[AlertFilter, Depends()]
 ) -> Page[AlertOutput]:
     """The alerts that you may see, the newest noticed first; a suspect is one of which nobody is told."""
-    return reading.list_alerts(session, principal, wanted, paging, now).page(lambda shown: shown)
+    return reading.list_alerts(session, principal, wanted, paging, now)
 
 
 @router.get("/alerts/{alert_id}", summary="Show an alert", responses=errors(404))
@@ -57,7 +57,7 @@ def list_alert_rules(
     principal: Viewer, session: Tx, paging: Paging, cluster_id: OptionalId = None
 ) -> Page[AlertRuleOutput]:
     """The rules that you may see, newest first."""
-    return rules.list_rules(session, principal, cluster_id, paging).page(lambda shown: shown)
+    return rules.list_rules(session, principal, cluster_id, paging)
 
 
 @router.post("/alert-rules", summary="Create an alert rule", status_code=201, responses=errors(404, 409))

@@ -21,7 +21,7 @@ from iotide_server.alerts.scopes import Directions
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Json, any_of
-from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+from iotide_server.kit.pagination import Page, PageRequest, newest_first
 from iotide_server.notifications.service import channels_for
 from iotide_server.targets import service as targets
 from iotide_server.targets.models import Target
@@ -32,7 +32,7 @@ _KEPT = ("workload", "metric", "least_shift_ratio", "missing_runs", "control_wor
 
 def list_rules(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
-) -> Slice[AlertRuleOutput]:
+) -> Page[AlertRuleOutput]:
     """The rules that the caller may see, newest first."""
     statement = select(models.AlertRule).where(models.AlertRule.removed_at.is_(None))
     visible = principal.visible_clusters()
@@ -41,7 +41,7 @@ def list_rules(
     if cluster_id is not None:
         statement = statement.where(models.AlertRule.cluster_id == cluster_id)
     page = newest_first(session, statement, models.AlertRule.id, paging)
-    return Slice([_shown(session, row) for row in page.rows], page.next_cursor)
+    return page.page(lambda row: _shown(session, row))
 
 
 def rule(session: Session, principal: Principal, rule_id: int) -> AlertRuleOutput:

@@ -13,7 +13,7 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.kit.vault import Vault
 from iotide_server.kit.zones import zone_named
 from iotide_server.notifications import models, repository
@@ -53,10 +53,10 @@ class Terms:
 
 def list_channels(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
-) -> Slice[ChannelOutput]:
+) -> Page[ChannelOutput]:
     """The channels of the clusters in which the caller is operator, and those of all clusters, newest first."""
     rows = repository.channels_page(session, principal.clusters_with(Role.OPERATOR), cluster_id, paging)
-    return Slice(_shown(session, rows.rows), rows.next_cursor)
+    return Page(items=_shown(session, rows.rows), next_cursor=rows.next_cursor)
 
 
 def channel(session: Session, principal: Principal, channel_id: int) -> ChannelOutput:
@@ -125,7 +125,7 @@ def remove(session: Session, principal: Principal, channel_id: int) -> None:
 
 def list_deliveries(
     session: Session, principal: Principal, channel_id: int, paging: PageRequest
-) -> Slice[DeliveryOutput]:
+) -> Page[DeliveryOutput]:
     """What the channel was told of the clusters in which the caller is operator, newest first.
 
     Raises:
@@ -134,7 +134,7 @@ def list_deliveries(
     own_channel(session, principal, channel_id, Role.OPERATOR)
     rows = repository.deliveries_page(session, channel_id, principal.clusters_with(Role.OPERATOR), paging)
     with_answers = may_read_answers(principal)
-    return Slice([_shown_delivery(row, with_answers=with_answers) for row in rows.rows], rows.next_cursor)
+    return rows.page(lambda row: _shown_delivery(row, with_answers=with_answers))
 
 
 def may_read_answers(principal: Principal) -> bool:

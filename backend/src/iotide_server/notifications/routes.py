@@ -45,7 +45,7 @@ def list_channels(
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those that tell of it")] = None,
 ) -> Page[ChannelOutput]:
     """The channels of the clusters in which you are operator, and those of all clusters, newest first."""
-    return channels.list_channels(session, principal, cluster_id, paging).page(lambda shown: shown)
+    return channels.list_channels(session, principal, cluster_id, paging)
 
 
 @router.post("/channels", summary="Create a channel", status_code=201, responses=errors(404, 409))
@@ -79,7 +79,7 @@ def list_deliveries(principal: Operator, session: Tx, paging: Paging, channel_id
 
     Administrators of all clusters see the answer's text as well, the others its status alone.
     """
-    return channels.list_deliveries(session, principal, channel_id, paging).page(lambda shown: shown)
+    return channels.list_deliveries(session, principal, channel_id, paging)
 
 
 class _SentThen(Response):

@@ -27,7 +27,7 @@ from iotide_server.overview.standing import AgreedChange, Gone, JudgedSeries, Sp
 from iotide_server.results import reading as results
 from iotide_server.schedules.failing import FailingSchedule, failing_schedules
 from iotide_server.statistics.course import Course
-from iotide_server.trends.changes.drift import StoredDrift
+from iotide_server.trends.changes.drift import Drift
 from iotide_server.trends.changes.noise import NoiseChange
 from iotide_server.trends.changes.words import gap_words, noise_words, stale_words
 from iotide_server.trends.points.lateness import scheduled_series
@@ -141,7 +141,7 @@ def _gone(row: AnyRow, steps: Sequence[AgreedChange], stale: str | None) -> Gone
         missing_points=row.missing_points or 0,
         last_at=row.last_at,
         steps=steps,
-        drift=StoredDrift.read(row.drift),
+        drift=Drift.read(row.drift),
         noisy=_noisy(row),
         stale_words=stale,
     )

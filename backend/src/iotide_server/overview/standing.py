@@ -9,7 +9,7 @@ from enum import StrEnum
 from iotide_server.kit.clock import day_written
 from iotide_server.statistics.course import Course
 from iotide_server.statistics.shifts import is_near
-from iotide_server.trends.changes.drift import StoredDrift
+from iotide_server.trends.changes.drift import Drift
 from iotide_server.trends.changes.words import course_words, direction, drift_words, shift_words
 
 
@@ -70,7 +70,7 @@ class Gone:
     missing_points: int
     last_at: datetime
     steps: Sequence[AgreedChange] = ()
-    drift: StoredDrift | None = None
+    drift: Drift | None = None
     noisy: Spread | None = None
     stale_words: str | None = None
 

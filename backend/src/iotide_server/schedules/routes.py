@@ -24,7 +24,7 @@ def list_schedules(
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only schedules of this cluster")] = None,
 ) -> Page[ListedSchedule]:
     """The schedules that you may see, newest first; what was removed is left out."""
-    return service.list_schedules(session, principal, cluster_id, paging).page(lambda shown: shown)
+    return service.list_schedules(session, principal, cluster_id, paging)
 
 
 @router.post(
@@ -73,7 +73,7 @@ def remove_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id)
 @router.get("/schedules/{schedule_id}/firings", summary="List the firings of a schedule", responses=errors(404))
 def list_firings(principal: Viewer, session: Tx, paging: Paging, schedule_id: Id) -> Page[FiringOutput]:
     """What they came to, newest first."""
-    return service.firings(session, principal, schedule_id, paging).page(FiringOutput.of)
+    return service.firings(session, principal, schedule_id, paging)
 
 
 @router.post("/schedules/{schedule_id}/pause", summary="Pause a schedule", responses=errors(404, 409))

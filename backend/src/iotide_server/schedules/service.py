@@ -18,7 +18,7 @@ from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import IotideError
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.kit.prefix import within
 from iotide_server.kit.quotas import Addition, QuotaKind, QuotaReachedError, check_day, count_day, quotas_of
 from iotide_server.kit.wake import wake_scheduler
@@ -32,8 +32,13 @@ from iotide_server.schedules.errors import (
 )
 from iotide_server.schedules.firing import calendar_of, plan_next, rest, submitted
 from iotide_server.schedules.models import Firing
-from iotide_server.schedules.schemas import CalendarPreview, ListedSchedule, PlannedFiring, ScheduleOutput
-from iotide_server.schedules.schemas import FiringOutput as ShownFiring
+from iotide_server.schedules.schemas import (
+    CalendarPreview,
+    FiringOutput,
+    ListedSchedule,
+    PlannedFiring,
+    ScheduleOutput,
+)
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import Calendar as GivenCalendar
 from iotide_wire.schedule import SchedulePlan
@@ -57,11 +62,11 @@ def preview(given: GivenCalendar, now: datetime) -> CalendarPreview:
 
 def list_schedules(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
-) -> Slice[ListedSchedule]:
+) -> Page[ListedSchedule]:
     """The schedules that the caller may see, newest first, without those that were removed."""
     rows = repository.page(session, principal.visible_clusters(), cluster_id, paging)
     plans = repository.plans(session, [row.id for row in rows.rows], LISTED_PLAN_BYTES)
-    return Slice(_shown(session, rows.rows, plans), rows.next_cursor)
+    return Page(items=_shown(session, rows.rows, plans), next_cursor=rows.next_cursor)
 
 
 def schedule(session: Session, principal: Principal, schedule_id: int) -> ScheduleOutput:
@@ -79,14 +84,14 @@ def schedule(session: Session, principal: Principal, schedule_id: int) -> Schedu
     return ScheduleOutput(**dict(shown))
 
 
-def firings(session: Session, principal: Principal, schedule_id: int, paging: PageRequest) -> Slice[Firing]:
+def firings(session: Session, principal: Principal, schedule_id: int, paging: PageRequest) -> Page[FiringOutput]:
     """What the schedule's firings came to, newest first.
 
     Raises:
         ScheduleNotFoundError: there is none that the caller may see.
     """
     schedule(session, principal, schedule_id)
-    return repository.firings(session, schedule_id, paging)
+    return repository.firings(session, schedule_id, paging).page(FiringOutput.of)
 
 
 def create(session: Session, principal: Principal, given: SchedulePlan, now: datetime) -> int:
@@ -345,7 +350,7 @@ def _shown(session: Session, rows: Sequence[models.Schedule], plans: Mapping[int
             firings_made=row.firings_made,
             created_at=row.created_at,
             next_firings=_next_firings(row),
-            last_firing=ShownFiring.of(last[row.id]) if row.id in last else None,
+            last_firing=FiringOutput.of(last[row.id]) if row.id in last else None,
         )
         for row in rows
     ]

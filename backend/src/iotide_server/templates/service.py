@@ -14,7 +14,7 @@ from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Json
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.kit.quotas import Addition, QuotaKind, QuotaReachedError, count_day, quotas_of
 from iotide_server.templates import models, repository
 from iotide_server.templates.errors import TemplateMovesError, TemplateNameTakenError, TemplateNotFoundError
@@ -24,11 +24,11 @@ from iotide_wire.plan import CampaignPlan
 
 def list_templates(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
-) -> Slice[ListedTemplate]:
+) -> Page[ListedTemplate]:
     """The templates that the caller may see, newest first."""
     found = repository.page(session, principal.visible_clusters(), cluster_id, paging)
     rows = repository.named(session, list(found.rows), LISTED_PLAN_BYTES)
-    return Slice([ListedTemplate(**_shown(row)) for row in rows], found.next_cursor)
+    return Page(items=[ListedTemplate(**_shown(row)) for row in rows], next_cursor=found.next_cursor)
 
 
 def template(session: Session, principal: Principal, template_id: int) -> TemplateOutput:

@@ -17,7 +17,7 @@ class SeriesCourse(Base):
         point_count: points in the series then; of very many the newest were looked at.
         missing_points: so many more allow an answer.
         memory: lag-1 autocorrelation of the points within segments, from 0.
-        drift: as `iotide_server.trends.changes.drift.StoredDrift`, where that is its course.
+        drift: as `iotide_server.trends.changes.drift.Drift`, where that is its course.
         noise: the last change of the spread around the level, as `iotide_server.trends.changes.noise.NoiseChange`.
         suspect: centre, low, high and is_higher, while the newest points look as if it had changed.
         usual_gap_seconds: from one day with points to the next, as `usual_gaps` has it; None: nothing is usual yet.

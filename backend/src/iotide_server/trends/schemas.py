@@ -16,7 +16,7 @@ from iotide_server.statistics.course import Course
 from iotide_server.statistics.gaps import FoundGaps
 from iotide_server.statistics.shifts import Direction
 from iotide_server.trends import models
-from iotide_server.trends.changes.drift import StoredDrift
+from iotide_server.trends.changes.drift import Drift
 from iotide_server.trends.changes.noise import NoiseChange
 from iotide_server.trends.changes.recoveries import described, direction_of
 from iotide_server.trends.changes.words import (
@@ -160,22 +160,6 @@ class SeriesChange(Output):
         )
 
 
-class Drift(Output):
-    """A slow change: a straight line from `start` to `end`, in the series' base unit.
-
-    `shift_ratio` is what the line gains or loses from `start_at` to `end_at`, as a share of `start`, with its 95 %
-    interval; null where the line starts at 0.
-    """
-
-    shift_ratio: float | None
-    low: float | None
-    high: float | None
-    start: float
-    end: float
-    start_at: datetime
-    end_at: datetime
-
-
 class Noise(Output):
     """The last change of how far points scatter around their level, of that level; 1.4826 x the median distance.
 
@@ -292,7 +276,7 @@ class SeriesAnalysis(Output):
                 analysed_at=None,
             )
         course = Course(row.course)
-        drift = StoredDrift.read(row.drift)
+        drift = Drift.read(row.drift)
         recoveries = {change.id for change in changes if change.is_recovery}
         return cls(
             series_id=series.id,
@@ -307,7 +291,7 @@ class SeriesAnalysis(Output):
             n=row.point_count,
             missing_points=row.missing_points,
             memory=row.memory,
-            drift=None if drift is None else Drift.model_validate(drift),
+            drift=drift,
             noise=None if row.noise is None else Noise.of(NoiseChange.model_validate(row.noise)),
             noise_missing_points=noise_missing_points(row.point_count),
             suspect=None if row.suspect is None else Suspect.model_validate(row.suspect),

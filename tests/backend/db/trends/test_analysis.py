@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from iotide_server.results.models import Series
 from iotide_server.statistics.changepoints import DETECTOR
 from iotide_server.trends.changes.analysis import analyse_series, analyse_young
-from iotide_server.trends.changes.drift import StoredDrift
+from iotide_server.trends.changes.drift import Drift
 from iotide_server.trends.changes.recoveries import described
 from iotide_server.trends.models import ChangePoint, Event, SeriesCourse
 from iotide_server.trends.points.service import ALERTS, ANALYSED_AFTER, ANALYSIS, recompute_points
@@ -238,7 +238,7 @@ def test_a_drift_is_stored_as_a_line_with_its_interval(session: Session, measure
     found = course(session, series)
     assert found.course == "drift"
     assert found.drift is not None
-    drift = StoredDrift.read(found.drift)
+    drift = Drift.read(found.drift)
     assert drift is not None
     assert drift.low is not None
     assert drift.high is not None

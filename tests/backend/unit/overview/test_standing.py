@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from iotide_server.overview.standing import ORDER, AgreedChange, Gone, JudgedSeries, SeriesState, Spread, judge, sum_up
 from iotide_server.statistics.course import Course
-from iotide_server.trends.changes.drift import StoredDrift
+from iotide_server.trends.changes.drift import Drift
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
-DRIFT = StoredDrift(
+DRIFT = Drift(
     shift_ratio=-0.1,
     low=-0.12,
     high=-0.08,

@@ -3,15 +3,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from iotide_server.statistics.course import Course, Effect, LevelChange
-from iotide_server.trends.changes.drift import StoredDrift
+from iotide_server.trends.changes.drift import Drift
 from iotide_server.trends.changes.matching import match_changes
 from iotide_server.trends.changes.words import Ended, Regained, change_words, course_words, drift_words, event_words
 
 TIMES = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number) for number in range(100)]
 
-DRIFT = StoredDrift(
-    shift_ratio=-0.22, low=-0.26, high=-0.18, start=100.0, end=78.0, start_at=TIMES[0], end_at=TIMES[12]
-)
+DRIFT = Drift(shift_ratio=-0.22, low=-0.26, high=-0.18, start=100.0, end=78.0, start_at=TIMES[0], end_at=TIMES[12])
 
 
 def change(index: int) -> LevelChange:
@@ -104,7 +102,7 @@ def test_a_drift_from_nothing_has_no_percentage() -> None:
 
 
 def test_a_drift_that_the_previous_release_stored_is_not_shown_with_its_other_base() -> None:
-    stored = StoredDrift.read({"shift_ratio": -0.36, "low": -0.375, "high": -0.334})
+    stored = Drift.read({"shift_ratio": -0.36, "low": -0.375, "high": -0.334})
     assert stored is None
     words = course_words(Course.DRIFT, 179, missing_points=0, changes=0, drift=stored)
     assert words == "gradual change, not measured again yet"

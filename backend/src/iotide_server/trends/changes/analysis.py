@@ -21,7 +21,7 @@ from iotide_server.statistics.course import CONFIRMING_RUNS, LOOKS_AFTER, Analys
 from iotide_server.statistics.events import event_effect
 from iotide_server.statistics.suspects import FEWEST_RUNS as FEWEST_SUSPECTED
 from iotide_server.statistics.suspects import suspect
-from iotide_server.trends.changes.drift import StoredDrift
+from iotide_server.trends.changes.drift import Drift
 from iotide_server.trends.changes.matching import match_changes
 from iotide_server.trends.changes.noise import NoiseChange, noise_change
 from iotide_server.trends.changes.recoveries import write_recoveries
@@ -99,7 +99,7 @@ def _drift(found: Analysis, points: Sequence[Point]) -> Json | None:
     if found.drift is None:
         return None
     times = [point.at for point in points]
-    return StoredDrift.of(found.drift, times).model_dump(mode="json")
+    return Drift.of(found.drift, times).model_dump(mode="json")
 
 
 def _noise(

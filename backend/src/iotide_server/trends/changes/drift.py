@@ -1,24 +1,20 @@
-"""The drift of a series as its course stores it; pure."""
+"""The drift of a series, as its course stores it and the API shows it; pure."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict
-
 from iotide_server.kit.db import Json
+from iotide_server.kit.web import Output
 from iotide_server.statistics.course import LinearDrift
 
 
-class StoredDrift(BaseModel):
-    """A line through the points of a series.
+class Drift(Output):
+    """A slow change: a straight line from `start` to `end`, in the series' base unit.
 
-    Attributes:
-        shift_ratio, low, high, start, end: as `iotide_server.statistics.course.LinearDrift`.
-        start_at, end_at: when the first and the last point of the line were measured.
+    `shift_ratio` is what the line gains or loses from `start_at` to `end_at`, as a share of `start`, with its 95 %
+    interval; null where the line starts at 0.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     shift_ratio: float | None
     low: float | None
@@ -29,12 +25,12 @@ class StoredDrift(BaseModel):
     end_at: datetime
 
     @classmethod
-    def of(cls, found: LinearDrift, times: Sequence[datetime]) -> "StoredDrift":
+    def of(cls, found: LinearDrift, times: Sequence[datetime]) -> "Drift":
         """Place a drift on the times of the points that it was found in."""
         return cls(**asdict(found), start_at=times[0], end_at=times[-1])
 
     @classmethod
-    def read(cls, stored: Json | None) -> "StoredDrift | None":
+    def read(cls, stored: Json | None) -> "Drift | None":
         """Return the drift of a course; None where there is none, or where the previous release stored it.
 
         That one had no line, and told the change as a share of the median.

@@ -8,7 +8,7 @@ from iotide_server.kit.clock import day_written, days_written
 from iotide_server.statistics.course import FEWEST_BEFORE, FEWEST_NOISE_RUNS, LOOKS_AFTER, Course, Effect
 from iotide_server.statistics.peers import FEWEST_PEERS, FEWEST_RUNS
 from iotide_server.statistics.shifts import is_near
-from iotide_server.trends.changes.drift import StoredDrift
+from iotide_server.trends.changes.drift import Drift
 from iotide_wire.units import format_distance, format_number, format_percent, format_shift
 
 Direction = Literal["better", "worse"]
@@ -87,9 +87,7 @@ def direction(shift_ratio: float | None, better: str) -> Direction | None:
     return "better" if is_higher == (better == "higher") else "worse"
 
 
-def course_words(
-    course: Course, point_count: int, *, missing_points: int, changes: int, drift: StoredDrift | None
-) -> str:
+def course_words(course: Course, point_count: int, *, missing_points: int, changes: int, drift: Drift | None) -> str:
     """Return how a series went, as a sentence; `drift` is given where that is the course."""
     match course:
         case Course.TOO_SHORT:
@@ -114,7 +112,7 @@ def unjudged_peers_words(enough: int, members: int) -> str:
     return f"not judged: {enough} of {members} have {FEWEST_RUNS} runs, {FEWEST_PEERS} needed"
 
 
-def drift_words(drift: StoredDrift, point_count: int) -> str:
+def drift_words(drift: Drift, point_count: int) -> str:
     """Return a drift: `gradual decline, \u221231.0 % since 31 May 2026 (179 points), no single start date`."""
     side = "rise" if drift.is_up else "decline"
     shift = ""
