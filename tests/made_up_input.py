@@ -22,11 +22,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.secret import digest
 from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.change_feed import routes as live
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.digests import digest
 from iotide_server.kit.migrations import migrate
 from iotide_server.kit.turns import Turns
 from iotide_server.main import API, create_app

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import ApiToken, Role, RoleGrant, User, UserSession
 from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX
 from iotide_server.accounts.roles.rules import CSRF_HEADER
-from iotide_server.accounts.secret import digest
 from iotide_server.accounts.sessions.cookies import SESSION_COOKIE
+from iotide_server.kit.digests import digest
 
 Headers = Mapping[str, str]
 

@@ -20,12 +20,12 @@ from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import ApiToken, LoginLink, Role, User, UserSession
-from iotide_server.accounts.secret import digest
 from iotide_server.alerts.raising import raise_alerts
 from iotide_server.campaigns.models import Campaign
 from iotide_server.clusters.models import Cluster, Node, PendingNode
 from iotide_server.explorer.models import SavedView
 from iotide_server.kit.db import Database
+from iotide_server.kit.digests import digest
 from iotide_server.main import API
 from iotide_server.results.ingest.service import store_artefact
 from iotide_server.results.models import Artefact, Reading, Series

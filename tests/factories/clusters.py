@@ -6,9 +6,9 @@ from factories.announced import NOW, hello
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.roles.authentication import NODE_TOKEN_PREFIX
-from iotide_server.accounts.secret import digest
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.models import Cluster, Node
+from iotide_server.kit.digests import digest
 from iotide_wire.messages import HelloRequest
 
 

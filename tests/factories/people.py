@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import ApiToken, Role, RoleGrant, User
 from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.accounts.secret import digest, new_secret
+from iotide_server.kit.digests import digest, new_secret
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from factories.people import Person
 from factories.ready_cluster import ReadyCluster, announced
 from fastapi.testclient import TestClient
 
-from iotide_server.accounts.secret import digest
 from iotide_server.kit.db import Database
+from iotide_server.kit.digests import digest
 from iotide_server.main import API
 from iotide_wire.catalogue import WorkloadAnnouncement
 

@@ -8,8 +8,8 @@ import typer
 from sqlalchemy.exc import OperationalError
 
 from iotide_server.backup.commands import add_commands as add_keeping
+from iotide_server.bundled import StartError
 from iotide_server.bundled.privileges import leave_closed_directory
-from iotide_server.bundled.problems import StartError
 from iotide_server.commands import catalogues, doctor, histories, joining, people, services
 from iotide_server.commands.opening import settings_of, transaction_of
 from iotide_server.kit.errors import IotideError

@@ -19,12 +19,12 @@ from starlette.types import Message
 
 from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX, NODE_TOKEN_PREFIX
 from iotide_server.accounts.roles.rules import HasRole, Public
-from iotide_server.accounts.secret import digest
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions.cookies import SESSION_COOKIE
 from iotide_server.clusters.agents.rules import IsNode
 from iotide_server.kit.bodies import LARGE_BYTES
 from iotide_server.kit.db import Database
+from iotide_server.kit.digests import digest
 from iotide_server.main import API, create_app
 from iotide_server.settings import Settings
 

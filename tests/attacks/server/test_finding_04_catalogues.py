@@ -20,8 +20,8 @@ from iotide_server.results.ingest.repository import measured_cell
 from iotide_server.results.ingest.series import Measured, series_ids
 from iotide_server.results.models import Series
 from iotide_server.workloads.models import Workload, WorkloadBaseline
-from iotide_server.workloads.recorded import recorded_announcements
 from iotide_server.workloads.repository import option_titles
+from iotide_server.workloads.service import recorded_announcements
 from iotide_wire.catalogue import MetricSpec, WorkloadAnnouncement
 from iotide_wire.expressions import Number, Option
 from iotide_wire.units import Unit

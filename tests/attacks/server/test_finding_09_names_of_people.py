@@ -23,9 +23,9 @@ from sqlalchemy import select, text
 import iotide_server
 from iotide_server.accounts.models import Role, UserSession
 from iotide_server.accounts.roles.rules import CSRF_HEADER, AnyPerson, HasRole
-from iotide_server.accounts.secret import digest
 from iotide_server.accounts.sessions.cookies import SESSION_COOKIE
 from iotide_server.kit.db import Database
+from iotide_server.kit.digests import digest
 from iotide_server.main import API
 from iotide_server.schedules.firing import fire_due
 from iotide_server.schedules.models import Schedule

@@ -16,9 +16,9 @@ from services import temporary_state
 from iotide_server.agent_api.times import plausible, with_plausible_times
 from iotide_server.backup.clients import Clients, choose_clients
 from iotide_server.backup.errors import ClientFailedError
+from iotide_server.bundled import StartError
 from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.bundled.privileges import Account
-from iotide_server.bundled.problems import StartError
 from iotide_server.bundled.state import StateDirectory
 from iotide_wire.messages import OrderState
 

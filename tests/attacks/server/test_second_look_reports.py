@@ -14,9 +14,8 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from iotide_server.campaigns.planned import memory_bytes
-from iotide_server.kit.db import Database
+from iotide_server.kit.db import Database, number
 from iotide_server.kit.errors import InvalidInputError
-from iotide_server.kit.numbers import number
 from iotide_server.results.forecast.past import last_rates
 from iotide_server.results.ingest.checks import check_size
 from iotide_server.trends.peers.repository import known_nodes

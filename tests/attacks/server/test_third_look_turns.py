@@ -17,13 +17,13 @@ from httpx2 import Response
 from local_stack import wait_for
 from sqlalchemy import text
 
-from iotide_server.accounts.secret import digest
 from iotide_server.agent_api import beats, beats_first, service
 from iotide_server.agent_api.errors import OrderNotFoundError
 from iotide_server.agent_api.service import RawOutput
 from iotide_server.kit import web
 from iotide_server.kit.bodies import LARGE_BYTES
 from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.digests import digest
 from iotide_server.kit.queue import Broker
 from iotide_server.kit.wake import DRAIN_LOCK
 from iotide_server.main import MOST_OF_A_NODE

@@ -14,8 +14,8 @@ from httpx2 import Response
 from sqlalchemy import text
 
 from iotide_server.accounts.roles.authentication import NODE_TOKEN_PREFIX
-from iotide_server.accounts.secret import digest
 from iotide_server.kit.db import Database
+from iotide_server.kit.digests import digest
 from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import OrderState
 

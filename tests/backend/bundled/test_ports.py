@@ -4,8 +4,8 @@ import socket
 import pytest
 from local_stack import free_port
 
+from iotide_server.bundled import StartError
 from iotide_server.bundled.ports import check_port
-from iotide_server.bundled.problems import StartError
 
 
 def test_a_taken_port_is_named_with_the_option_that_changes_it() -> None:

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 from services import FORGETFUL, running
 
+from iotide_server.bundled import StartError
 from iotide_server.bundled.postgres import DURABLE, PrivatePostgres, find_postgres, prepare_postgres
-from iotide_server.bundled.problems import StartError
 from iotide_server.bundled.state import StateDirectory
 from iotide_server.kit.db import await_server
 

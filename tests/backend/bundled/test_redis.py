@@ -5,7 +5,7 @@ from local_stack import free_port
 from redis import Redis
 from services import running
 
-from iotide_server.bundled.problems import StartError
+from iotide_server.bundled import StartError
 from iotide_server.bundled.redis import PrivateRedis, prepare_redis
 from iotide_server.bundled.state import StateDirectory
 

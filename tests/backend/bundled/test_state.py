@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from iotide_server.bundled import StartError
 from iotide_server.bundled.privileges import account_of
-from iotide_server.bundled.problems import StartError
 from iotide_server.bundled.state import StateDirectory, default_state_directory, hold, prepare_state_directory
 
 from .conftest import wait_until

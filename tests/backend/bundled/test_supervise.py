@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from iotide_server.bundled import supervise
+from iotide_server.bundled import StartError, supervise
 from iotide_server.bundled.privileges import account_of
-from iotide_server.bundled.problems import StartError
 from iotide_server.bundled.readiness import ReadinessSocket, announce_ready
 from iotide_server.bundled.supervise import Part, StoppedError, Supervisor, restart_delay_seconds
 

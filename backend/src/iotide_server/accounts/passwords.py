@@ -4,7 +4,7 @@ from functools import cache
 
 from pwdlib import PasswordHash
 
-from iotide_server.accounts.secret import new_secret
+from iotide_server.kit.digests import new_secret
 
 _passwords = PasswordHash.recommended()
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from iotide_server.advice.findings import Evidence
 from iotide_server.kit.db import Json
-from iotide_server.targets.memory import IN_MEMORY
+from iotide_server.targets.mounts import IN_MEMORY
 from iotide_wire.expressions import MEMORY
 from iotide_wire.facts import Facts, FactValue
 from iotide_wire.names import Titles

@@ -8,7 +8,6 @@ from starlette.responses import JSONResponse, Response
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.roles.rules import Anyone, Bearer
-from iotide_server.accounts.secret import digest
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions import throttle
 from iotide_server.accounts.sessions.cookies import caller_address
@@ -23,6 +22,7 @@ from iotide_server.clusters.enrolment import pending
 from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.clusters.errors import JoinTokenRefusedError
 from iotide_server.kit.db import after_commit
+from iotide_server.kit.digests import digest
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.meters import CLAIMS, GRANTED, HEARTBEATS, REFUSED
 from iotide_server.kit.web import Id, NodeTx, Now, errors, refusal

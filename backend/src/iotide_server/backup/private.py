@@ -9,8 +9,8 @@ from typing import Final
 
 from iotide_server.backup.errors import VaultKeyTakenError
 from iotide_server.backup.manifest import TLS_FILES
+from iotide_server.bundled import StartError
 from iotide_server.bundled.postgres import PrivatePostgres, prepare_postgres
-from iotide_server.bundled.problems import StartError
 from iotide_server.bundled.state import StateDirectory
 
 _POLL_SECONDS: Final = 0.05

@@ -3,7 +3,7 @@
 import errno
 import socket
 
-from iotide_server.bundled.problems import StartError
+from iotide_server.bundled import StartError
 
 
 def check_port(host: str, port: int, *, option: str) -> None:

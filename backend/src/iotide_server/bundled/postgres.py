@@ -12,8 +12,8 @@ from urllib.parse import quote
 import psycopg
 from psycopg import sql
 
+from iotide_server.bundled import StartError
 from iotide_server.bundled.launch import launch_command
-from iotide_server.bundled.problems import StartError
 from iotide_server.bundled.state import StateDirectory
 from iotide_server.bundled.supervise import Part
 from iotide_server.bundled.wheels import wheel_programs

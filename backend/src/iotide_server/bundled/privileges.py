@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from iotide_server.bundled.problems import StartError
+from iotide_server.bundled import StartError
 
 USER: Final = "iotide"
 """Who runs the services where root starts them and no ordinary user owns their state directory."""

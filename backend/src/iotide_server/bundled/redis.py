@@ -9,8 +9,8 @@ from pathlib import Path
 
 from redis import Redis, RedisError
 
+from iotide_server.bundled import StartError
 from iotide_server.bundled.acl import ADMIN_USER, SERVER_USER, own_users
-from iotide_server.bundled.problems import StartError
 from iotide_server.bundled.state import StateDirectory
 from iotide_server.bundled.supervise import Part
 from iotide_server.bundled.wheels import wheel_programs

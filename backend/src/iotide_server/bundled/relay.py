@@ -14,7 +14,7 @@ import sys
 from functools import partial
 
 from iotide_server.bundled.tls import Certificates
-from iotide_server.kit.open_files import open_as_many_files_as_allowed
+from iotide_server.kit.listening import open_as_many_files_as_allowed
 
 _CHUNK_BYTES = 65_536
 _HANDSHAKE_SECONDS = 10.0

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from iotide_server.bundled import StartError
 from iotide_server.bundled.launch import can_execute
 from iotide_server.bundled.privileges import Account
-from iotide_server.bundled.problems import StartError
 
 _LOCK_NAME = "iotide.lock"
 _ORPHAN_PATIENCE_SECONDS = 10.0

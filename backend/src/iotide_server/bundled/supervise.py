@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from iotide_server.bundled import StartError
 from iotide_server.bundled.launch import launch_command
 from iotide_server.bundled.partlog import PartLog
 from iotide_server.bundled.privileges import Account
-from iotide_server.bundled.problems import StartError
 from iotide_wire.units import format_seconds
 
 _POLL_SECONDS = 0.05

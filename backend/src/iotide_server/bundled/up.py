@@ -14,10 +14,10 @@ from http.client import HTTPException
 from pathlib import Path
 from types import MappingProxyType
 
+from iotide_server.bundled import StartError
 from iotide_server.bundled.ports import check_port
 from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.bundled.privileges import become, choose_account, code_locations
-from iotide_server.bundled.problems import StartError
 from iotide_server.bundled.readiness import ReadinessSocket
 from iotide_server.bundled.redis import prepare_redis
 from iotide_server.bundled.relay import relay_command

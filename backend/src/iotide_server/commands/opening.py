@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from iotide_server.bundled.problems import StartError
+from iotide_server.bundled import StartError
 from iotide_server.bundled.state import default_state_directory
 from iotide_server.bundled.up import read_environment
 from iotide_server.kit.db import Database, open_engine

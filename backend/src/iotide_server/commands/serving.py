@@ -17,8 +17,8 @@ from iotide_server.bundled.privileges import die_with_parent
 from iotide_server.commands.opening import settings_of_environment
 from iotide_server.kit.allocation import give_memory_back
 from iotide_server.kit.connections import BoundedProtocol
+from iotide_server.kit.listening import open_as_many_files_as_allowed
 from iotide_server.kit.logs import configure_logs
-from iotide_server.kit.open_files import open_as_many_files_as_allowed
 from iotide_server.monitoring.processes import counting_together
 
 MOST_PROCESSES: Final = 64

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, TypeVar
 
 import psycopg
 import structlog
@@ -43,6 +44,9 @@ DATABASE: Final[AppValue["Database"]] = AppValue("database")
 
 
 Json = dict[str, Any]
+T = TypeVar("T")
+LARGEST_NUMBER: Final = 1e18
+"""An exabyte, or the age of the universe in seconds; sums of thousands of such numbers are still finite."""
 _AFTER_COMMIT = "after_commit"
 _ANSWER_SECONDS: Final = 5
 _FIRST_PAUSE_SECONDS: Final = 0.5
@@ -326,3 +330,20 @@ def after_commit(session: Session, act: Callable[[], None]) -> None:
     A crash in between loses it: whoever calls this has a second way to the same end.
     """
     session.info.setdefault(_AFTER_COMMIT, []).append(act)
+
+
+def in_parts(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield lists of `size` items, the last one of those that are left; items are taken when their part is asked for.
+
+    Python 3.12 has it as `itertools.batched`.
+    """
+    iterator = iter(items)
+    while part := list(islice(iterator, size)):
+        yield part
+
+
+def number(value: object) -> float | None:
+    """Return a reported number from 0 to 1e18; None for anything else, such as a text, NaN or 10**400."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= LARGEST_NUMBER else None

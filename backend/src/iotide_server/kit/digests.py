@@ -1,7 +1,8 @@
-"""Digests of values: equal values have equal digests, however they were written down."""
+"""Digests of values and of secrets; equal values have equal digests, however they were written down."""
 
 import hashlib
 import json
+import secrets
 from collections.abc import Iterable, Mapping
 
 
@@ -43,3 +44,13 @@ def _normal(value: object) -> object:
             return [_normal(member) for member in value]
         case _:
             return value
+
+
+def new_secret(prefix: str = "") -> str:
+    """An unguessable secret of 256 bits that is safe in URLs, cookies and shells."""
+    return prefix + secrets.token_urlsafe(32)
+
+
+def digest(secret: str) -> str:
+    """What is stored of a secret; its 256 random bits need no salt and no slow hash."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,5 +1,6 @@
-"""Addresses to listen on, as an administrator writes them: `127.0.0.1:9470`, `[::1]:9470`."""
+"""What a process that listens needs: addresses as an administrator writes them, and open files."""
 
+import resource
 from typing import Final, NamedTuple
 
 _PORTS: Final = range(1, 65_534)
@@ -33,3 +34,9 @@ def check_listen(text: str) -> str:
     """
     parse_listen(text)
     return text
+
+
+def open_as_many_files_as_allowed() -> None:
+    """Raise the soft limit, often 1,024, to the hard one: for what keeps a connection for each node."""
+    _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))

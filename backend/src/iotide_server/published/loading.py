@@ -32,7 +32,7 @@ from iotide_server.targets.models import Target, TargetMount
 from iotide_server.trends.points.service import recompute_points
 from iotide_server.workloads import service as workloads
 from iotide_server.workloads.models import Workload
-from iotide_server.workloads.recorded import recorded_announcements
+from iotide_server.workloads.service import recorded_announcements
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.facts import FactValue
 from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage

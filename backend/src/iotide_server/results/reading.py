@@ -26,7 +26,7 @@ from iotide_server.results.figures import conduct_queries
 from iotide_server.results.figures.conduct import Conduct, conduct
 from iotide_server.results.ingest import readings, unjudged
 from iotide_server.results.ingest.curves import thin
-from iotide_server.results.ingest.resolution import is_below_clock
+from iotide_server.results.ingest.keys import is_below_clock
 from iotide_server.results.models import Artefact
 from iotide_server.results.queries import AnyRow
 from iotide_server.results.schemas import (

@@ -4,10 +4,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import Final
 
 from iotide_server.targets.errors import PathRefusedError
 from iotide_wire.facts import MountFacts
 
+IN_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
+"""File systems that are the node's memory: no size and no O_DIRECT takes their numbers out of it."""
 _LONGEST_PATH = 4096
 
 
@@ -148,3 +151,8 @@ def guard_problem(frozen: Frozen, now: MountFacts | None) -> str | None:
 def _mounted(mount: Frozen) -> str:
     directory = "" if mount.root in {"/", None} else f", its directory {mount.root},"
     return f"{mount.fstype} from {mount.source}{directory} at {mount.mount_point}"
+
+
+def memory_words(target: str, fstype: str) -> str:
+    """Say what the numbers of such a target are."""
+    return f"target {target} is memory ({fstype}): its numbers are memory numbers"

@@ -1,8 +1,10 @@
 """The catalogue of workloads, as agents announce it and campaigns use it."""
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any, Final
 
 import structlog
@@ -317,3 +319,9 @@ def _row(announced: WorkloadAnnouncement) -> dict[str, Any]:
         "tool",
     }
     return announced.model_dump(mode="json", include=columns) | {"schema_sha256": announced.schema_sha256}
+
+
+def recorded_announcements(names: Collection[str]) -> tuple[WorkloadAnnouncement, ...]:
+    """Those of these names: the catalogue learns nothing from them that it would not learn from an agent."""
+    recorded: list[Any] = json.loads(files(__package__).joinpath("recorded.json").read_text())
+    return tuple(WorkloadAnnouncement.model_validate(one) for one in recorded if one["name"] in names)

@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import AuditEntry, Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.accounts.secret import digest
 from iotide_server.bundled.redis import PrivateRedis
 from iotide_server.clusters.agents import credentials
 from iotide_server.clusters.agents import repository as identity_repository
@@ -26,6 +25,7 @@ from iotide_server.clusters.errors import (
 )
 from iotide_server.clusters.models import Cluster, JoinToken, Node
 from iotide_server.kit.db import Database
+from iotide_server.kit.digests import digest
 from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole
 

@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import AuditEntry, Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.accounts.secret import digest
 from iotide_server.clusters.agents import repository as identity_repository
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import acl_rows
@@ -21,6 +20,7 @@ from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.clusters.enrolment.pending import PENDING_FOR, Choice
 from iotide_server.clusters.errors import ClusterNotFoundError, NodeNameTakenError, PendingNodeNotFoundError
 from iotide_server.clusters.models import Cluster, Node, PendingNode
+from iotide_server.kit.digests import digest
 from iotide_server.kit.pagination import PageRequest
 from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from iotide_server.published.repository import PrintedNumber
 from iotide_server.published.service import ratios_of
 from iotide_server.published.sources import Claim, Printed, PublishedReference, Table, cells_of, read_edition
-from iotide_server.workloads.recorded import recorded_announcements
+from iotide_server.workloads.service import recorded_announcements
 from iotide_wire.catalogue import MetricSpec
 
 EDITION, DIGEST = read_edition()

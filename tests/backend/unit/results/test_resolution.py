@@ -1,6 +1,6 @@
 import pytest
 
-from iotide_server.results.ingest.resolution import is_below_clock
+from iotide_server.results.ingest.keys import is_below_clock
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
 """SQL of the audit: what a search finds, newest first; each filter has an index that gives it in that order."""
 
+import re
+from typing import Final
+
 from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select, tuple_
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit.schemas import AuditFilter
 from iotide_server.accounts.models import AUDIT_WORDS, AuditEntry
 from iotide_server.kit.db import any_of
-from iotide_server.kit.words import query_of
+
+_WORD: Final = re.compile(r"[^\W_]+")
 
 
 def entry(session: Session, entry_id: int) -> AuditEntry | None:
@@ -49,3 +53,8 @@ def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
 def _is_by(name: str) -> ColumnElement[bool]:
     """A person's name stands alone, or before what they did it by: `ada (token nightly)`."""
     return or_(AuditEntry.principal_name == name, AuditEntry.principal_name.startswith(f"{name} (", autoescape=True))
+
+
+def query_of(typed: str) -> str | None:
+    """What a text must have to hold every word that was typed, or its beginning; None where no word was typed."""
+    return " & ".join(f"{word}:*" for word in _WORD.findall(typed)) or None

@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit import queries as audit_queries
+from iotide_server.accounts.audit.queries import query_of
 from iotide_server.accounts.audit.schemas import AuditEntryOutput, AuditFile, AuditFilter
 from iotide_server.accounts.errors import CursorOfNothingError, NoWordError, UnstorableFilterError
 from iotide_server.accounts.models import AuditEntry as AuditRow
@@ -18,7 +19,6 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.kit.db import EXPORT_STATEMENT_SECONDS, Database
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.web import is_storable
-from iotide_server.kit.words import query_of
 
 _PIECE_ENTRIES: Final = 1000
 Clusters = frozenset[int] | None

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Final
 
-from iotide_server.accounts.secret import new_secret
+from iotide_server.kit.digests import new_secret
 
 LONGEST_SIGN_IN: Final = timedelta(minutes=10)
 HOME: Final = "/"

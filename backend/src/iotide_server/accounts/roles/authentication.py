@@ -11,10 +11,10 @@ from iotide_server.accounts import repository
 from iotide_server.accounts.errors import TokenExpiredError
 from iotide_server.accounts.models import ApiToken, Role, User
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.accounts.secret import digest
 from iotide_server.accounts.sessions import repository as session_repository
 from iotide_server.accounts.sessions.rotation import Browser, SessionTerms, recognise
 from iotide_server.accounts.tokens import queries as token_queries
+from iotide_server.kit.digests import digest
 from iotide_server.kit.errors import NotAuthenticatedError
 
 API_TOKEN_PREFIX: Final = "iot_"  # noqa: S105 - a prefix, not a secret

@@ -18,9 +18,9 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import User, UserSession
-from iotide_server.accounts.secret import digest, new_secret
 from iotide_server.accounts.sessions import repository
 from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.digests import digest, new_secret
 
 SESSION_TERMS: Final[AppValue["SessionTerms"]] = AppValue("session_terms")
 

@@ -22,12 +22,12 @@ from iotide_server.accounts.errors import (
 from iotide_server.accounts.models import LoginLink, Role, RoleGrant, User, UserSession
 from iotide_server.accounts.roles.authentication import session_ended, user_principal
 from iotide_server.accounts.roles.principal import ANONYMOUS, Principal, PrincipalKind
-from iotide_server.accounts.secret import digest, new_secret
 from iotide_server.accounts.sessions import repository as session_repository
 from iotide_server.accounts.sessions import throttle
 from iotide_server.accounts.sessions.rotation import Browser, SessionTerms, exchange
 from iotide_server.accounts.sessions.throttle import AttemptKind, SignInAttempt
 from iotide_server.kit.db import Json
+from iotide_server.kit.digests import digest, new_secret
 
 LINK_LIFETIME: Final = timedelta(days=1)
 FIRST_ADMIN: Final = "admin"

@@ -22,8 +22,8 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.errors import TooManyAttemptsError
 from iotide_server.accounts.models import FailedAttempt
-from iotide_server.accounts.secret import digest
 from iotide_server.accounts.sessions import repository
+from iotide_server.kit.digests import digest
 from iotide_server.kit.proxies import network_of
 
 WINDOW: Final = timedelta(minutes=15)

@@ -14,9 +14,9 @@ from iotide_server.accounts.errors import ExpiryPassedError, PersonWantedError, 
 from iotide_server.accounts.models import ApiToken, Role, User
 from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX, Scope
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.accounts.secret import digest, new_secret
 from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.kit.db import Json
+from iotide_server.kit.digests import digest, new_secret
 from iotide_server.kit.pagination import PageRequest, Slice
 
 USUAL_LIFETIME: Final = timedelta(days=90)

@@ -5,7 +5,7 @@ from typing import Final
 
 from iotide_server.advice.findings import Advice, Evidence, Finding, Severity
 from iotide_server.advice.scene import Scene
-from iotide_server.targets.memory import IN_MEMORY
+from iotide_server.targets.mounts import IN_MEMORY
 
 CODE: Final = "target_is_memory"
 

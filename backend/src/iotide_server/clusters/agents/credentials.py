@@ -14,7 +14,6 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.authentication import NODE_TOKEN_PREFIX
 from iotide_server.accounts.roles.principal import Principal
-from iotide_server.accounts.secret import digest, new_secret
 from iotide_server.bundled.acl import NodeAccess
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository
@@ -28,6 +27,7 @@ from iotide_server.clusters.errors import (
 )
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import after_commit
+from iotide_server.kit.digests import digest, new_secret
 from iotide_wire.nodes import NewCredentials, RotateRequest
 
 ROTATES_SINCE: Final = 2

@@ -12,13 +12,13 @@ from fastapi.security.utils import get_authorization_scheme_param
 from iotide_server.accounts.roles.authentication import NODE_TOKEN_PREFIX
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.accounts.roles.rules import AccessRule, Bearer, Knock
-from iotide_server.accounts.secret import digest
 from iotide_server.accounts.sessions.cookies import caller_address
 from iotide_server.clusters.agents import repository as identity_repository
 from iotide_server.clusters.agents.repository import KnownNode
 from iotide_server.clusters.errors import NodePendingError, TooManyHellosError
 from iotide_server.clusters.models import Node, PendingNode
 from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.digests import digest
 from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
 from iotide_server.kit.one_each import Holder
 from iotide_server.kit.web import NodeTx, Now

@@ -13,7 +13,6 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.authentication import NODE_TOKEN_PREFIX
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.accounts.secret import digest, new_secret
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository
 from iotide_server.clusters.agents import credentials
@@ -33,6 +32,7 @@ from iotide_server.clusters.errors import (
 from iotide_server.clusters.models import Cluster, JoinToken, Node, PendingNode
 from iotide_server.clusters.schemas import JoinTokenOutput, NewJoinToken
 from iotide_server.clusters.views import Origin
+from iotide_server.kit.digests import digest, new_secret
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_wire.messages import EnrollReply, EnrollRequest
 from iotide_wire.nodes import NewCredentials

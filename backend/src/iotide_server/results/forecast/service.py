@@ -20,7 +20,7 @@ from iotide_server.results.schemas import CautionOutput, Preview, PreviewCell, W
 from iotide_server.runs.queued import turnover_seconds, were_loaded
 from iotide_server.runs.resources import Mode, Resource, ResourceKind, needs
 from iotide_server.statistics.comparison import smallest_p
-from iotide_server.targets.memory import IN_MEMORY, memory_words
+from iotide_server.targets.mounts import IN_MEMORY, memory_words
 from iotide_server.workloads.models import Workload
 from iotide_wire.plan import CachePolicy, CampaignPlan, QuietPolicy
 from iotide_wire.units import Unit, format_estimate, format_value

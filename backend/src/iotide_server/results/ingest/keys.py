@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from iotide_server.kit.digests import canonical_sha256
 
 Label = str | int | float | bool
+TICK_SECONDS: Final = 0.01
+"""The kernel counts processor time in ticks of this length."""
+FEWEST_TICKS: Final = 10
+_OF_TICKS: Final = frozenset({"user", "sys", "wait"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +53,8 @@ class SeriesKey:
             | ({"variant": self.variant} if self.variant else {})
             | ({"superseded": self.superseded} if self.superseded else {})
         )
+
+
+def is_below_clock(labels: Mapping[str, Label], value: float) -> bool:
+    """Check that a processor time is of so few ticks that its spread is that of the clock."""
+    return labels.get("part") in _OF_TICKS and abs(value) < FEWEST_TICKS * TICK_SECONDS

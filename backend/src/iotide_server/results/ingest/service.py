@@ -7,9 +7,8 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, number
 from iotide_server.kit.digests import canonical_sha256
-from iotide_server.kit.numbers import number
 from iotide_server.kit.work import want_work
 from iotide_server.results.concerned import all_are_concerned
 from iotide_server.results.errors import (

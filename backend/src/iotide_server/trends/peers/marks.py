@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Campaign
 from iotide_server.change_feed import service as live
-from iotide_server.kit.parts import in_parts
+from iotide_server.kit.db import in_parts
 from iotide_server.kit.work import want_all
 from iotide_server.results.ingest.service import POINTS
 from iotide_server.statistics.peers import LEAST_RATIO, MOST_FALSE, ComparedPeer

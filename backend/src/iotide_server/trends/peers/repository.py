@@ -12,8 +12,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import Json, any_of
-from iotide_server.kit.numbers import number
+from iotide_server.kit.db import Json, any_of, number
 from iotide_server.results.models import Point, Series
 from iotide_server.statistics.peers import FEWEST_PEERS
 from iotide_server.targets.models import Target, TargetMount

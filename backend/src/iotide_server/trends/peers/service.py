@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import service as clusters
-from iotide_server.kit.parts import in_parts
+from iotide_server.kit.db import in_parts
 from iotide_server.results.values import values_by_run
 from iotide_server.statistics import peers as statistics
 from iotide_server.trends.changes.words import peer_words, unjudged_peers_words

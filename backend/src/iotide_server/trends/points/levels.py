@@ -13,8 +13,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.kit.db import any_of
-from iotide_server.kit.parts import in_parts
+from iotide_server.kit.db import any_of, in_parts
 from iotide_server.results.ingest.gangs import in_own_series, node_totals
 from iotide_server.results.ingest.keys import Label
 from iotide_server.results.models import Series

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from iotide_server.results.ingest.resolution import is_below_clock
+from iotide_server.results.ingest.keys import is_below_clock
 from iotide_server.statistics.summary import VARIATION_LIMIT, Summary, summarize
 from iotide_server.trends.points.levels import Level, LevelSeries
 from iotide_wire.measured import Flag, FlagCode

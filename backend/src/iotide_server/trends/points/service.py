@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.models import Cell
 from iotide_server.change_feed import service as live
+from iotide_server.kit.db import in_parts
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.pagination import Page, PageRequest
-from iotide_server.kit.parts import in_parts
 from iotide_server.kit.work import want_all, want_work
 from iotide_server.results import reading as results
 from iotide_server.results.ingest.headlines import put_headlines
