@@ -26,7 +26,7 @@ from iotide_server.alerts.schemas import (
     RuleRef,
 )
 from iotide_server.clusters.models import Cluster, Node
-from iotide_server.kit.db import any_of, any_text_of
+from iotide_server.kit.db import any_of, any_text_of, in_clusters
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import IMPROVEMENTS, Direction
@@ -147,8 +147,7 @@ def _described() -> Select[*tuple[Any, ...]]:
 
 def _filtered(visible: frozenset[int] | None, wanted: AlertFilter) -> Select[*tuple[Any, ...]]:
     statement = _described()
-    if visible is not None:
-        statement = statement.where(models.Alert.cluster_id == any_of(visible))
+    statement = statement.where(*in_clusters(models.Alert.cluster_id, visible))
     if wanted.state:
         statement = statement.where(models.Alert.state == any_text_of(wanted.state))
     if wanted.kind is not None:

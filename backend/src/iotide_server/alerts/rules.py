@@ -20,7 +20,7 @@ from iotide_server.alerts.schemas import AlertRuleInput, AlertRuleOutput
 from iotide_server.alerts.scopes import Directions
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
-from iotide_server.kit.db import Json, any_of
+from iotide_server.kit.db import Json, in_clusters
 from iotide_server.kit.pagination import Page, PageRequest, newest_first
 from iotide_server.notifications.service import channels_for
 from iotide_server.targets import service as targets
@@ -36,10 +36,7 @@ def list_rules(
     """The rules that the caller may see, newest first."""
     statement = select(models.AlertRule).where(models.AlertRule.removed_at.is_(None))
     visible = principal.visible_clusters()
-    if visible is not None:
-        statement = statement.where(models.AlertRule.cluster_id == any_of(visible))
-    if cluster_id is not None:
-        statement = statement.where(models.AlertRule.cluster_id == cluster_id)
+    statement = statement.where(*in_clusters(models.AlertRule.cluster_id, visible, cluster_id))
     page = newest_first(session, statement, models.AlertRule.id, paging)
     return page.page(lambda row: _shown(session, row))
 

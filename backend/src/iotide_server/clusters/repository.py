@@ -19,7 +19,7 @@ from iotide_server.clusters.views import (
     NodeWorkloadOutput,
     Origin,
 )
-from iotide_server.kit.db import any_of, any_text_of
+from iotide_server.kit.db import any_of, any_text_of, in_clusters
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.kit.people import are_shown
 from iotide_server.kit.web import Output
@@ -30,9 +30,7 @@ ShownT = TypeVar("ShownT", bound=Output)
 
 def clusters(session: Session, visible: frozenset[int] | None, paging: PageRequest) -> Slice[Cluster]:
     """The clusters among the visible ones (None: all), newest first."""
-    statement = select(Cluster)
-    if visible is not None:
-        statement = statement.where(Cluster.id == any_of(visible))
+    statement = select(Cluster).where(*in_clusters(Cluster.id, visible))
     return newest_first(session, statement, Cluster.id, paging)
 
 
@@ -43,8 +41,7 @@ def cluster_by_name(session: Session, name: str) -> Cluster | None:
 
 def cluster_names(session: Session, visible: frozenset[int] | None) -> set[str]:
     """The names of the visible clusters (None: all)."""
-    statement = select(Cluster.name)
-    return set(session.scalars(statement if visible is None else statement.where(Cluster.id == any_of(visible))))
+    return set(session.scalars(select(Cluster.name).where(*in_clusters(Cluster.id, visible))))
 
 
 def blackouts(session: Session, cluster_id: int, now: datetime, paging: PageRequest) -> Slice[Blackout]:
@@ -80,10 +77,7 @@ def nodes(
 ) -> Slice[Node]:
     """Nodes of the visible clusters (None: all), newest first."""
     statement = select(Node).outerjoin(NodeBeat, NodeBeat.node_id == Node.id)
-    if visible is not None:
-        statement = statement.where(Node.cluster_id == any_of(visible))
-    if cluster_id is not None:
-        statement = statement.where(Node.cluster_id == cluster_id)
+    statement = statement.where(*in_clusters(Node.cluster_id, visible, cluster_id))
     if in_state is not None:
         statement = statement.where(in_state)
     return newest_first(session, statement, Node.id, paging)

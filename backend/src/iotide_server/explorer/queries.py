@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.explorer.cursors import PageEnd
 from iotide_server.explorer.schemas import ExplorerFilter, RunSort, SortKey
+from iotide_server.kit.db import array_of
 
 AnyRow = Row[Any]
 MOST_COUNTED: Final = 100_000
@@ -131,7 +132,7 @@ class RunConditions:
 
 def resolve(session: Session, asked: ExplorerFilter, visible: frozenset[int] | None) -> RunConditions | None:
     """What is asked for, of the visible clusters (None: all); None where no run can be like that."""
-    given: dict[str, Any] = {"visible": None if visible is None else list(visible)}
+    given: dict[str, Any] = {"visible": array_of(visible)}
     given |= {name: getattr(asked, name) for name in ExplorerFilter.__dataclass_fields__ if name != "text"}
     values = {name: value for name, value in given.items() if value is not None}
     if "workload" in values:
@@ -223,5 +224,5 @@ def sparklines(
     session: Session, visible: frozenset[int] | None, series_ids: Sequence[int], points: int
 ) -> Sequence[AnyRow]:
     """The newest points of each of the series that is visible, oldest first."""
-    values = {"series_ids": list(series_ids), "visible": None if visible is None else list(visible), "points": points}
+    values = {"series_ids": list(series_ids), "visible": array_of(visible), "points": points}
     return session.execute(_SPARKLINES, values).all()

@@ -226,6 +226,19 @@ def any_of(ids: Iterable[int]) -> ColumnElement[int]:
     return func.any(cast(sorted(ids), ARRAY(BigInteger)))
 
 
+def in_clusters(
+    column: InstrumentedAttribute[int], visible: Iterable[int] | None, cluster_id: int | None = None
+) -> list[ColumnElement[bool]]:
+    """Return conditions: the column is the id of a visible cluster (None: of any), and `cluster_id` if that is given."""
+    conditions = [] if visible is None else [column == any_of(visible)]
+    return conditions if cluster_id is None else [*conditions, column == cluster_id]
+
+
+def array_of(ids: Iterable[int] | None) -> list[int] | None:
+    """Return ids as a parameter of plain SQL; None, which stands for all, stays None."""
+    return None if ids is None else sorted(ids)
+
+
 class StorageFailure(StrEnum):
     """Names what keeps PostgreSQL from its own disk."""
 

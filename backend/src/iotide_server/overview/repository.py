@@ -14,7 +14,7 @@ from sqlalchemy.types import BigInteger
 from iotide_server.alerts.lifecycle import OPEN, AlertState
 from iotide_server.alerts.models import Alert
 from iotide_server.clusters.views import SILENT_AFTER
-from iotide_server.kit.db import any_of
+from iotide_server.kit.db import any_of, array_of, in_clusters
 from iotide_server.overview.standing import AgreedChange
 from iotide_server.results.models import Series
 from iotide_server.statistics.lateness import USUAL_GAPS
@@ -132,7 +132,7 @@ class BoardQuery:
 
 def clusters(session: Session, visible: frozenset[int] | None, now: datetime) -> Sequence[AnyRow]:
     """The visible clusters (None: all), by name, with how many of their nodes are in which state."""
-    values = {"visible": _listed(visible), "silent_before": now - SILENT_AFTER, "now": now}
+    values = {"visible": array_of(visible), "silent_before": now - SILENT_AFTER, "now": now}
     return session.execute(_CLUSTERS, values).all()
 
 
@@ -144,7 +144,7 @@ def measured_series(session: Session, visible: frozenset[int] | None, wanted: Bo
     a cluster has more series, or all of them have more rows.
     """
     values = {
-        "visible": _listed(visible),
+        "visible": array_of(visible),
         "since": wanted.since,
         "now": wanted.now,
         "late": sorted(wanted.late),
@@ -189,10 +189,5 @@ def open_alerts(session: Session, visible: frozenset[int] | None) -> Mapping[tup
         .where(Alert.state.in_(OPEN))
         .group_by(Series.cluster_id, Series.workload)
     )
-    if visible is not None:
-        statement = statement.where(Series.cluster_id == any_of(visible))
+    statement = statement.where(*in_clusters(Series.cluster_id, visible))
     return {(cluster_id, workload): count for cluster_id, workload, count in session.execute(statement)}
-
-
-def _listed(visible: frozenset[int] | None) -> list[int] | None:
-    return None if visible is None else sorted(visible)

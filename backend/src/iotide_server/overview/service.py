@@ -8,6 +8,7 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.roles.principal import Principal
+from iotide_server.kit.db import array_of
 from iotide_server.kit.people import are_shown
 from iotide_server.overview import attention_repository, repository
 from iotide_server.overview.attention import (
@@ -110,7 +111,7 @@ def _stopped(rows: Sequence[AnyRow], stale: Mapping[int, str]) -> Iterator[Stale
 def _needed(
     session: Session, failing: Mapping[int, FailingSchedule], visible: frozenset[int] | None, now: datetime
 ) -> list[Needed]:
-    listed = None if visible is None else sorted(visible)
+    listed = array_of(visible)
     suspected = {lost.target_id for one in failing.values() for lost in one.lost_mounts}
     mounts = attention_repository.doubtful_mounts(session, listed, sorted(suspected))
     return [

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import any_of, any_text_of
+from iotide_server.kit.db import any_of, any_text_of, array_of, in_clusters
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.ingest.curves import Stretch
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Point, Sample, Series
@@ -135,7 +135,7 @@ def series_page(
         _SERIES_PAGE,
         {
             **asdict(wanted),
-            "visible": None if visible is None else list(visible),
+            "visible": array_of(visible),
             "before_id": paging.before_id,
             "limit": paging.limit + 1,
         },
@@ -160,8 +160,7 @@ def samples_page(
 ) -> Slice[AnyRow]:
     """Samples with what their series says of them, newest first."""
     statement = _samples().where(Sample.id < paging.before_id)
-    if visible is not None:
-        statement = statement.where(Series.cluster_id == any_of(visible))
+    statement = statement.where(*in_clusters(Series.cluster_id, visible))
     if run_id is not None:
         statement = statement.where(Sample.run_id == run_id)
     if series_id is not None:

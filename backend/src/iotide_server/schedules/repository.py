@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, defer
 
 from iotide_server.clusters.models import Cluster
-from iotide_server.kit.db import Json, any_of, up_to
+from iotide_server.kit.db import Json, any_of, in_clusters, up_to
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.kit.quotas import EVERYBODY, FIRINGS, AddedToday
 from iotide_server.schedules.models import Firing, Schedule
@@ -19,10 +19,7 @@ def page(
 ) -> Slice[Schedule]:
     """Return the schedules of the visible clusters (None: all), newest first, without their plans."""
     statement = select(Schedule).options(defer(Schedule.plan)).where(Schedule.removed_at.is_(None))
-    if visible is not None:
-        statement = statement.where(Schedule.cluster_id == any_of(visible))
-    if cluster_id is not None:
-        statement = statement.where(Schedule.cluster_id == cluster_id)
+    statement = statement.where(*in_clusters(Schedule.cluster_id, visible, cluster_id))
     return newest_first(session, statement, Schedule.id, paging)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import any_of, any_text_of
+from iotide_server.kit.db import any_of, any_text_of, in_clusters
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.kit.web import Output
 from iotide_server.targets.models import Target, TargetBacking, TargetMount
@@ -59,10 +59,7 @@ def targets(
 ) -> Slice[Target]:
     """Living or retired targets of the visible clusters (None: all), newest first."""
     statement = select(Target).where(Target.retired_at.is_not(None) if retired else Target.retired_at.is_(None))
-    if visible is not None:
-        statement = statement.where(Target.cluster_id == any_of(visible))
-    if cluster_id is not None:
-        statement = statement.where(Target.cluster_id == cluster_id)
+    statement = statement.where(*in_clusters(Target.cluster_id, visible, cluster_id))
     return newest_first(session, statement, Target.id, paging)
 
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session, defer, load_only
 
 from iotide_server.accounts.models import User
 from iotide_server.clusters.models import Cluster
-from iotide_server.kit.db import Json, any_of, up_to
+from iotide_server.kit.db import Json, any_of, in_clusters, up_to
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.templates.models import Template
 
@@ -19,10 +19,7 @@ _ANY_SIZE: Final = 2**31 - 1
 def page(session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest) -> Slice[int]:
     """Ids of the templates of the visible clusters (None: all), newest first."""
     statement = select(Template).options(load_only(Template.id))
-    if visible is not None:
-        statement = statement.where(Template.cluster_id == any_of(visible))
-    if cluster_id is not None:
-        statement = statement.where(Template.cluster_id == cluster_id)
+    statement = statement.where(*in_clusters(Template.cluster_id, visible, cluster_id))
     found = newest_first(session, statement, Template.id, paging)
     return Slice([row.id for row in found.rows], found.next_cursor)
 

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import JSONPATH, aggregate_order_by, insert
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import Json, any_of, any_text_of
+from iotide_server.kit.db import Json, any_of, any_text_of, array_of, in_clusters
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_wire import names as wire_names
@@ -291,11 +291,15 @@ def catalogue(
     on_a_node = (
         select(NodeWorkload)
         .join(Node, Node.id == NodeWorkload.node_id)
-        .where(NodeWorkload.workload_id == Workload.id, Node.retired_at.is_(None), *_within(visible, cluster_id))
+        .where(
+            NodeWorkload.workload_id == Workload.id,
+            Node.retired_at.is_(None),
+            *in_clusters(Node.cluster_id, visible, cluster_id),
+        )
     )
     is_known: ColumnElement[bool] = exists(on_a_node)
     if with_former:
-        asked = {"visible": None if visible is None else sorted(visible), "cluster_id": cluster_id}
+        asked = {"visible": array_of(visible), "cluster_id": cluster_id}
         is_known = or_(is_known, _IN_CAMPAIGNS.bindparams(**asked))
     return newest_first(session, select(Workload).where(is_known, Workload.revision > REJECTED), Workload.id, paging)
 
@@ -335,7 +339,9 @@ def nodes_of(
         select(NodeWorkload.workload_id, *alike, node_ids)
         .join(Node, Node.id == NodeWorkload.node_id)
         .where(
-            NodeWorkload.workload_id == any_of(workload_ids), Node.retired_at.is_(None), *_within(visible, cluster_id)
+            NodeWorkload.workload_id == any_of(workload_ids),
+            Node.retired_at.is_(None),
+            *in_clusters(Node.cluster_id, visible, cluster_id),
         )
         .group_by(NodeWorkload.workload_id, *alike)
         .order_by(func.min(NodeWorkload.node_id))
@@ -365,12 +371,3 @@ def availability(session: Session, node_ids: Collection[int]) -> list[Availabili
         Availability(has.node_id, name, workload, has.available, has.unavailable_because, has.tool_version)
         for has, workload, name in session.execute(statement)
     ]
-
-
-def _within(visible: frozenset[int] | None, cluster_id: int | None) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
-    if visible is not None:
-        conditions.append(Node.cluster_id == any_of(visible))
-    if cluster_id is not None:
-        conditions.append(Node.cluster_id == cluster_id)
-    return conditions

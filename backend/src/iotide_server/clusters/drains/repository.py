@@ -8,7 +8,7 @@ from sqlalchemy import Row, delete, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Drain
-from iotide_server.kit.db import any_of
+from iotide_server.kit.db import any_of, array_of
 from iotide_server.kit.wake import DRAIN_LOCK
 
 _NAMED = text(
@@ -55,5 +55,5 @@ def end_due(session: Session, now: datetime) -> Sequence[Row[str, int, int | Non
 
 def named_drains(session: Session, visible: frozenset[int] | None, cluster_id: int | None) -> Sequence[Row[Any]]:
     """Every drain of the visible clusters (None: all) or of one of them, and that of everything, with names."""
-    values = {"visible": None if visible is None else list(visible), "cluster_id": cluster_id}
+    values = {"visible": array_of(visible), "cluster_id": cluster_id}
     return session.execute(_NAMED, values).all()

@@ -6,6 +6,8 @@ from typing import Any, Final
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
+from iotide_server.kit.db import array_of
+
 AnyRow = Row[Any]
 
 CELLS_A_PLACE: Final = 3
@@ -123,11 +125,11 @@ def newest_run(session: Session, run_ids: Sequence[int]) -> AnyRow:
 
 def matrices(session: Session, visible: frozenset[int] | None) -> Sequence[AnyRow]:
     """The newest cells whose runs each go through both sizes, a few of each place, newest first."""
-    named = {"visible": None if visible is None else list(visible), "cells": CELLS_A_PLACE, "most": MOST_SOURCES}
+    named = {"visible": array_of(visible), "cells": CELLS_A_PLACE, "most": MOST_SOURCES}
     return session.execute(_MATRICES, named).all()
 
 
 def sweeps(session: Session, visible: frozenset[int] | None) -> Sequence[AnyRow]:
     """The newest campaigns whose cells go through both sizes."""
     looked_at = {"looked_at": _CAMPAIGNS_LOOKED_AT, "most": MOST_SOURCES}
-    return session.execute(_SWEEPS, {"visible": None if visible is None else list(visible), **looked_at}).all()
+    return session.execute(_SWEEPS, {"visible": array_of(visible), **looked_at}).all()

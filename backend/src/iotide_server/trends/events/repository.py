@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import CellTarget
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import any_of
+from iotide_server.kit.db import any_of, in_clusters
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Point, Series
 from iotide_server.runs.models import Run
@@ -161,10 +161,7 @@ def events_page(
 ) -> Slice[Event]:
     """Events of the visible clusters (None: all), the newest noted first."""
     statement = select(Event).where(Event.id < paging.before_id)
-    if visible is not None:
-        statement = statement.where(Event.cluster_id == any_of(visible))
-    if wanted.cluster_id is not None:
-        statement = statement.where(Event.cluster_id == wanted.cluster_id)
+    statement = statement.where(*in_clusters(Event.cluster_id, visible, wanted.cluster_id))
     if wanted.node_id is not None:
         home = select(Node.cluster_id).where(Node.id == wanted.node_id).scalar_subquery()
         is_everywhere = (Event.node_ids == []) & (Event.target_ids == []) & (Event.cluster_id == home)

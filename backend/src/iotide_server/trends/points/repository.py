@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, aliased
 from sqlalchemy.orm.util import identity_key
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode
-from iotide_server.kit.db import Json, any_of, any_text_of, none_of
+from iotide_server.kit.db import Json, any_text_of, in_clusters, none_of
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Environment, Point, Series
 from iotide_server.runs.models import Run
@@ -279,12 +279,9 @@ def changes_page(
 ) -> Slice[ChangePoint]:
     """Changes that are still found, the newest found first, without those that only took listed ones back."""
     told = [ChangePoint.gone_at.is_(None), ChangePoint.id < paging.before_id, has_own_line()]
+    told += in_clusters(Series.cluster_id, visible, wanted.cluster_id)
     if not wanted.with_unconfirmed:
         told.append(ChangePoint.confirmed_at.is_not(None))
-    if visible is not None:
-        told.append(Series.cluster_id == any_of(visible))
-    if wanted.cluster_id is not None:
-        told.append(Series.cluster_id == wanted.cluster_id)
     if wanted.workload is not None:
         told.append(Series.workload == wanted.workload)
     if wanted.direction is not None:
