@@ -8,14 +8,14 @@ import pytest
 from agent.batch.batch_replies import CONFIG, wanted
 
 from iotide_agent.batch.gateway import MOST_REFUSALS, Gateway
-from iotide_agent.batch.system import BatchClient, BatchProblemError, JobKey
+from iotide_agent.batch.slurm import Slurm
+from iotide_agent.batch.system import BatchProblemError, JobKey
 from iotide_agent.core.spool import Spool
 from iotide_agent.core.transport import Transport
 from iotide_wire.batch import (
     MOST_REFUSED,
     BatchReply,
     BatchReport,
-    BatchSystem,
     JobState,
     SeenHost,
     SeenJob,
@@ -23,10 +23,8 @@ from iotide_wire.batch import (
 )
 
 
-class PaperSlurm(BatchClient):
+class PaperSlurm(Slurm):
     """A batch system that lists what it accepted, unless it is away or refuses."""
-
-    system = BatchSystem.SLURM
 
     def __init__(self) -> None:
         super().__init__(CONFIG)

@@ -229,7 +229,7 @@ def any_of(ids: Iterable[int]) -> ColumnElement[int]:
 def in_clusters(
     column: InstrumentedAttribute[int], visible: Iterable[int] | None, cluster_id: int | None = None
 ) -> list[ColumnElement[bool]]:
-    """Return conditions: the column is the id of a visible cluster (None: of any), and `cluster_id` if that is given."""
+    """Return conditions: the column is the id of a visible cluster (None: of any), and `cluster_id` if it is given."""
     conditions = [] if visible is None else [column == any_of(visible)]
     return conditions if cluster_id is None else [*conditions, column == cluster_id]
 

@@ -10,13 +10,13 @@ from typing import Final
 from iotide_agent.batch.system import (
     BatchClient,
     BatchProblemError,
-    JobCommand,
     JobKey,
-    is_job_id,
     is_node_name,
     key_of,
+    parts_of,
+    seen_job,
 )
-from iotide_wire.batch import MOST_WORDS, BatchSystem, JobEnd, JobState, SeenHost, SeenJob, WantedJob
+from iotide_wire.batch import BatchSystem, JobEnd, JobState, SeenHost, SeenJob, WantedJob
 
 _FIELDS: Final = "jobid stat job_name exit_reason pend_reason delimiter='^'"
 _WAITING: Final = frozenset({"PEND", "PSUSP", "WAIT"})
@@ -28,7 +28,6 @@ _STARTS_JOBS: Final = frozenset({"ok", "closed", "closed_Full", "closed_Excl", "
 """A closed host may only be full, or have its exclusive job: the next one starts once that has ended."""
 _NONE: Final = "-"
 _NO_JOB: Final = re.compile(r"No (unfinished |matching )?job found")
-_SUBMITTED: Final = re.compile(r"Job <(?P<id>[0-9]+)> is submitted to ")
 _TERMINATION: Final = re.compile(r"TERM_[A-Z_]+")
 
 
@@ -36,6 +35,7 @@ class Lsf(BatchClient):
     """LSF 10.1."""
 
     system = BatchSystem.LSF
+    number_pattern = re.compile(r"Job <(?P<id>[0-9]+)> is submitted to ")
 
     def jobs(self) -> list[SeenJob]:
         """One that ended is listed for as long as mbatchd remembers it (CLEAN_PERIOD, an hour by default)."""
@@ -51,21 +51,14 @@ class Lsf(BatchClient):
         """Every host of the LSF cluster."""
         return parse_hosts(self.said("bhosts", "-w"))
 
-    def submit(self, job: WantedJob) -> str:
+    def submission(self, job: WantedJob) -> list[str]:
         """Alone on its hosts (the queue needs EXCLUSIVE=Y), one slot on each, never started again by LSF itself."""
-        command = JobCommand(self.config, "lsf-job.sh")
-        printed = self.said(
+        return [
             *("bsub", "-x", "-rn", "-n", str(len(job.nodes)), "-R", "span[ptile=1]"),
             *("-m", " ".join(node.name for node in job.nodes)),
-            *("-W", str(command.minutes(job)), "-J", JobKey(job.run_id, job.fence).job_name),
-            *("-o", command.log("iotide-%J.log"), "-cwd", "/"),
-            *self.config.submit_arguments,
-            *command.argv(job),
-        )
-        found = _SUBMITTED.search(printed)
-        if found is None:
-            raise BatchProblemError(f"bsub printed no job number: {printed!r}")
-        return found["id"]
+            *("-W", str(self.minutes(job)), "-J", JobKey(job.run_id, job.fence).job_name),
+            *("-o", self.log("iotide-%J.log"), "-cwd", "/"),
+        ]
 
     def cancel(self, job_id: str) -> None:
         """SIGINT and SIGTERM, and SIGKILL after a time that the site sets (JOB_TERMINATE_INTERVAL)."""
@@ -79,19 +72,12 @@ def parse_jobs(printed: str) -> list[SeenJob]:
         BatchProblemError: a line is not of that form.
     """
     jobs = []
-    for line in filter(None, map(str.strip, printed.splitlines())):
-        parts = line.split("^", 4)
-        if len(parts) != len(("jobid", "stat", "job_name", "exit_reason", "pend_reason")):
-            raise BatchProblemError(f"bjobs printed a line that is not understood: {line!r}")
-        job_id, stat, name, exit_reason, pend_reason = parts
+    for job_id, stat, name, exit_reason, pend_reason in parts_of("bjobs", printed, "^", 5):
         key = key_of(name)
-        if key is None:
-            continue
-        if not is_job_id(job_id):
-            raise BatchProblemError(f"bjobs calls the job {name} {job_id!r}, which is no job's number")
-        state, end = _state(stat, exit_reason)
-        words = _words(stat, state, exit_reason, pend_reason)[:MOST_WORDS]
-        jobs.append(SeenJob(run_id=key.run_id, fence=key.fence, job_id=job_id, state=state, end=end, words=words))
+        if key is not None:
+            state = _state(stat, exit_reason)
+            words = _words(stat, state[0], exit_reason, pend_reason)
+            jobs.append(seen_job("bjobs", key, job_id, state, words))
     return jobs
 
 

@@ -7,11 +7,11 @@ from typing import Final
 from iotide_agent.batch.system import (
     BatchClient,
     BatchProblemError,
-    JobCommand,
     JobKey,
-    is_job_id,
     is_node_name,
     key_of,
+    parts_of,
+    seen_job,
 )
 from iotide_wire.batch import MOST_WORDS, BatchSystem, JobEnd, JobState, SeenHost, SeenJob, WantedJob
 
@@ -32,13 +32,13 @@ _WAITING: Final = frozenset(
 _NO_REASON: Final = frozenset({"", "None", "(null)"})
 _STARTS_JOBS: Final = frozenset({"idle", "allocated", "mixed", "completing", "reserved", "planned"})
 _NODE_STATE: Final = re.compile(r"(?P<base>[a-z_]+)(?P<marks>[^a-z]*)", re.IGNORECASE)
-_JOB_ID: Final = re.compile(r"(?P<id>[0-9]+)(;.*)?")
 
 
 class Slurm(BatchClient):
     """Slurm of a recent release."""
 
     system = BatchSystem.SLURM
+    number_pattern = re.compile(r"\A\s*(?P<id>[0-9]+)(;.*)?\s*\Z")
 
     def jobs(self) -> list[SeenJob]:
         """One that ended is listed for as long as slurmctld remembers it (MinJobAge, five minutes by default)."""
@@ -49,23 +49,16 @@ class Slurm(BatchClient):
         """Every node of any partition that this user sees."""
         return parse_hosts(self.said("sinfo", "--noheader", "--Node", "--format=%N|%T"))
 
-    def submit(self, job: WantedJob) -> str:
+    def submission(self, job: WantedJob) -> list[str]:
         """Alone on its nodes, with all their memory, and never started again by Slurm itself."""
-        command = JobCommand(self.config, "slurm-job.sh")
-        printed = self.said(
+        return [
             *("sbatch", "--parsable", "--exclusive", "--mem=0", "--no-requeue"),
             *(f"--nodes={len(job.nodes)}", "--ntasks-per-node=1"),
             f"--nodelist={','.join(node.name for node in job.nodes)}",
-            f"--time={command.minutes(job)}",
+            f"--time={self.minutes(job)}",
             f"--job-name={JobKey(job.run_id, job.fence).job_name}",
-            *(f"--output={command.log('%x.log')}", "--open-mode=append", "--chdir=/"),
-            *self.config.submit_arguments,
-            *command.argv(job),
-        )
-        found = _JOB_ID.fullmatch(printed.strip())
-        if found is None:
-            raise BatchProblemError(f"sbatch printed no job number: {printed!r}")
-        return found["id"]
+            *(f"--output={self.log('%x.log')}", "--open-mode=append", "--chdir=/"),
+        ]
 
     def cancel(self, job_id: str) -> None:
         """SIGTERM to all its processes, SIGKILL after KillWait (half a minute by default)."""
@@ -79,33 +72,22 @@ def parse_jobs(printed: str) -> list[SeenJob]:
         BatchProblemError: a line is not of that form.
     """
     jobs = []
-    for line in filter(None, printed.splitlines()):
-        parts = line.split("|", 3)
-        if len(parts) != len(("id", "name", "state", "reason")):
-            raise BatchProblemError(f"squeue printed a line that is not understood: {line!r}")
-        job_id, name, state, reason = parts
+    for job_id, name, state, reason in parts_of("squeue", printed, "|", 4):
         key = key_of(name)
         if key is not None:
-            jobs.append(_seen(key, job_id, state.strip().upper(), reason.strip()))
+            jobs.append(seen_job("squeue", key, job_id, *_seen(state.strip().upper(), reason.strip())))
     return jobs
 
 
-def _seen(key: JobKey, job_id: str, state: str, reason: str) -> SeenJob:
-    if not is_job_id(job_id):
-        raise BatchProblemError(f"squeue calls the job {key.job_name} {job_id!r}, which is no job's number")
+def _seen(state: str, reason: str) -> tuple[tuple[JobState, JobEnd | None], str]:
     reason = "" if reason in _NO_REASON else reason
     end = _ENDS.get(state)
     if end is not None:
-        words = f"{state}, {reason}" if reason else state
-        return _job(key, job_id, JobState.ENDED, words, end)
+        return (JobState.ENDED, end), f"{state}, {reason}" if reason else state
     if state in _WAITING:
-        return _job(key, job_id, JobState.PENDING, reason or ("" if state == "PENDING" else state))
+        return (JobState.PENDING, None), reason or ("" if state == "PENDING" else state)
     # Completing, suspended, or a word of a later Slurm: as long as it is not said to have ended, its nodes have it.
-    return _job(key, job_id, JobState.RUNNING, "" if state == "RUNNING" else state)
-
-
-def _job(key: JobKey, job_id: str, state: JobState, words: str, end: JobEnd | None = None) -> SeenJob:
-    return SeenJob(run_id=key.run_id, fence=key.fence, job_id=job_id, state=state, end=end, words=words[:MOST_WORDS])
+    return (JobState.RUNNING, None), "" if state == "RUNNING" else state
 
 
 def parse_hosts(printed: str) -> list[SeenHost]:

@@ -4,15 +4,14 @@ import re
 import subprocess
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from math import ceil
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
 
 from iotide_agent.node.config import BatchConfig
-from iotide_wire.batch import BatchSystem, SeenHost, SeenJob, WantedJob
+from iotide_wire.batch import MOST_WORDS, BatchSystem, JobEnd, JobState, SeenHost, SeenJob, WantedJob
 from iotide_wire.units import format_seconds
 
 _ANSWER_SECONDS: Final = 60.0
@@ -82,34 +81,12 @@ def ask(argv: Sequence[str]) -> CommandOutput:
     return CommandOutput(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
 
-@dataclass(frozen=True, slots=True)
-class JobCommand:
-    """What a job runs, as an argument list."""
-
-    config: BatchConfig
-    script: str
-
-    def argv(self, job: WantedJob) -> list[str]:
-        """The script that starts an agent on each node, and the agent's own command, which says whose job it is."""
-        agent = self.config.agent_command or (str(Path(sys.argv[0]).resolve().parent / "iotide-agent"),)
-        where = ("--config", self.config.agent_config) if self.config.agent_config else ()
-        orders = [f"{node.name}={node.order_id}" for node in job.nodes]
-        script = str(files("iotide_agent") / "batch" / self.script)
-        return [script, str(len(job.nodes)), *agent, "batch-run", *where, str(job.fence), *orders]
-
-    def minutes(self, job: WantedJob) -> int:
-        """The job's time limit: the load's, and what comes before and after it."""
-        return ceil((job.time_limit_seconds + self.config.margin_seconds) / 60)
-
-    def log(self, pattern: str) -> str:
-        """Where the job's output goes."""
-        return f"{self.config.log_directory}/{pattern}" if self.config.log_directory else "/dev/null"
-
-
 class BatchClient(ABC):
     """A batch system, by its commands; each method raises BatchProblemError where it does not answer."""
 
     system: ClassVar[BatchSystem]
+    number_pattern: ClassVar[re.Pattern[str]]
+    """Finds a new job's number, its group `id`, in what the command of `submission` prints."""
 
     def __init__(self, config: BatchConfig, ask: Ask = ask) -> None:
         """Asks nothing yet."""
@@ -125,12 +102,38 @@ class BatchClient(ABC):
         """The hosts that jobs may run on, and whether one would start there now."""
 
     @abstractmethod
+    def submission(self, job: WantedJob) -> list[str]:
+        """Return the command that submits a job, up to the arguments of the site and what the job runs."""
+
     def submit(self, job: WantedJob) -> str:
-        """Submits a job; the batch system's number of it."""
+        """Submit a job; return the batch system's number of it.
+
+        The job runs the script that starts an agent on each node, and the agent's own command, which says whose job it
+        is.
+        """
+        agent = self.config.agent_command or (str(Path(sys.argv[0]).resolve().parent / "iotide-agent"),)
+        where = ("--config", self.config.agent_config) if self.config.agent_config else ()
+        orders = [f"{node.name}={node.order_id}" for node in job.nodes]
+        script = str(files("iotide_agent") / "batch" / f"{self.system}-job.sh")
+        runs = (script, str(len(job.nodes)), *agent, "batch-run", *where, str(job.fence), *orders)
+        command = self.submission(job)
+        printed = self.said(*command, *self.config.submit_arguments, *runs)
+        found = self.number_pattern.search(printed)
+        if found is None:
+            raise BatchProblemError(f"{command[0]} printed no job number: {printed!r}")
+        return found["id"]
 
     @abstractmethod
     def cancel(self, job_id: str) -> None:
         """Ends a job, wherever it is."""
+
+    def minutes(self, job: WantedJob) -> int:
+        """Return the job's time limit: the load's, and what comes before and after it."""
+        return ceil((job.time_limit_seconds + self.config.margin_seconds) / 60)
+
+    def log(self, pattern: str) -> str:
+        """Return where the job's output goes."""
+        return f"{self.config.log_directory}/{pattern}" if self.config.log_directory else "/dev/null"
 
     def said(self, *argv: str) -> str:
         """What a command printed that did what it was to do.
@@ -144,9 +147,29 @@ class BatchClient(ABC):
         return answer.stdout
 
 
-def is_job_id(text: str) -> bool:
-    """Whether it is the number of a job."""
-    return _JOB_ID.fullmatch(text) is not None
+def parts_of(command: str, printed: str, divider: str, count: int) -> Iterator[list[str]]:
+    """Yield the parts of each line that a command printed.
+
+    Raises:
+        BatchProblemError: a line has fewer than `count` of them.
+    """
+    for line in filter(None, map(str.strip, printed.splitlines())):
+        parts = line.split(divider, count - 1)
+        if len(parts) != count:
+            raise BatchProblemError(f"{command} printed a line that is not understood: {line!r}")
+        yield parts
+
+
+def seen_job(command: str, key: JobKey, job_id: str, state: tuple[JobState, JobEnd | None], words: str) -> SeenJob:
+    """Return a job of ours as the server hears of it.
+
+    Raises:
+        BatchProblemError: its number is none.
+    """
+    if _JOB_ID.fullmatch(job_id) is None:
+        raise BatchProblemError(f"{command} calls the job {key.job_name} {job_id!r}, which is no job's number")
+    now, end = state
+    return SeenJob(run_id=key.run_id, fence=key.fence, job_id=job_id, state=now, end=end, words=words[:MOST_WORDS])
 
 
 def is_node_name(name: str) -> bool:

@@ -4,12 +4,12 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from importlib.metadata import entry_points
 from itertools import islice
 from typing import Final
 
 from pydantic import TypeAdapter
 
+from iotide_agent.plug_ins import with_plug_ins
 from iotide_agent.probes import node
 from iotide_agent.probes.base import Probe, gather, number, unavailable_fact
 from iotide_agent.probes.beegfs import BeegfsProbe
@@ -33,7 +33,6 @@ from iotide_agent.probes.tmpfs import TmpfsProbe
 from iotide_agent.probes.zfs import ZfsProbe
 from iotide_wire.facts import Facts, MountFacts
 
-ENTRY_POINT_GROUP: Final = "iotide.probes"
 MAX_MOUNTS: Final = 1000
 MAX_FACTS: Final = 400
 _SPACE_FIELDS: Final = 5
@@ -72,27 +71,8 @@ class MountsUnknownError(RuntimeError):
 @cache
 def all_probes() -> Mapping[str, Probe]:
     """Every probe by name, the agent's own first; a broken plug-in is logged and left out."""
-    probes: dict[str, Probe] = {own.name: own() for own in _OWN}
-    for entry_point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
-        try:
-            probe = _instance(entry_point.load())
-        except Exception:
-            # Whatever a third party's module raises at import must not take the agent's own probes with it.
-            _logger.exception("probe_plug_in_broken entry_point=%s", entry_point.value)
-            continue
-        if probe.name in probes:
-            _logger.error("probe_name_taken name=%s entry_point=%s", probe.name, entry_point.value)
-            continue
-        probes[probe.name] = probe
-    return probes
-
-
-def _instance(plug_in: object) -> Probe:
-    if not (isinstance(plug_in, type) and issubclass(plug_in, Probe)):
-        raise TypeError(f"{plug_in!r} is no subclass of iotide_agent.probes.base.Probe")
-    probe = plug_in()
-    _FACTS.validate_python({_failure_name(probe): None})  # raises where the name is missing or cannot be part of a fact
-    return probe
+    # Raises where the name is missing or cannot be part of a fact.
+    return with_plug_ins("probe", Probe, _OWN, lambda made: _FACTS.validate_python({_failure_name(made): None}))
 
 
 def collect_facts(approved_directories: Sequence[str], reader: Reader | None = None) -> tuple[Facts, list[MountFacts]]:

@@ -1,17 +1,16 @@
 """The workloads of this agent, its own and those of installed plug-ins, and what it announces of them to the server."""
 
-import logging
 import platform
 import re
 import sys
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any, Final
 
 from pydantic import ValidationError
 
 from iotide_agent.node.own_files import why_exchangeable
+from iotide_agent.plug_ins import with_plug_ins
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
 from iotide_agent.runner import RUNNER
 from iotide_agent.workloads.base import Workload
@@ -31,10 +30,6 @@ from iotide_wire.catalogue import WorkloadAnnouncement
 NodeSettings = Mapping[str, Mapping[str, Any]]
 """What agent.toml says of workloads, by their names."""
 
-ENTRY_POINT_GROUP: Final = "iotide.workloads"
-"""An installed package announces its Workload classes here; see docs of importlib.metadata."""
-
-_logger = logging.getLogger(__name__)
 _OWN: Final[tuple[type[Workload[Any]], ...]] = (
     DdWorkload,
     FillWorkload,
@@ -60,19 +55,8 @@ class UnknownWorkloadError(LookupError):
 @cache
 def all_workloads() -> Mapping[str, Workload[Any]]:
     """Every workload by name, the agent's own first; a broken plug-in is logged and left out."""
-    workloads: dict[str, Workload[Any]] = {own.name: own() for own in _OWN}
-    for entry_point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
-        try:
-            plug_in = _instance(entry_point.load())
-        except Exception:
-            # Whatever a third party's module raises at import must not take the agent's own workloads with it.
-            _logger.exception("workload_plug_in_broken entry_point=%s", entry_point.value)
-            continue
-        if plug_in.name in workloads:
-            _logger.error("workload_name_taken name=%s entry_point=%s", plug_in.name, entry_point.value)
-            continue
-        workloads[plug_in.name] = plug_in
-    return workloads
+    # Raises where something of what is announced is missing.
+    return with_plug_ins("workload", Workload, _OWN, lambda made: _announced(made, Unavailable("not asked for yet")))
 
 
 def workload(name: str, settings: NodeSettings) -> Workload[Any]:
@@ -157,14 +141,6 @@ def _in_place(schema: dict[str, Any]) -> dict[str, Any]:
     whole = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
     found: dict[str, Any] = resolved(whole)
     return found
-
-
-def _instance(plug_in: object) -> Workload[Any]:
-    if not (isinstance(plug_in, type) and issubclass(plug_in, Workload)):
-        raise TypeError(f"{plug_in!r} is no subclass of iotide_agent.workloads.base.Workload")
-    instance: Workload[Any] = plug_in()
-    _announced(instance, Unavailable("not asked for yet"))  # raises where something of what is announced is missing
-    return instance
 
 
 def _tool_version(found: Workload[Any], reader: Reader, run_as: tuple[int, ...]) -> str | Unavailable:

@@ -1,0 +1,45 @@
+"""What installed packages add to the agent: classes that they announce as entry points."""
+
+import logging
+from collections.abc import Callable, Iterable
+from importlib.metadata import entry_points
+from typing import Any, ClassVar, Protocol, TypeVar
+
+_logger = logging.getLogger(__name__)
+
+
+class Named(Protocol):
+    """Has the name by which it is asked for."""
+
+    name: ClassVar[str]
+
+
+T = TypeVar("T", bound=Named)
+
+
+def with_plug_ins(kind: str, base: type[object], own: Iterable[type[T]], check: Callable[[T], object]) -> dict[str, T]:
+    """Return everything of a kind by name, the agent's own first; a broken plug-in is logged and left out.
+
+    Args:
+        kind: `workload` or `probe`; packages announce theirs in the group `iotide.workloads` or `iotide.probes`.
+        base: what each class must be derived from.
+        check: raises where what the plug-in says of itself cannot be used.
+    """
+    found = {one.name: one() for one in own}
+    broken, taken = f"{kind}_plug_in_broken entry_point=%s", f"{kind}_name_taken name=%s entry_point=%s"
+    for entry_point in sorted(entry_points(group=f"iotide.{kind}s"), key=lambda entry: entry.name):
+        try:
+            plug_in: Any = entry_point.load()
+            if not (isinstance(plug_in, type) and issubclass(plug_in, base)):
+                raise TypeError(f"{plug_in!r} is no subclass of {base.__module__}.{base.__qualname__}")  # noqa: TRY301 - logged like whatever it raises itself
+            made: Any = plug_in()
+            check(made)
+        except Exception:
+            # Whatever a third party's module raises at import must not take the agent's own ones with it.
+            _logger.exception(broken, entry_point.value)
+            continue
+        if made.name in found:
+            _logger.error(taken, made.name, entry_point.value)
+            continue
+        found[made.name] = made
+    return found
