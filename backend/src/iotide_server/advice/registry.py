@@ -14,6 +14,7 @@ from iotide_server.advice.rules.partition import misaligned_offsets
 from iotide_server.advice.rules.saturation import saturation
 from iotide_server.advice.rules.stripes import misaligned_stripes
 from iotide_server.advice.scene import Scene
+from iotide_server.advice.schemas import AdviceLook, AdviceNotKnown, AdviceOutput, AdviceReport
 
 MOST_FINDINGS: Final = 100
 """Of one kind in one report."""
@@ -43,51 +44,16 @@ RULES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GivenAdvice:
-    """An advice, and all that it holds for."""
+def advise(scene: Scene, *, cells: int = 0, is_cut: bool = False) -> AdviceReport:
+    """Ask every rule; what many subjects share, such as the nodes of a cluster, is told once.
 
-    advice: Advice
-    subjects: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NotKnown:
-    """Why something could not be judged, and all that it holds for."""
-
-    unknown: Unknown
-    subjects: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LookedAt:
-    """What one rule did.
-
-    Attributes:
-        fine: what it has nothing to advise on, in words.
-        advised, not_known: how many other subjects it had.
+    Args:
+        cells: how many cells the scene is of.
+        is_cut: there is more than the scene has.
     """
-
-    looks_at: str
-    fine: tuple[str, ...]
-    advised: int
-    not_known: int
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What all rules say, the gravest first."""
-
-    advice: tuple[GivenAdvice, ...]
-    not_known: tuple[NotKnown, ...]
-    looked_at: tuple[LookedAt, ...]
-
-
-def advise(scene: Scene) -> Report:
-    """Ask every rule; what many subjects share, such as the nodes of a cluster, is told once."""
     advice: dict[Advice, list[str]] = {}
     unknown: dict[Unknown, list[str]] = {}
-    looked_at: list[LookedAt] = []
+    looked_at: list[AdviceLook] = []
     for rule in RULES:
         findings = list(rule.judge(scene))
         for finding in findings:
@@ -98,15 +64,24 @@ def advise(scene: Scene) -> Report:
                     unknown.setdefault(replace(finding, subject=""), []).append(finding.subject)
         looked_at.append(_looked_at(rule, findings))
     told = sorted(advice.items(), key=lambda pair: _RANK[pair[0].severity])[:MOST_FINDINGS]
-    return Report(
-        tuple(GivenAdvice(one, tuple(dict.fromkeys(subjects))) for one, subjects in told),
-        tuple(NotKnown(one, tuple(dict.fromkeys(subjects))) for one, subjects in [*unknown.items()][:MOST_FINDINGS]),
-        tuple(looked_at),
+    return AdviceReport(
+        advice=[AdviceOutput.of(one, list(dict.fromkeys(subjects))) for one, subjects in told],
+        not_known=[
+            AdviceNotKnown(code=one.code, subjects=list(dict.fromkeys(subjects)), because=one.because)
+            for one, subjects in [*unknown.items()][:MOST_FINDINGS]
+        ],
+        looked_at=looked_at,
+        places=len(scene.sites),
+        cells=cells,
+        is_cut=is_cut,
     )
 
 
-def _looked_at(rule: AdviceRule, findings: list[Finding]) -> LookedAt:
+def _looked_at(rule: AdviceRule, findings: list[Finding]) -> AdviceLook:
     fine = dict.fromkeys(f"{one.subject}: {one.words}" for one in findings if isinstance(one, Fine))
-    advised = sum(isinstance(one, Advice) for one in findings)
-    unknown = sum(isinstance(one, Unknown) for one in findings)
-    return LookedAt(rule.looks_at, tuple(fine)[:MOST_FINDINGS], advised, unknown)
+    return AdviceLook(
+        looks_at=rule.looks_at,
+        fine=list(fine)[:MOST_FINDINGS],
+        advised=sum(isinstance(one, Advice) for one in findings),
+        not_known=sum(isinstance(one, Unknown) for one in findings),
+    )

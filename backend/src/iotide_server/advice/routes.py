@@ -17,7 +17,7 @@ router = APIRouter(tags=["advice"])
 )
 def get_target_advice(principal: Viewer, session: Tx, target_id: Id) -> AdviceReport:
     """By the last words of the agents, and by the newest campaigns that measured it."""
-    return AdviceReport.of(service.target_advice(session, principal, target_id))
+    return service.target_advice(session, principal, target_id)
 
 
 @router.get(
@@ -36,4 +36,4 @@ def get_campaign_advice(
     ] = None,
 ) -> AdviceReport:
     """By its runs and the facts that they saw; also whether they support a ratio that somebody states."""
-    return AdviceReport.of(service.campaign_advice(session, principal, campaign_id, claimed_ratio))
+    return service.campaign_advice(session, principal, campaign_id, claimed_ratio)

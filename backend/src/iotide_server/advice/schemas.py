@@ -4,9 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from iotide_server.advice import findings, registry
-from iotide_server.advice.findings import Severity
-from iotide_server.advice.service import Advised
+from iotide_server.advice.findings import Advice, Severity
 from iotide_server.kit.web import Output
 from iotide_wire.facts import FactValue
 from iotide_wire.units import Unit
@@ -40,16 +38,15 @@ class AdviceOutput(Output):
     source: Annotated[str, Field(description="The document that the rule is from", examples=["nfs(5)"])]
 
     @classmethod
-    def of(cls, told: registry.GivenAdvice) -> "AdviceOutput":
-        """As the API shows it."""
-        advice = told.advice
+    def of(cls, advice: Advice, subjects: list[str]) -> "AdviceOutput":
+        """Return an advice with all that it holds for."""
         return cls(
             code=advice.code,
             severity=advice.severity,
-            subjects=list(told.subjects),
+            subjects=subjects,
             title=advice.title,
             explanation=advice.explanation,
-            evidence=[_evidence(one) for one in advice.evidence],
+            evidence=[AdviceEvidence.model_validate(one) for one in advice.evidence],
             remedy=advice.remedy,
             commands=list(advice.commands),
             source=advice.source,
@@ -82,26 +79,3 @@ class AdviceReport(Output):
     places: Annotated[int, Field(description="Targets on nodes whose facts were looked at")]
     cells: Annotated[int, Field(description="Cells with valid runs that were looked at")]
     is_cut: Annotated[bool, Field(description="There is more than was looked at")]
-
-    @classmethod
-    def of(cls, advised: Advised) -> "AdviceReport":
-        """As the API shows it."""
-        report = advised.report
-        return cls(
-            advice=[AdviceOutput.of(told) for told in report.advice],
-            not_known=[
-                AdviceNotKnown(code=one.unknown.code, subjects=list(one.subjects), because=one.unknown.because)
-                for one in report.not_known
-            ],
-            looked_at=[
-                AdviceLook(looks_at=one.looks_at, fine=list(one.fine), advised=one.advised, not_known=one.not_known)
-                for one in report.looked_at
-            ],
-            places=advised.places,
-            cells=advised.cells,
-            is_cut=advised.is_cut,
-        )
-
-
-def _evidence(one: findings.Evidence) -> AdviceEvidence:
-    return AdviceEvidence(name=one.name, value=one.value, unit=one.unit, run_ids=list(one.run_ids))

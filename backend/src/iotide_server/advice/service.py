@@ -1,16 +1,16 @@
 """Gathers what rules look at, of a target or of a campaign, and asks them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.advice import repository
-from iotide_server.advice.registry import Report, advise
+from iotide_server.advice.registry import advise
 from iotide_server.advice.repository import AnyRow
 from iotide_server.advice.scene import MountedTarget, Scene, SceneCell, ScenePoint
+from iotide_server.advice.schemas import AdviceReport
 from iotide_server.advice.sites import DeviceMount, facts_by_node, sites_of
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.kit.digests import canonical_sha256
@@ -24,21 +24,7 @@ MOST_PLACES: Final = 50
 """Of a target and of all that it stands on; a thousand nodes have mounted it as the first ones have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Advised:
-    """A report, and how much it looked at.
-
-    Attributes:
-        is_cut: there was more than is looked at.
-    """
-
-    report: Report
-    places: int
-    cells: int
-    is_cut: bool
-
-
-def target_advice(session: Session, principal: Principal, target_id: int) -> Advised:
+def target_advice(session: Session, principal: Principal, target_id: int) -> AdviceReport:
     """What the last words of the agents and the newest campaigns of a target advise.
 
     Raises:
@@ -52,10 +38,12 @@ def target_advice(session: Session, principal: Principal, target_id: int) -> Adv
     cells = _cells(session, rows)
     points, is_cut = _points(session, rows, cells)
     is_full = MOST_PLACES in {len(own), len(below)}
-    return Advised(advise(Scene(sites, points)), len(sites), len(cells), is_cut or is_full)
+    return advise(Scene(sites, points), cells=len(cells), is_cut=is_cut or is_full)
 
 
-def campaign_advice(session: Session, principal: Principal, campaign_id: int, claimed_ratio: float | None) -> Advised:
+def campaign_advice(
+    session: Session, principal: Principal, campaign_id: int, claimed_ratio: float | None
+) -> AdviceReport:
     """What the runs of a campaign, and the facts that they saw, advise.
 
     Args:
@@ -75,7 +63,7 @@ def campaign_advice(session: Session, principal: Principal, campaign_id: int, cl
     }
     sites = sites_of(cells, mounted)
     is_cut = is_cut or len(found) > len(rows)
-    return Advised(advise(Scene(sites, points, claimed_ratio)), len(sites), len(cells), is_cut)
+    return advise(Scene(sites, points, claimed_ratio), cells=len(cells), is_cut=is_cut)
 
 
 def _site(place: NodeTarget, *, is_below: bool) -> MountedTarget:

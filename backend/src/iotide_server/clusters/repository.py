@@ -1,7 +1,7 @@
 """SQL of clusters and nodes; it reads tables of higher slices where a person's view of a node spans them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeVar
@@ -135,24 +135,17 @@ def node_lines(session: Session, cluster_id: int, paging: PageRequest) -> Slice[
 
 def living_nodes_by_name(session: Session, cluster_id: int, names: Collection[str]) -> dict[str, Node]:
     """The cluster's nodes with these names; they cannot be retired while the transaction lasts."""
-    statement = (
-        select(Node)
-        .where(Node.cluster_id == cluster_id, Node.name == any_text_of(names), Node.retired_at.is_(None))
-        .order_by(Node.id)
-        .with_for_update(read=True, key_share=True)
-    )
-    return {node.name: node for node in session.scalars(statement)}
+    return {node.name: node for node in _kept(session, cluster_id, Node.name == any_text_of(names))}
 
 
 def living_nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int]) -> dict[int, Node]:
     """Those of the nodes that are in the cluster; they cannot be retired while the transaction lasts."""
-    statement = (
-        select(Node)
-        .where(Node.cluster_id == cluster_id, Node.id == any_of(node_ids), Node.retired_at.is_(None))
-        .order_by(Node.id)
-        .with_for_update(read=True, key_share=True)
-    )
-    return {node.id: node for node in session.scalars(statement)}
+    return {node.id: node for node in _kept(session, cluster_id, Node.id == any_of(node_ids))}
+
+
+def _kept(session: Session, cluster_id: int, are_wanted: ColumnElement[bool]) -> Iterable[Node]:
+    statement = select(Node).where(Node.cluster_id == cluster_id, Node.retired_at.is_(None), are_wanted)
+    return session.scalars(statement.order_by(Node.id).with_for_update(read=True, key_share=True))
 
 
 def living_nodes_of(session: Session, cluster_id: int) -> list[Node]:

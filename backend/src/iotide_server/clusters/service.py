@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Row
@@ -44,6 +45,7 @@ from iotide_server.clusters.views import (
 )
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import Page, PageRequest, Slice
+from iotide_server.kit.suggest import in_order
 from iotide_server.kit.wake import wake_scheduler
 from iotide_wire.messages import NodeRole
 
@@ -239,11 +241,8 @@ def nodes_named(session: Session, cluster_id: int, names: Sequence[str], *, fiel
         NodeNotFoundError: a name is unknown.
     """
     found = repository.living_nodes_by_name(session, cluster_id, names)
-    for index, name in enumerate(names):
-        if name not in found:
-            known = repository.living_node_names(session, cluster_id)
-            raise NodeNotFoundError(name, known, field=f"{field}[{index}]")
-    return [found[name] for name in names]
+    known = partial(repository.living_node_names, session, cluster_id)
+    return in_order(found, names, field, lambda name, at: NodeNotFoundError(name, known(), field=at))
 
 
 def nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int], *, field: str) -> list[Node]:
@@ -256,10 +255,7 @@ def nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int], *,
         NodeNotFoundError: there is no such node in the cluster.
     """
     found = repository.living_nodes_by_id(session, cluster_id, node_ids)
-    for index, node_id in enumerate(node_ids):
-        if node_id not in found:
-            raise NodeNotFoundError(node_id, field=f"{field}[{index}]")
-    return [found[node_id] for node_id in node_ids]
+    return in_order(found, node_ids, field, lambda node_id, at: NodeNotFoundError(node_id, field=at))
 
 
 def node_and_cluster(session: Session, node_id: int) -> tuple[Node, Cluster]:

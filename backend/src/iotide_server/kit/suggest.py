@@ -1,7 +1,11 @@
-"""Remedies for names that nobody knows."""
+"""Names that nobody knows: where they stand in a request, and what to write instead."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
+from typing import TypeVar
+
+K = TypeVar("K")
+T = TypeVar("T")
 
 _MOST_SHOWN = 12
 
@@ -16,3 +20,18 @@ def choose_from(given: str, known: Collection[str]) -> str:
     shown = sorted(known)[:_MOST_SHOWN]
     more = f" and {len(known) - len(shown)} more" if len(known) > len(shown) else ""
     return f"choose one of {', '.join(shown)}{more}"
+
+
+def in_order(found: Mapping[K, T], wanted: Iterable[K], field: str, missing: Callable[[K, str], Exception]) -> list[T]:
+    """Return what was found, in the order in which it was asked for.
+
+    Args:
+        field: where the list stands in the request.
+        missing: makes the error that is raised for what was not found, given that and its place, such as `nodes[1]`.
+    """
+    in_their_order = []
+    for index, key in enumerate(wanted):
+        if key not in found:
+            raise missing(key, f"{field}[{index}]")
+        in_their_order.append(found[key])
+    return in_their_order

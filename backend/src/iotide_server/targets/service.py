@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -19,6 +20,7 @@ from iotide_server.clusters.models import Drain, Node
 from iotide_server.clusters.views import DrainKind
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.suggest import in_order
 from iotide_server.targets import repository
 from iotide_server.targets.discovery import FoundCandidate, Sighting, find_candidates
 from iotide_server.targets.errors import (
@@ -117,11 +119,9 @@ def targets_named(session: Session, cluster_id: int, names: Sequence[str], *, fi
         TargetNotFoundError: a name is unknown.
     """
     found = repository.living_targets_by_name(session, cluster_id, names)
-    for index, name in enumerate(names):
-        if name not in found:
-            known = repository.living_target_names(session, cluster_id)
-            raise TargetNotFoundError(name, known, field=f"{field}[{index}]")
-    return _views(session, [found[name] for name in names])
+    known = partial(repository.living_target_names, session, cluster_id)
+    wanted = in_order(found, names, field, lambda name, at: TargetNotFoundError(name, known(), field=at))
+    return _views(session, wanted)
 
 
 def candidates(

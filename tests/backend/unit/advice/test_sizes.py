@@ -62,9 +62,9 @@ def test_o_direct_is_named_as_the_workload_names_it() -> None:
 def test_the_same_finding_is_told_once_with_all_its_targets_and_campaigns() -> None:
     points = [small("disk", campaign=3), small("disk", campaign=7), small("raid", campaign=7)]
     report = advise(measured(*points))
-    [told] = [told for told in report.advice if told.advice.code == "fits_in_memory"]
-    assert told.subjects == ("dd on disk from node07", "dd on raid from node07")
-    assert "Campaigns 3, 7 measured so." in told.advice.explanation
+    [told] = [told for told in report.advice if told.code == "fits_in_memory"]
+    assert told.subjects == ["dd on disk from node07", "dd on raid from node07"]
+    assert "Campaigns 3, 7 measured so." in told.explanation
 
 
 def test_a_target_in_memory_is_told_so_once_and_gets_no_advice_on_its_cache() -> None:
@@ -75,11 +75,11 @@ def test_a_target_in_memory_is_told_so_once_and_gets_no_advice_on_its_cache() ->
     ]
     sites = tuple(MountedTarget("shm", node, "/memory", "tmpfs", facts) for node in ("n1", "n2"))
     report = advise(Scene(sites, points))
-    assert [told.advice.code for told in report.advice] == ["target_is_memory", "cliff"]
+    assert [told.code for told in report.advice] == ["target_is_memory", "cliff"]
     memory, cliff = report.advice
-    assert (cliff.advice.remedy, cliff.advice.commands) == ("Give both levels, each with its sizes.", ())
-    assert memory.subjects == ("shm on n1", "shm on n2")
-    assert memory.advice.title == "This target is memory (tmpfs): its numbers are memory numbers"
+    assert (cliff.remedy, cliff.commands) == ("Give both levels, each with its sizes.", [])
+    assert memory.subjects == ["shm on n1", "shm on n2"]
+    assert memory.title == "This target is memory (tmpfs): its numbers are memory numbers"
 
 
 def test_several_writers_move_more_and_need_smaller_files() -> None:
