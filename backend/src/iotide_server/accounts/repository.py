@@ -2,9 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Row, and_, delete, exists, or_, select, text, update
 from sqlalchemy.orm import Session
@@ -21,23 +20,6 @@ from iotide_server.accounts.models import (
 from iotide_server.kit.db import any_of, any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 
-
-@dataclass(frozen=True, slots=True)
-class OpenAccess:
-    """What of a user is open.
-
-    Attributes:
-        last_seen_at: when a session or a token of theirs was last used, to the minute; None: never.
-        session_count, token_count: those that open something now, were the user enabled.
-        schedule_count: schedules that fire in their name.
-    """
-
-    last_seen_at: datetime | None
-    session_count: int
-    token_count: int
-    schedule_count: int
-
-
 # Sessions are deleted when they end, and then the audit alone knows of them. Of schedules in SQL alone, because that
 # slice stands above this one.
 _STANDINGS: Final = text(
@@ -46,11 +28,15 @@ _STANDINGS: Final = text(
            greatest((SELECT max(last_seen_at) FROM user_session WHERE user_id = user_account.id),
                     (SELECT max(last_used_at) FROM api_token WHERE user_id = user_account.id),
                     (SELECT max(at) FROM audit_entry
-                     WHERE subject_kind = 'user' AND subject_id = user_account.id AND action = 'signed_in')),
-           (SELECT count(*) FROM user_session WHERE user_id = user_account.id AND expires_at > :now),
+                     WHERE subject_kind = 'user' AND subject_id = user_account.id AND action = 'signed_in'))
+               AS last_seen_at,
+           (SELECT count(*) FROM user_session WHERE user_id = user_account.id AND expires_at > :now)
+               AS session_count,
            (SELECT count(*) FROM api_token WHERE user_id = user_account.id AND revoked_at IS NULL
-                                             AND (expires_at IS NULL OR expires_at > :now)),
+                                             AND (expires_at IS NULL OR expires_at > :now))
+               AS token_count,
            (SELECT count(*) FROM schedule WHERE owner_id = user_account.id AND state = 'active')
+               AS schedule_count
     FROM user_account WHERE id = ANY(:ids)
     """
 )
@@ -216,10 +202,9 @@ def published_clusters(session: Session) -> dict[int, str]:
     return dict(session.execute(text("SELECT id, name FROM cluster WHERE origin = 'published'")).all())
 
 
-def standings(session: Session, user_ids: Collection[int], now: datetime) -> Mapping[int, OpenAccess]:
-    """When these users were last seen and what of theirs is open, by user."""
-    rows = session.execute(_STANDINGS, {"ids": list(user_ids), "now": now})
-    return {row.id: OpenAccess(*row[1:]) for row in rows}
+def standings(session: Session, user_ids: Collection[int], now: datetime) -> Mapping[int, Row[Any]]:
+    """Return, by user, when they were last seen, to the minute, and what of theirs is open, were they enabled."""
+    return {row.id: row for row in session.execute(_STANDINGS, {"ids": list(user_ids), "now": now})}
 
 
 def end_access(session: Session, user_id: int) -> int:

@@ -8,7 +8,6 @@ from iotide_server.accounts import service
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Admin, Person
 from iotide_server.accounts.schemas import (
-    RoleGrantOutput,
     SignInLink,
     Token,
     TokenCreated,
@@ -33,15 +32,13 @@ def list_tokens(
     whose: Annotated[tokens.Whose, Query(description="`all`: for administrators of all clusters")] = "mine",
 ) -> Page[Token]:
     """Your own tokens or everybody's that were not revoked, expired ones too, newest first."""
-    return tokens.list_tokens(session, principal, whose, paging).page(lambda row: Token.of(*row))
+    return tokens.list_tokens(session, principal, whose, paging)
 
 
 @router.post("/tokens", summary="Create an API token", status_code=201)
 def create_token(principal: Person, session: Tx, now: Now, body: TokenInput) -> TokenCreated:
     """A token for programs, with your roles cut down to its scopes; made by a person in a browser only."""
-    new = tokens.NewToken(body.name, body.scopes, body.expiry(now))
-    token, owner, secret = tokens.create_token(session, principal, new, now)
-    return TokenCreated(**Token.of(token, owner).model_dump(), token=secret)
+    return tokens.create_token(session, principal, body, now)
 
 
 @router.delete("/tokens/{token_id}", summary="Revoke an API token", status_code=204, responses=errors(404))
@@ -53,13 +50,13 @@ def revoke_token(principal: Person, session: Tx, now: Now, token_id: Id) -> None
 @router.get("/users", summary="List users")
 def list_users(principal: Admin, session: Tx, now: Now, paging: Paging) -> Page[UserOutput]:
     """All people with their roles, newest first; for administrators of all clusters."""
-    return service.list_users(session, principal, paging, now).page(UserOutput.of)
+    return service.list_users(session, principal, paging, now)
 
 
 @router.post("/users", summary="Create a user", status_code=201, responses=errors(404, 409))
 def create_user(principal: Admin, session: Tx, now: Now, body: UserInput) -> UserOutput:
     """A new person; make a sign-in link to let them in. For administrators of all clusters."""
-    return UserOutput.of(service.create_user(session, principal, body.name, _grants(body.roles), now))
+    return service.create_user(session, principal, body, now)
 
 
 @router.put("/users/{user_id}", summary="Change a user", responses=errors(404, 409))
@@ -68,15 +65,11 @@ def change_user(principal: Admin, session: Tx, now: Now, request: Request, user_
 
     Who is disabled loses sessions, sign-in links and API tokens for good, and their schedules pause.
     """
-    change = service.AccountChange(_grants(body.roles), body.disabled, ENDS_WITH_USER.of(request.app.state))
-    return UserOutput.of(service.change_user(session, principal, user_id, change, now))
+    change = service.AccountChange(body, ENDS_WITH_USER.of(request.app.state))
+    return service.change_user(session, principal, user_id, change, now)
 
 
 @router.post("/users/{user_id}/link", summary="Make a sign-in link", status_code=201, responses=errors(404, 409))
 def make_sign_in_link(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id) -> SignInLink:
     """A URL that signs another person in once, within a day; made by an administrator of all clusters in a browser."""
     return SignInLink(url=service.invite(session, principal, user_id, PUBLIC_URL.of(request.app.state), now))
-
-
-def _grants(roles: list[RoleGrantOutput]) -> list[service.Grant]:
-    return [service.Grant(role.cluster_id, role.role) for role in roles]

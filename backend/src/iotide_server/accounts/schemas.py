@@ -1,17 +1,19 @@
 """What the API takes and gives for accounts."""
 
-from datetime import datetime
-from typing import Annotated
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
 
 from pydantic import Field
+from sqlalchemy import Row
 
-from iotide_server.accounts import models, service
+from iotide_server.accounts import models
 from iotide_server.accounts.models import GrantSource, Role
 from iotide_server.accounts.roles.authentication import Scope
-from iotide_server.accounts.tokens.service import USUAL_LIFETIME
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import Name, UtcTime
 
+USUAL_LIFETIME: Final = timedelta(days=90)
+"""Of an API token."""
 PersonName = Annotated[Name, Field(description="Name to sign in with", examples=["grace"])]
 
 
@@ -52,7 +54,7 @@ class Token(Output):
 
     @classmethod
     def of(cls, row: models.ApiToken, owner: models.User) -> "Token":
-        """As the API shows the rows."""
+        """Return the token with its owner."""
         return cls(
             id=row.id,
             user_id=owner.id,
@@ -108,25 +110,26 @@ class UserOutput(Output):
     ]
 
     @classmethod
-    def of(cls, found: service.UserWithGrants) -> "UserOutput":
-        """As the API shows the rows."""
+    def of(cls, user: models.User, grants: list[models.RoleGrant], standing: Row[Any]) -> "UserOutput":
+        """Return the user with their roles and what of theirs is open."""
         return cls(
-            id=found.user.id,
-            name=found.user.name,
-            has_password=found.user.password_hash is not None,
-            created_at=found.user.created_at,
-            disabled_at=found.user.disabled_at,
-            last_seen_at=found.standing.last_seen_at,
-            session_count=found.standing.session_count,
-            token_count=found.standing.token_count,
-            schedule_count=found.standing.schedule_count,
-            roles=_roles(found.grants, GrantSource.LOCAL),
-            issuer=found.user.issuer,
-            provider_roles=_roles(found.grants, GrantSource.PROVIDER),
+            id=user.id,
+            name=user.name,
+            has_password=user.password_hash is not None,
+            created_at=user.created_at,
+            disabled_at=user.disabled_at,
+            last_seen_at=standing.last_seen_at,
+            session_count=standing.session_count,
+            token_count=standing.token_count,
+            schedule_count=standing.schedule_count,
+            roles=roles_by(GrantSource.LOCAL, grants),
+            issuer=user.issuer,
+            provider_roles=roles_by(GrantSource.PROVIDER, grants),
         )
 
 
-def _roles(grants: list[models.RoleGrant], source: GrantSource) -> list[RoleGrantOutput]:
+def roles_by(source: GrantSource, grants: list[models.RoleGrant]) -> list[RoleGrantOutput]:
+    """Return the roles that this source gave."""
     return [RoleGrantOutput(cluster_id=row.cluster_id, role=Role(row.role)) for row in grants if row.source == source]
 
 

@@ -1,6 +1,6 @@
 """Users: made, invited, given roles, shut out and let in again by administrators of all clusters."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -20,25 +20,16 @@ from iotide_server.accounts.errors import (
     UserNotFoundError,
 )
 from iotide_server.accounts.models import GrantSource, Role, RoleGrant, User
-from iotide_server.accounts.repository import OpenAccess
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.schemas import RoleGrantOutput, UserChange, UserInput, UserOutput, roles_by
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.accounts.tokens import service as tokens
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import Json
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import Page, PageRequest
 
 ENDS_WITH_USER: Final[AppValue["Ending"]] = AppValue("ends_with_user")
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """A role in one cluster, or in all where `cluster_id` is None."""
-
-    cluster_id: int | None
-    role: Role
-
 
 Ending = Callable[[Session, Principal, int], None]
 """What else ends with a person who is shut out: done in the caller's name to what the user of that id has."""
@@ -52,37 +43,25 @@ class AccountChange:
         ends_too: what slices above this one have to end when the user is shut out.
     """
 
-    grants: list[Grant]
-    is_disabled: bool
+    wanted: UserChange
     ends_too: Ending
 
 
-@dataclass(frozen=True, slots=True)
-class UserWithGrants:
-    """A user, their roles and what of theirs is open."""
-
-    user: User
-    grants: list[RoleGrant]
-    standing: OpenAccess
-
-
-def list_users(session: Session, principal: Principal, paging: PageRequest, now: datetime) -> Slice[UserWithGrants]:
+def list_users(session: Session, principal: Principal, paging: PageRequest, now: datetime) -> Page[UserOutput]:
     """All users with their roles; only for administrators of all clusters."""
     principal.require(Role.ADMIN, None)
     page = repository.users(session, paging)
-    return Slice(with_grants(session, page.rows, now), page.next_cursor)
+    return Page(items=shown_users(session, page.rows, now), next_cursor=page.next_cursor)
 
 
-def with_grants(session: Session, users: Sequence[User], now: datetime) -> list[UserWithGrants]:
-    """These users with what belongs to them."""
+def shown_users(session: Session, users: Sequence[User], now: datetime) -> list[UserOutput]:
+    """Return these users with their roles and what of theirs is open."""
     ids = [user.id for user in users]
     grants, standings = repository.grants_of(session, ids), repository.standings(session, ids, now)
-    return [UserWithGrants(user, grants[user.id], standings[user.id]) for user in users]
+    return [UserOutput.of(user, grants[user.id], standings[user.id]) for user in users]
 
 
-def create_user(
-    session: Session, principal: Principal, name: str, grants: list[Grant], now: datetime
-) -> UserWithGrants:
+def create_user(session: Session, principal: Principal, wanted: UserInput, now: datetime) -> UserOutput:
     """A new person; a sign-in link (`sessions.make_link`) lets them in.
 
     Raises:
@@ -90,21 +69,21 @@ def create_user(
         GrantOfUnknownClusterError: a role names a cluster that does not exist.
     """
     principal.require(Role.ADMIN, None)
-    user = User(name=name, created_at=now)
+    user = User(name=wanted.name, created_at=now)
     try:
         with session.begin_nested():
             session.add(user)
     except IntegrityError as error:
-        raise UserNameTakenError(name) from error
-    _replace_grants(session, user.id, grants)
-    after: Json = {"name": name, "roles": _shown(grants)}
+        raise UserNameTakenError(wanted.name) from error
+    _replace_grants(session, user.id, wanted.roles)
+    after: Json = {"name": user.name, "roles": _shown(wanted.roles)}
     audit.record(session, principal, Action("user_created", "user", user.id, None, after=after))
-    return with_grants(session, [user], now)[0]
+    return shown_users(session, [user], now)[0]
 
 
 def change_user(
     session: Session, principal: Principal, user_id: int, change: AccountChange, now: datetime
-) -> UserWithGrants:
+) -> UserOutput:
     """Replace the roles that administrators gave, shut the user out or let them in again.
 
     Who is shut out loses sessions, unspent links and tokens for good, and what `change` says ends too.
@@ -120,22 +99,19 @@ def change_user(
         raise UserNotFoundError(user_id)
     if user.id == principal.user_id:
         raise OwnAccountError(user_id, "change your own roles or disable yourself")
-    held = [
-        Grant(row.cluster_id, Role(row.role))
-        for row in repository.grants(session, user.id)
-        if row.source == GrantSource.LOCAL
-    ]
+    held = roles_by(GrantSource.LOCAL, repository.grants(session, user.id))
+    roles, is_disabled = change.wanted.roles, change.wanted.disabled
     before: Json = {"name": user.name, "roles": _shown(held), "disabled": user.disabled_at is not None}
-    _replace_grants(session, user.id, change.grants)
-    after: Json = {"name": user.name, "roles": _shown(change.grants), "disabled": change.is_disabled}
+    _replace_grants(session, user.id, roles)
+    after: Json = {"name": user.name, "roles": _shown(roles), "disabled": is_disabled}
     audit.record(session, principal, Action("user_changed", "user", user.id, None, before=before, after=after))
-    if change.is_disabled and user.disabled_at is None:
+    if is_disabled and user.disabled_at is None:
         user.disabled_at = now
         _shut_out(session, principal, user, change.ends_too, now)
-    elif not change.is_disabled:
+    elif not is_disabled:
         user.disabled_at = None
     session.flush()
-    return with_grants(session, [user], now)[0]
+    return shown_users(session, [user], now)[0]
 
 
 def _shut_out(session: Session, principal: Principal, user: User, ends_too: Ending, now: datetime) -> None:
@@ -181,7 +157,7 @@ def link_for(session: Session, principal: Principal, user: User, public_url: str
     return link
 
 
-def _replace_grants(session: Session, user_id: int, grants: list[Grant]) -> list[RoleGrant]:
+def _replace_grants(session: Session, user_id: int, grants: list[RoleGrantOutput]) -> list[RoleGrant]:
     named = {grant.cluster_id for grant in grants if grant.cluster_id is not None}
     unknown = named - repository.existing_clusters(session, named)
     if unknown:
@@ -189,8 +165,8 @@ def _replace_grants(session: Session, user_id: int, grants: list[Grant]) -> list
     return repository.replace_grants(session, user_id, {grant.cluster_id: grant.role for grant in grants})
 
 
-def _shown(grants: list[Grant]) -> list[Json]:
-    return [{"cluster_id": grant.cluster_id, "role": grant.role.value} for grant in grants]
+def _shown(grants: list[RoleGrantOutput]) -> list[Json]:
+    return [grant.model_dump(mode="json") for grant in grants]
 
 
 def member(session: Session, name: str, cluster_id: int) -> int | None:
@@ -200,8 +176,3 @@ def member(session: Session, name: str, cluster_id: int) -> int | None:
         return None
     may_see = any(grant.cluster_id in {None, cluster_id} for grant in repository.grants(session, user.id))
     return user.id if may_see else None
-
-
-def names_of(session: Session, user_ids: Collection[int]) -> Mapping[int, str]:
-    """The names of these users, as far as they are there."""
-    return repository.names_of(session, user_ids)

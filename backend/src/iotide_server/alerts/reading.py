@@ -80,7 +80,7 @@ def alert(session: Session, principal: Principal, alert_id: int, now: datetime) 
     actions = select(ActionRow).where(ActionRow.alert_id == alert_id).order_by(ActionRow.id.desc()).limit(MOST_ACTIONS)
     return AlertDetail(
         alert=shown(session, [found], now)[0],
-        actions=[AlertActionOutput.of(row) for row in reversed(session.scalars(actions).all())],
+        actions=[AlertActionOutput.model_validate(row) for row in reversed(session.scalars(actions).all())],
         group=[one for one in of_group(session, found[0].group_id, now) if one.id != alert_id],
     )
 

@@ -8,7 +8,6 @@ from fastapi import Query
 from pydantic import Field
 
 from iotide_server.alerts.lifecycle import AlertState, Move
-from iotide_server.alerts.models import AlertAction as ActionRow
 from iotide_server.alerts.scopes import Directions
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.people import PersonShown
@@ -112,11 +111,6 @@ class AlertActionOutput(Output):
     comment: str
     before: dict[str, Any]
     after: dict[str, Any]
-
-    @classmethod
-    def of(cls, row: ActionRow) -> "AlertActionOutput":
-        """As the API shows the row."""
-        return cls.model_validate(row)
 
 
 class AlertDetail(Output):

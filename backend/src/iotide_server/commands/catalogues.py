@@ -37,10 +37,8 @@ def catalogue(state: StateOption = None) -> None:
         entries = service.own_entries(session)
         clusters = console.cluster_names(session)
     table = Table("id", "cluster", "workload", "revision", "announced by", "since", "nodes", box=None, pad_edge=False)
-    for entry in entries:
-        own = entry.workload
+    for own, count in entries:
         of_cluster = "none" if own.cluster_id is None else clusters[own.cluster_id]
-        count = sum(len(alike.node_ids) for alike in entry.nodes)
         since = written(own.first_seen_at)
         table.add_row(
             str(own.id), of_cluster, own.name, _revision(own), own.announced_by or "unknown", since, str(count)
@@ -71,7 +69,7 @@ def _announced(session: Session, cluster: str | None, node: str | None, since: d
     clusters = console.cluster_names(session)
     found = [
         own.id
-        for own in (entry.workload for entry in service.own_entries(session))
+        for own, _ in service.own_entries(session)
         if own.cluster_id is not None
         and clusters[own.cluster_id] == cluster
         and node in {None, own.announced_by}

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from iotide_server.accounts.service import UserWithGrants
+from iotide_server.accounts.schemas import UserOutput
 from iotide_server.accounts.sessions import console
 from iotide_server.commands.opening import StateOption, settings_of, transaction, transaction_of
 from iotide_server.kit.clock import system_clock, written
@@ -42,12 +42,12 @@ def revoke_tokens(name: _Name, state: StateOption = None) -> None:
     typer.echo(f"revoked: {', '.join(revoked)}" if revoked else f"{name} has no token")
 
 
-def _cells(one: UserWithGrants, clusters: Mapping[int, str]) -> list[str]:
+def _cells(one: UserOutput, clusters: Mapping[int, str]) -> list[str]:
     roles = (
         f"{grant.role} of {'all clusters' if grant.cluster_id is None else clusters[grant.cluster_id]}"
-        for grant in one.grants
+        for grant in sorted([*one.roles, *one.provider_roles], key=lambda grant: grant.cluster_id or 0)
     )
-    seen = written(one.standing.last_seen_at) if one.standing.last_seen_at else "never"
-    name = f"{one.user.name} (disabled)" if one.user.disabled_at else one.user.name
-    counts = (one.standing.session_count, one.standing.token_count, one.standing.schedule_count)
+    seen = written(one.last_seen_at) if one.last_seen_at else "never"
+    name = f"{one.name} (disabled)" if one.disabled_at else one.name
+    counts = (one.session_count, one.token_count, one.schedule_count)
     return [name, ", ".join(roles) or "none", seen, *map(str, counts)]

@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import service as accounts
+from iotide_server.accounts import repository as account_repository
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
@@ -328,7 +328,7 @@ def _summary(row: models.Schedule) -> Json:
 
 def _shown(session: Session, rows: Sequence[models.Schedule], plans: Mapping[int, Json | None]) -> list[ListedSchedule]:
     cluster_names = repository.names_of_clusters(session, {row.cluster_id for row in rows})
-    owners = accounts.names_of(session, {row.owner_id for row in rows if row.owner_id is not None})
+    owners = account_repository.names_of(session, {row.owner_id for row in rows if row.owner_id is not None})
     last = repository.last_firings(session, [row.id for row in rows])
     return [
         ListedSchedule(

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
+from pydantic import Field
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, cast, delete, exists, func, or_, select, text
 from sqlalchemy.dialects.postgresql import JSONPATH, aggregate_order_by, insert
 from sqlalchemy.orm import Session
@@ -12,6 +13,7 @@ from sqlalchemy.orm import Session
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json, any_of, any_text_of, array_of, in_clusters
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+from iotide_server.kit.web import Output
 from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_wire import names as wire_names
 from iotide_wire.expressions import Number
@@ -109,14 +111,13 @@ class Entry(NamedTuple):
 _ENTRY: Final = (Workload.name, Workload.revision, Workload.schema_sha256)
 
 
-@dataclass(frozen=True, slots=True)
-class NodesAlike:
-    """Nodes that have a workload in the same way, of which a cluster of thousands has a handful."""
+class WorkloadNodes(Output):
+    """Nodes that have a workload in the same way: with one version of its tool, or for one reason not ready for it."""
 
     available: bool
     unavailable_because: str | None
     tool_version: str | None
-    node_ids: Sequence[int]
+    node_ids: Annotated[list[int], Field(description="Ascending")]
 
 
 def upsert_workload(session: Session, catalogue: Catalogue, row: Json) -> int:
@@ -331,10 +332,10 @@ def option_titles(session: Session, names: Collection[str], cluster_ids: Collect
 
 def nodes_of(
     session: Session, workload_ids: Collection[int], visible: frozenset[int] | None, cluster_id: int | None
-) -> Mapping[int, list[NodesAlike]]:
+) -> Mapping[int, list[WorkloadNodes]]:
     """By workload, the living nodes of these clusters that have it, those together that have it alike."""
     alike = (NodeWorkload.available, NodeWorkload.unavailable_because, NodeWorkload.tool_version)
-    node_ids = func.array_agg(aggregate_order_by(NodeWorkload.node_id, NodeWorkload.node_id))
+    node_ids = func.array_agg(aggregate_order_by(NodeWorkload.node_id, NodeWorkload.node_id)).label("node_ids")
     statement = (
         select(NodeWorkload.workload_id, *alike, node_ids)
         .join(Node, Node.id == NodeWorkload.node_id)
@@ -346,9 +347,9 @@ def nodes_of(
         .group_by(NodeWorkload.workload_id, *alike)
         .order_by(func.min(NodeWorkload.node_id))
     )
-    by_workload: defaultdict[int, list[NodesAlike]] = defaultdict(list)
-    for workload_id, available, because, version, alike_ids in session.execute(statement):
-        by_workload[workload_id].append(NodesAlike(available, because, version, alike_ids))
+    by_workload: defaultdict[int, list[WorkloadNodes]] = defaultdict(list)
+    for row in session.execute(statement):
+        by_workload[row.workload_id].append(WorkloadNodes.model_validate(row))
     return by_workload
 
 

@@ -25,4 +25,4 @@ def list_workloads(
     ] = False,
 ) -> Page[WorkloadOutput]:
     """What the agents that you may see can run now, with the JSON Schema of the options."""
-    return service.catalogue(session, principal, cluster_id, paging, with_former=with_former).page(WorkloadOutput.of)
+    return service.catalogue(session, principal, cluster_id, paging, with_former=with_former)

@@ -5,17 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from iotide_server.kit.web import Output
-from iotide_server.workloads.service import CatalogueEntry
+from iotide_server.workloads.models import Workload
+from iotide_server.workloads.repository import WorkloadNodes
 from iotide_wire.catalogue import MetricSpec
-
-
-class WorkloadNodes(Output):
-    """Nodes that have a workload in the same way: with one version of its tool, or for one reason not ready for it."""
-
-    available: bool
-    unavailable_because: str | None
-    tool_version: str | None
-    node_ids: Annotated[list[int], Field(description="Ascending")]
 
 
 class WorkloadOutput(Output):
@@ -40,9 +32,8 @@ class WorkloadOutput(Output):
     nodes: list[WorkloadNodes]
 
     @classmethod
-    def of(cls, entry: CatalogueEntry) -> "WorkloadOutput":
-        """As the API shows the rows."""
-        workload = entry.workload
+    def of(cls, workload: Workload, nodes: list[WorkloadNodes]) -> "WorkloadOutput":
+        """Return an entry of a catalogue with the nodes that have it."""
         return cls(
             id=workload.id,
             cluster_id=workload.cluster_id,
@@ -56,5 +47,5 @@ class WorkloadOutput(Output):
             metrics=[MetricSpec.model_validate(metric) for metric in workload.metrics],
             step_roles=workload.step_roles,
             tool=workload.tool,
-            nodes=[WorkloadNodes.model_validate(alike) for alike in entry.nodes],
+            nodes=nodes,
         )

@@ -3,7 +3,6 @@
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Final
 
@@ -13,12 +12,13 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json, after_commit
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.workloads import repository
 from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
 from iotide_server.workloads.models import EVERYWHERE, Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_server.workloads.options import complete_options, complete_sweep
-from iotide_server.workloads.repository import Entry, NodesAlike
+from iotide_server.workloads.repository import Entry
+from iotide_server.workloads.schemas import WorkloadOutput
 from iotide_wire.built_in import (
     FIRST_REVISION,
     BuiltIn,
@@ -36,14 +36,6 @@ _log = structlog.get_logger(__name__)
 
 _MOST_LOGGED: Final = 3
 """Of the workloads that are rejected at one hello; the node's page has all of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogueEntry:
-    """A workload and the nodes that have it."""
-
-    workload: Workload
-    nodes: Sequence[NodesAlike]
 
 
 class _Room:
@@ -118,11 +110,11 @@ def is_shipped(workload: Workload) -> bool:
     return workload.cluster_id is None and any(one.sha256 == workload.digest for one in known)
 
 
-def own_entries(session: Session) -> list[CatalogueEntry]:
-    """Return what the nodes of clusters announced beyond what iotide ships, by cluster and name."""
+def own_entries(session: Session) -> list[tuple[Workload, int]]:
+    """Return what nodes announced beyond what iotide ships, by cluster and name, and how many nodes have it."""
     rows = [row for row in repository.entries(session) if not is_shipped(row)]
     nodes = repository.nodes_of(session, [row.id for row in rows], None, None)
-    return [CatalogueEntry(row, nodes.get(row.id, [])) for row in rows]
+    return [(row, sum(len(alike.node_ids) for alike in nodes.get(row.id, []))) for row in rows]
 
 
 def _stored(session: Session, node: Node, announced: WorkloadAnnouncement, room: _Room) -> int:
@@ -214,12 +206,12 @@ def catalogue(
     paging: PageRequest,
     *,
     with_former: bool = False,
-) -> Slice[CatalogueEntry]:
+) -> Page[WorkloadOutput]:
     """The workloads on living nodes that the caller may see, with these nodes; none for those of campaigns alone."""
     visible = principal.visible_clusters()
     page = repository.catalogue(session, visible, cluster_id, paging, with_former=with_former)
     nodes = repository.nodes_of(session, [workload.id for workload in page.rows], visible, cluster_id)
-    return Slice([CatalogueEntry(workload, nodes.get(workload.id, [])) for workload in page.rows], page.next_cursor)
+    return page.page(lambda row: WorkloadOutput.of(row, nodes.get(row.id, [])))
 
 
 def workload_for(session: Session, name: str, node_ids: Collection[int], *, field: str | None = None) -> Workload:

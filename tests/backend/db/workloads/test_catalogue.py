@@ -13,7 +13,6 @@ from iotide_server.kit.pagination import PageRequest
 from iotide_server.workloads import repository, service
 from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
 from iotide_server.workloads.models import Workload, WorkloadBaseline
-from iotide_server.workloads.repository import NodesAlike
 
 FIRST_PAGE = PageRequest(50, None)
 
@@ -25,9 +24,9 @@ def two_nodes(session: Session) -> tuple[Node, Node]:
 
 def catalogue(session: Session, *grants: int, with_former: bool = False) -> list[tuple[str, int, list[int]]]:
     viewer = Principal(PrincipalKind.USER, 1, "grace", grants=dict.fromkeys(grants or (None,), Role.VIEWER))
-    entries = service.catalogue(session, viewer, None, FIRST_PAGE, with_former=with_former).rows
+    entries = service.catalogue(session, viewer, None, FIRST_PAGE, with_former=with_former).items
     return [
-        (entry.workload.name, entry.workload.revision, [node_id for alike in entry.nodes for node_id in alike.node_ids])
+        (entry.name, entry.revision, [node_id for alike in entry.nodes for node_id in alike.node_ids])
         for entry in entries
     ]
 
@@ -48,11 +47,11 @@ def test_nodes_are_told_together_that_have_a_workload_alike(session: Session) ->
     absent = workload("seek", available=False, unavailable_because="no seek", tool_version=None)
     service.announce(session, three, [absent])
     everybody = Principal(PrincipalKind.USER, 1, "grace", grants={None: Role.VIEWER})
-    (seek,) = service.catalogue(session, everybody, None, FIRST_PAGE).rows
-    assert seek.nodes == [
-        NodesAlike(True, None, "3.33", [one.id, four.id]),
-        NodesAlike(True, None, "3.36", [two.id]),
-        NodesAlike(False, "no seek", None, [three.id]),
+    (seek,) = service.catalogue(session, everybody, None, FIRST_PAGE).items
+    assert [tuple(dict(alike).values()) for alike in seek.nodes] == [
+        (True, None, "3.33", [one.id, four.id]),
+        (True, None, "3.36", [two.id]),
+        (False, "no seek", None, [three.id]),
     ]
 
 
@@ -177,6 +176,6 @@ def test_primary_metrics_are_kept_once_an_agent_names_them(session: Session) -> 
         service.announce(session, node, [announced])
     session.expire_all()
     everybody = Principal(PrincipalKind.USER, 1, "grace", grants={None: Role.VIEWER})
-    (entry,) = service.catalogue(session, everybody, None, FIRST_PAGE).rows
-    assert all(metric["primary"] for metric in entry.workload.metrics)
+    (entry,) = service.catalogue(session, everybody, None, FIRST_PAGE).items
+    assert all(metric.primary for metric in entry.metrics)
     assert [node_id for alike in entry.nodes for node_id in alike.node_ids] == [one.id, two.id]

@@ -82,7 +82,7 @@ def written(database: Database, clusters: Clusters, wanted: AuditFilter, written
 
 
 def _line(row: AuditRow, written_as: AuditFile) -> str:
-    entry = AuditEntryOutput.of(row)
+    entry = AuditEntryOutput.model_validate(row)
     if written_as is AuditFile.JSON_LINES:
         return entry.model_dump_json() + "\n"
     return _csv_line([getattr(entry, name) for name in AuditEntryOutput.model_fields])

@@ -30,7 +30,7 @@ _FILES: Final[dict[int | str, dict[str, Any]]] = {
 @router.get("", summary="List what was done", responses=errors(404))
 def list_audit(principal: Admin, session: Tx, wanted: Wanted, paging: Paging) -> Page[AuditEntryOutput]:
     """Who changed what in the clusters that you administer, newest first."""
-    return audit_reading.page(session, principal, wanted, paging).page(AuditEntryOutput.of)
+    return audit_reading.page(session, principal, wanted, paging).page(AuditEntryOutput.model_validate)
 
 
 @router.get(

@@ -8,7 +8,6 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from iotide_server.accounts import models
 from iotide_server.accounts.roles.principal import PrincipalKind
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import LARGEST_ID
@@ -71,8 +70,3 @@ class AuditEntryOutput(Output):
     cluster_id: int | None
     before: Json | None
     after: Json | None
-
-    @classmethod
-    def of(cls, row: models.AuditEntry) -> "AuditEntryOutput":
-        """As the API shows the row."""
-        return cls.model_validate(row)

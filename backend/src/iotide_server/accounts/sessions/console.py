@@ -8,15 +8,15 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts import repository, service
 from iotide_server.accounts.errors import UnknownUserNameError
 from iotide_server.accounts.models import User
-from iotide_server.accounts.service import UserWithGrants
+from iotide_server.accounts.schemas import UserOutput
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.accounts.tokens import service as tokens
 
 
-def all_users(session: Session, now: datetime) -> Sequence[UserWithGrants]:
+def all_users(session: Session, now: datetime) -> Sequence[UserOutput]:
     """Everybody by name, with roles and what of theirs is open."""
-    return service.with_grants(session, repository.all_users(session), now)
+    return service.shown_users(session, repository.all_users(session), now)
 
 
 def cluster_names(session: Session) -> Mapping[int, str]:

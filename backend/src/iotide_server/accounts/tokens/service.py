@@ -1,52 +1,39 @@
 """API tokens: made by a person in a browser, listed, revoked by their owner or by an administrator of all clusters."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final, Literal
+from datetime import datetime
+from typing import Literal
 
-from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.errors import ExpiryPassedError, PersonWantedError, TokenNotFoundError
 from iotide_server.accounts.models import ApiToken, Role, User
-from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX, Scope
+from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.schemas import Token, TokenCreated, TokenInput
 from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import digest, new_secret
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import Page, PageRequest
 
-USUAL_LIFETIME: Final = timedelta(days=90)
 Whose = Literal["mine", "all"]
 
 
-@dataclass(frozen=True, slots=True)
-class NewToken:
-    """An API token to be made; without `expires_at` it opens things until it is revoked."""
-
-    name: str
-    scopes: list[Scope]
-    expires_at: datetime | None
-
-
-def list_tokens(
-    session: Session, principal: Principal, whose: Whose, paging: PageRequest
-) -> Slice[Row[ApiToken, User]]:
+def list_tokens(session: Session, principal: Principal, whose: Whose, paging: PageRequest) -> Page[Token]:
     """Tokens that were not revoked, those that have expired among them, with their users.
 
     Raises:
         NotAllowedError: all are wanted by who does not administer all clusters.
     """
-    if whose == "mine":
-        return token_queries.tokens_of(session, principal.user_id, paging)
-    principal.require(Role.ADMIN, None)
-    return token_queries.all_tokens(session, paging)
+    if whose == "all":
+        principal.require(Role.ADMIN, None)
+        return token_queries.all_tokens(session, paging).page(lambda row: Token.of(*row))
+    return token_queries.tokens_of(session, principal.user_id, paging).page(lambda row: Token.of(*row))
 
 
-def create_token(session: Session, principal: Principal, new: NewToken, now: datetime) -> tuple[ApiToken, User, str]:
+def create_token(session: Session, principal: Principal, wanted: TokenInput, now: datetime) -> TokenCreated:
     """A token that can do what its owner may, cut down to its scopes; the secret is only known here.
 
     Raises:
@@ -55,23 +42,24 @@ def create_token(session: Session, principal: Principal, new: NewToken, now: dat
     """
     if principal.kind is not PrincipalKind.USER or principal.user_id is None:
         raise PersonWantedError("make API tokens")
-    if new.expires_at is not None and new.expires_at <= now:
-        raise ExpiryPassedError(new.expires_at)
+    expires_at = wanted.expiry(now)
+    if expires_at is not None and expires_at <= now:
+        raise ExpiryPassedError(expires_at)
     secret = new_secret(API_TOKEN_PREFIX)
     token = ApiToken(
         user_id=principal.user_id,
-        name=new.name,
+        name=wanted.name,
         secret_sha256=digest(secret),
-        scopes=new.scopes,
+        scopes=wanted.scopes,
         created_at=now,
-        expires_at=new.expires_at,
+        expires_at=expires_at,
     )
     session.add(token)
     session.flush()
     owner = session.get_one(User, principal.user_id)
     action = Action("token_created", "token", token.id, None, after=_shown(token, owner))
     audit.record(session, principal, action)
-    return token, owner, secret
+    return TokenCreated(**dict(Token.of(token, owner)), token=secret)
 
 
 def revoke_token(session: Session, principal: Principal, token_id: int, now: datetime) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import service as accounts
+from iotide_server.accounts import repository as account_repository
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
@@ -116,7 +116,7 @@ def list_join_tokens(
 
 
 def _with_makers(session: Session, tokens: Sequence[JoinToken]) -> list[JoinTokenOutput]:
-    names = accounts.names_of(session, {token.owner_id for token in tokens if token.owner_id is not None})
+    names = account_repository.names_of(session, {token.owner_id for token in tokens if token.owner_id is not None})
     return [JoinTokenOutput.of(token, names.get(token.owner_id or 0)) for token in tokens]
 
 
