@@ -11,7 +11,8 @@ from structlog.contextvars import bound_contextvars
 from iotide_server.alerts.digest import tell_channel
 from iotide_server.alerts.groups import ALERT_GROUP
 from iotide_server.alerts.oversight import watch_cluster
-from iotide_server.alerts.raising import pass_over_quiet, raise_alerts
+from iotide_server.alerts.raising import raise_alerts
+from iotide_server.alerts.repository import series_told_of
 from iotide_server.alerts.telling import tell_group
 from iotide_server.bundled.readiness import announce_ready
 from iotide_server.kit.allocation import give_memory_back
@@ -51,7 +52,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 
 TOGETHER: Final[Mapping[str, ManyHandler]] = {
     ANALYSIS: analyse_young,
-    ALERTS: pass_over_quiet,
+    ALERTS: series_told_of,
     PEERS: judge_together,
 }
 """What is done for many at once, where it can be."""

@@ -20,6 +20,7 @@ from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
 from iotide_server.runs import batch
+from iotide_server.runs import repository as run_repository
 from iotide_server.runs import service as runs
 from iotide_server.runs.batch import NAMES, EndedJob
 from iotide_server.runs.endings import Ending
@@ -157,7 +158,7 @@ def _settle(session: Session, run_ids: Sequence[int], verdicts: Mapping[int, _Ve
     """End the orders of jobs that have ended or were refused, as far as nobody else will: by what they say now."""
     if not verdicts:
         return
-    runs.lock_active(session, run_ids)
+    run_repository.lock_active_runs(session, run_ids)
     endings = []
     for load in repository.lock_unended_loads(session, list(verdicts)):
         ending = verdicts[load.attempt_id](load)

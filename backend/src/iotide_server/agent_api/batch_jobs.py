@@ -22,7 +22,7 @@ _LIVING_FIRST: Final = {JobState.RUNNING: 0, JobState.PENDING: 1, JobState.ENDED
 
 
 @dataclass(frozen=True, slots=True)
-class KnownJob:
+class KnownJob(MovedJob):
     """A job as the rows have it.
 
     Attributes:
@@ -32,12 +32,6 @@ class KnownJob:
         is_too_late: if it started now, it would not end in its campaign's window, or before a blackout.
     """
 
-    attempt_id: int
-    state: str
-    job_id: str | None
-    ending: str | None
-    words: str
-    started_at: datetime | None
     is_open: bool
     attempt_ended_at: datetime | None
     is_cancel_wanted: bool

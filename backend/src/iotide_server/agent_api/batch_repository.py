@@ -1,7 +1,7 @@
 """SQL of a gateway's reports: the jobs that are not over, their orders, and the nodes that it vouches for."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -128,15 +128,7 @@ def lock_unended_loads(session: Session, attempt_ids: Collection[int]) -> Sequen
 
 def move(session: Session, job: MovedJob) -> None:
     """Write where a locked job is."""
-    values = {
-        "attempt_id": job.attempt_id,
-        "state": job.state,
-        "job_id": job.job_id,
-        "ending": job.ending,
-        "words": job.words,
-        "started_at": job.started_at,
-    }
-    session.execute(_MOVE, values)
+    session.execute(_MOVE, asdict(job))
 
 
 def close(session: Session, attempt_ids: Collection[int]) -> None:

@@ -57,11 +57,6 @@ def raise_alerts(session: Session, series_id: int) -> None:
         groups.controls_changed(session, series)
 
 
-def pass_over_quiet(session: Session, series_ids: Sequence[int]) -> Sequence[int]:
-    """Of these series, those for which `raise_alerts` has something to look at."""
-    return repository.series_told_of(session, series_ids)
-
-
 def rule_of(session: Session, series: Series) -> AlertRule | None:
     """The rule that answers for a series: the narrowest that covers it."""
     rules = {rule.id: rule for rule in repository.living_rules(session, series.cluster_id)}

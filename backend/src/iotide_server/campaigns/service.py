@@ -141,8 +141,7 @@ def change_priority(session: Session, principal: Principal, campaign_id: int, pr
         before={"priority": before},
         after={"priority": priority},
     )
-    audit.record(session, principal, change)
-    live.publish(session, "campaign", campaign_id, campaign.cluster_id)
+    live.record(session, principal, change)
     wake_scheduler(session, "campaign")
 
 

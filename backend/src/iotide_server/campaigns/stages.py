@@ -6,7 +6,6 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
@@ -21,7 +20,7 @@ from iotide_server.campaigns.errors import (
 from iotide_server.campaigns.models import CampaignStage
 from iotide_server.campaigns.reading import visible_campaign
 from iotide_server.change_feed import service as live
-from iotide_server.clusters.agents import records as agents
+from iotide_server.clusters import repository as cluster_repository
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.wake import wake_scheduler
@@ -122,7 +121,7 @@ def look(session: Session, principal: Principal, campaign_id: int, now: datetime
     visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     found = _pause(session, campaign_id, repository.lock_paused_stage(session, campaign_id))
     found.stage.looked_at = now
-    agents.ask_to_look(session, {on.node.id for on in found.mounts})
+    cluster_repository.want_look(session, {on.node.id for on in found.mounts})
     return found
 
 
@@ -149,8 +148,7 @@ def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha25
     session.flush()
     lines.open_stage(session, campaign_id, stage.ordinal)
     after: Json = {**before, "state": stage.state, "mounts": list(_summary(found))}
-    audit.record(session, principal, Action("stage_confirmed", "campaign", campaign_id, cluster_id, before, after))
-    live.publish(session, "campaign", campaign_id, cluster_id)
+    live.record(session, principal, Action("stage_confirmed", "campaign", campaign_id, cluster_id, before, after))
     wake_scheduler(session, "campaign")
 
 

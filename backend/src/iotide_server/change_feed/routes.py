@@ -13,7 +13,7 @@ from starlette.responses import StreamingResponse
 
 from iotide_server.accounts.roles.page_holders import holder
 from iotide_server.accounts.roles.rules import PAGE_HOLDERS, Reader
-from iotide_server.change_feed import service
+from iotide_server.change_feed import repository, service
 from iotide_server.change_feed.feed import FEED, ChangeNotice, TooManyStreamsError
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import DATABASE, Database
@@ -169,7 +169,7 @@ def _change(news: ChangeNotice) -> bytes:
 def _catch_up(database: Database, last_event_id: str) -> tuple[int, list[ChangeNotice] | None]:
     """The id of the latest news, and what a reader missed since its last; None when that cannot be told."""
     with database.transaction() as session:
-        latest = service.latest_id(session)
+        latest = repository.latest_id(session)
         if not last_event_id:
             return latest, []
         if not last_event_id.isdecimal() or int(last_event_id) > LARGEST_ID:

@@ -7,6 +7,9 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
+from iotide_server.accounts.audit import trail as audit
+from iotide_server.accounts.audit.trail import Action
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import repository
 from iotide_server.change_feed.models import Change
 
@@ -30,6 +33,12 @@ def publish(session: Session, kind: str, subject_id: int, cluster_id: int | None
     publish_all(session, [(kind, subject_id, cluster_id)])
 
 
+def record(session: Session, principal: Principal, action: Action) -> None:
+    """Record a change in the audit, and publish it as one of its subject."""
+    audit.record(session, principal, action)
+    publish(session, action.subject_kind, action.subject_id, action.cluster_id)
+
+
 def publish_all(session: Session, news: Sequence[tuple[str, int, int | None]]) -> None:
     """As `publish`, of many things at once; more than 20 of one kind in a cluster are told as `ANY`.
 
@@ -49,11 +58,6 @@ def publish_all(session: Session, news: Sequence[tuple[str, int, int | None]]) -
 def mute(session: Session) -> None:
     """Publish nothing of this transaction: who writes very much tells it all at once in the end."""
     session.info[_MUTED] = True
-
-
-def latest_id(session: Session) -> int:
-    """Where a stream that begins now stands."""
-    return repository.latest_id(session)
 
 
 def missed_since(session: Session, last_id: int) -> list[Change] | None:

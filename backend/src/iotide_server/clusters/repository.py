@@ -44,6 +44,11 @@ def cluster_names(session: Session, visible: frozenset[int] | None) -> set[str]:
     return set(session.scalars(select(Cluster.name).where(*in_clusters(Cluster.id, visible))))
 
 
+def names_of(session: Session, cluster_ids: Collection[int]) -> Mapping[int, str]:
+    """Return the names of these clusters, by id."""
+    return dict(session.execute(select(Cluster.id, Cluster.name).where(Cluster.id == any_of(cluster_ids))).all())
+
+
 def blackouts(session: Session, cluster_id: int, now: datetime, paging: PageRequest) -> Slice[Blackout]:
     """The cluster's blackouts that are not over, newest first."""
     statement = select(Blackout).where(Blackout.cluster_id == cluster_id, Blackout.ends_at > now)

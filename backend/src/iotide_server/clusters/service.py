@@ -10,7 +10,6 @@ from sqlalchemy import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.errors import ClusterPublishedError
 from iotide_server.accounts.models import Role
@@ -136,8 +135,7 @@ def create_cluster(
     except IntegrityError as error:
         raise ClusterNameTakenError(name) from error
     after = {"name": name, "description": description, "launcher": launcher.value}
-    audit.record(session, principal, Action("cluster_created", "cluster", created.id, created.id, after=after))
-    live.publish(session, "cluster", created.id, created.id)
+    live.record(session, principal, Action("cluster_created", "cluster", created.id, created.id, after=after))
     return created
 
 
@@ -169,8 +167,7 @@ def change_cluster(session: Session, principal: Principal, cluster_id: int, chan
     except IntegrityError as error:
         raise ClusterNameTakenError(changes["name"]) from error
     action = Action("cluster_changed", "cluster", changed.id, changed.id, before=before, after=changes)
-    audit.record(session, principal, action)
-    live.publish(session, "cluster", changed.id, changed.id)
+    live.record(session, principal, action)
     wake_scheduler(session, "cluster")
     return changed
 
@@ -264,11 +261,6 @@ def node_and_cluster(session: Session, node_id: int) -> tuple[Node, Cluster]:
     return found, session.get_one(Cluster, found.cluster_id)
 
 
-def nodes_of(session: Session, cluster_id: int) -> list[Node]:
-    """The living nodes of a cluster, by name."""
-    return repository.living_nodes_of(session, cluster_id)
-
-
 def change_node(session: Session, principal: Principal, node_id: int, changes: Json, now: datetime) -> NodeView:
     """The node with another number of slots or another role.
 
@@ -286,8 +278,7 @@ def change_node(session: Session, principal: Principal, node_id: int, changes: J
         session.refresh(changed)
         raise SlotsInUseError(changes["slots"], changed.shared_leases) from error
     action = Action("node_changed", "node", changed.id, changed.cluster_id, before=before, after=changes)
-    audit.record(session, principal, action)
-    live.publish(session, "node", changed.id, changed.cluster_id)
+    live.record(session, principal, action)
     wake_scheduler(session, "node")
     return _views(session, [changed], now)[0]
 
@@ -306,8 +297,7 @@ def retire_node(session: Session, principal: Principal, node_id: int, now: datet
     retired.retired_at = now
     drain_repository.forget(session, DrainKind.NODE, node_id)
     action = Action("node_retired", "node", retired.id, retired.cluster_id, before={"name": retired.name})
-    audit.record(session, principal, action)
-    live.publish(session, "node", retired.id, retired.cluster_id)
+    live.record(session, principal, action)
     void(session, retired, access)
 
 

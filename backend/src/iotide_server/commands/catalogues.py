@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.sessions import console
+from iotide_server.accounts.repository import cluster_names
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.commands.opening import StateOption, transaction_of
 from iotide_server.kit.clock import system_clock, written
@@ -35,7 +35,7 @@ def catalogue(state: StateOption = None) -> None:
     """List the workloads that clusters have of their own, who announced them first, and since when."""
     with transaction_of(state) as session:
         entries = service.own_entries(session)
-        clusters = console.cluster_names(session)
+        clusters = cluster_names(session)
     table = Table("id", "cluster", "workload", "revision", "announced by", "since", "nodes", box=None, pad_edge=False)
     for own, count in entries:
         of_cluster = "none" if own.cluster_id is None else clusters[own.cluster_id]
@@ -66,7 +66,7 @@ def undo_workload(
 
 
 def _announced(session: Session, cluster: str | None, node: str | None, since: datetime | None) -> list[int]:
-    clusters = console.cluster_names(session)
+    clusters = cluster_names(session)
     found = [
         own.id
         for own, _ in service.own_entries(session)

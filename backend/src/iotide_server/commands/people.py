@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from iotide_server.accounts.repository import cluster_names
 from iotide_server.accounts.schemas import UserOutput
 from iotide_server.accounts.sessions import console
 from iotide_server.commands.opening import StateOption, settings_of, transaction, transaction_of
@@ -19,7 +20,7 @@ def users(state: StateOption = None) -> None:
     """List the people with their roles, when they were last seen, and what of theirs is open."""
     with transaction_of(state) as session:
         everybody = console.all_users(session, system_clock())
-        clusters = console.cluster_names(session)
+        clusters = cluster_names(session)
     table = Table("name", "roles", "last seen", "sessions", "tokens", "schedules", box=None, pad_edge=False)
     for one in everybody:
         table.add_row(*_cells(one, clusters))

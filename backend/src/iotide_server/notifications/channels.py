@@ -6,11 +6,11 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import service as live
+from iotide_server.clusters import repository as cluster_repository
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import Page, PageRequest
@@ -197,8 +197,7 @@ def _note(session: Session, principal: Principal, row: models.Channel, name: str
         changes: `before` and `after`, for the audit.
     """
     session.flush()
-    audit.record(session, principal, Action(name, "channel", row.id, row.cluster_id, **changes))
-    live.publish(session, "channel", row.id, row.cluster_id)
+    live.record(session, principal, Action(name, "channel", row.id, row.cluster_id, **changes))
 
 
 def _summary(row: models.Channel) -> Json:
@@ -225,7 +224,7 @@ def _shown_delivery(row: models.Delivery, *, with_answers: bool) -> DeliveryOutp
 
 
 def _shown(session: Session, rows: Sequence[models.Channel]) -> list[ChannelOutput]:
-    names = repository.names_of_clusters(session, {row.cluster_id for row in rows if row.cluster_id is not None})
+    names = cluster_repository.names_of(session, {row.cluster_id for row in rows if row.cluster_id is not None})
     own = set(ChannelOutput.model_fields) - {"cluster_name", "receiver"}
     return [
         ChannelOutput(

@@ -1,6 +1,6 @@
 """SQL of channels and deliveries; who sends to a channel it reads from the alert rules, which a higher slice keeps."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -109,11 +109,3 @@ def cluster_ids(session: Session) -> list[int]:
 def forget_before(session: Session, moment: datetime, work_kind: str) -> None:
     """Delete the deliveries that were made before and have ended, with their rows of work."""
     session.execute(_FORGET, {"moment": moment, "kind": work_kind})
-
-
-def names_of_clusters(session: Session, cluster_ids: Collection[int]) -> Mapping[int, str]:
-    """Names by id."""
-    return {
-        cluster.id: cluster.name
-        for cluster in session.scalars(select(Cluster).where(Cluster.id == any_of(cluster_ids)))
-    }

@@ -138,8 +138,8 @@ class ArtefactOutput(Output):
     size_bytes: int
 
 
-class CellOutput(Output):
-    """One combination of a campaign's matrix with what its runs say so far."""
+class MatrixCell(Output):
+    """One combination of a campaign's matrix."""
 
     id: int
     ordinal: int
@@ -149,6 +149,11 @@ class CellOutput(Output):
     target_names: list[str]
     workload: str
     options: dict[str, Any]
+
+
+class CellOutput(MatrixCell):
+    """One combination of a campaign's matrix with what its runs say so far."""
+
     runs: Annotated[list[int], Field(description="Ids of its runs, by repeat")]
     counted_runs: Annotated[list[int], Field(description="Those that finished and are valid: the results are theirs")]
     results: list[CellResult]
@@ -205,17 +210,9 @@ class Measurement:
     values: list[float]
 
 
-class MeasuredCell(Output):
+class MeasuredCell(MatrixCell):
     """One combination of a campaign's matrix with the numbers of each of its valid runs."""
 
-    id: int
-    ordinal: int
-    stage: int
-    variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
-    node_names: list[str]
-    target_names: list[str]
-    workload: str
-    options: dict[str, Any]
     runs: list[MeasuredRun]
     measurements: list[Measurement]
 

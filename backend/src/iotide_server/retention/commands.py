@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.errors import InvalidInputError
-from iotide_server.retention import service
+from iotide_server.retention import repository, service
 from iotide_server.retention.service import RetentionRule
 from iotide_wire.units import format_bytes
 
@@ -78,6 +78,6 @@ def add_commands(app: typer.Typer, transaction_of: Callable[[Path | None], Abstr
 
 
 def _report(session: Session, shown: RetentionRule) -> list[str]:
-    lines = [f"{one.kind:<36}{format_bytes(one.size_bytes):>12}" for one in service.space(session)]
+    lines = [f"{one.kind:<36}{format_bytes(one.size_bytes):>12}" for one in repository.space(session)]
     kept = (("raw output", shown.raw_output_days), ("per-second values", shown.curve_days))
     return [*lines, *(f"{what}: {'for ever' if days is None else f'{days} days'}" for what, days in kept)]

@@ -20,7 +20,6 @@ from iotide_server.results import queries
 from iotide_server.results.ingest.curves import thin_old
 from iotide_server.retention import repository
 from iotide_server.retention.models import KeptCampaign, Retention
-from iotide_server.retention.repository import Space
 from iotide_wire.units import format_seconds
 
 RETENTION: Final = "retention"
@@ -79,11 +78,6 @@ def rule(session: Session) -> RetentionRule:
     """The rule that holds."""
     found = session.get(Retention, _KEY)
     return RetentionRule() if found is None else RetentionRule(found.raw_output_days, found.curve_days)
-
-
-def space(session: Session) -> Sequence[Space]:
-    """What takes how much on the disk."""
-    return repository.space(session)
 
 
 def waiting(session: Session, of_rule: RetentionRule, now: datetime) -> Expiring:

@@ -175,11 +175,6 @@ def lock_runs_on(session: Session, node_id: int) -> None:
     repository.lock_active_runs(session, [order.run_id for order, _ in repository.held_orders(session, node_id)])
 
 
-def lock_active(session: Session, run_ids: Sequence[int]) -> None:
-    """Lock those of the runs that are active, before whoever asks locks orders of theirs."""
-    repository.lock_active_runs(session, run_ids)
-
-
 def lock_orders_on(session: Session, node_id: int) -> Sequence[Order]:
     """The orders of the node that have not ended, locked against claims and beats, and their runs before them."""
     repository.lock_active_runs(session, repository.runs_on(session, node_id))
@@ -302,11 +297,6 @@ def dissolve(session: Session, run_id: int, now: datetime, words: str) -> bool:
     _settle(session, run, attempt, orders, now)
     _free(session, [run.id], now)
     return True
-
-
-def last_orders(session: Session, run_id: int) -> Sequence[Order]:
-    """What each node that loads did in the run's last attempt."""
-    return repository.last_orders(session, run_id)
 
 
 def is_unread(session: Session, run: Run) -> bool:

@@ -7,7 +7,6 @@ from sqlalchemy import and_, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, defer
 
-from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Json, any_of, in_clusters, up_to
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.kit.quotas import EVERYBODY, FIRINGS, AddedToday
@@ -109,11 +108,3 @@ def last_firings(session: Session, schedule_ids: Collection[int]) -> Mapping[int
     """By schedule, its last firing; without those that never fired."""
     last = select(func.max(Firing.id)).where(Firing.schedule_id == any_of(schedule_ids)).group_by(Firing.schedule_id)
     return {firing.schedule_id: firing for firing in session.scalars(select(Firing).where(Firing.id.in_(last)))}
-
-
-def names_of_clusters(session: Session, cluster_ids: Collection[int]) -> Mapping[int, str]:
-    """Names by id."""
-    return {
-        cluster.id: cluster.name
-        for cluster in session.scalars(select(Cluster).where(Cluster.id == any_of(cluster_ids)))
-    }

@@ -8,13 +8,13 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import repository as account_repository
-from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.plain import LISTED_PLAN_BYTES
 from iotide_server.campaigns.planning import cluster_of, resolve
 from iotide_server.change_feed import service as live
+from iotide_server.clusters import repository as cluster_repository
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import IotideError
@@ -313,8 +313,7 @@ def _announce(session: Session, principal: Principal, row: models.Schedule, name
         changes: `before` and `after`, for the audit.
     """
     session.flush()
-    audit.record(session, principal, Action(name, "schedule", row.id, row.cluster_id, **changes))
-    live.publish(session, "schedule", row.id, row.cluster_id)
+    live.record(session, principal, Action(name, "schedule", row.id, row.cluster_id, **changes))
     wake_scheduler(session, "schedule")
 
 
@@ -327,7 +326,7 @@ def _summary(row: models.Schedule) -> Json:
 
 
 def _shown(session: Session, rows: Sequence[models.Schedule], plans: Mapping[int, Json | None]) -> list[ListedSchedule]:
-    cluster_names = repository.names_of_clusters(session, {row.cluster_id for row in rows})
+    cluster_names = cluster_repository.names_of(session, {row.cluster_id for row in rows})
     owners = account_repository.names_of(session, {row.owner_id for row in rows if row.owner_id is not None})
     last = repository.last_firings(session, [row.id for row in rows])
     return [

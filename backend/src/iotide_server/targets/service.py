@@ -8,11 +8,11 @@ from functools import partial
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import service as live
+from iotide_server.clusters import repository as cluster_repository
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.drains import repository as drain_repository
 from iotide_server.clusters.drains import service as drains
@@ -137,7 +137,7 @@ def candidates(
     taken = {(mount.node_id, mount.path): found.id for found, mount in places}
     announced = {
         node.id: (node.name, [MountFacts.model_validate(mount) for mount in node.mounts])
-        for node in clusters.nodes_of(session, cluster_id)
+        for node in cluster_repository.living_nodes_of(session, cluster_id)
     }
     approved = {
         (node_id, mount.path): mount for node_id, (_, mounts) in announced.items() for mount in mounts if mount.approved
@@ -380,5 +380,4 @@ def _shown(node_name: str, mount: TargetMount) -> Json:
 
 
 def _tell(session: Session, principal: Principal, action: Action) -> None:
-    audit.record(session, principal, action)
-    live.publish(session, "target", action.subject_id, action.cluster_id)
+    live.record(session, principal, action)

@@ -5,7 +5,6 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
@@ -122,8 +121,7 @@ def _flush(session: Session, name: str) -> None:
 
 def _announce(session: Session, principal: Principal, row: models.Template, name: str, **changes: Json) -> None:
     session.flush()
-    audit.record(session, principal, Action(name, "template", row.id, row.cluster_id, **changes))
-    live.publish(session, "template", row.id, row.cluster_id)
+    live.record(session, principal, Action(name, "template", row.id, row.cluster_id, **changes))
 
 
 def _summary(row: models.Template) -> Json:

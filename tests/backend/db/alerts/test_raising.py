@@ -9,7 +9,8 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.alerts.models import Alert, AlertAction, AlertGroup, AlertRule
-from iotide_server.alerts.raising import pass_over_quiet, raise_alerts
+from iotide_server.alerts.raising import raise_alerts
+from iotide_server.alerts.repository import series_told_of
 from iotide_server.results.models import Series
 from iotide_server.trends.changes.analysis import analyse_series
 from iotide_server.trends.points.service import ALERTS
@@ -230,4 +231,4 @@ def test_series_without_a_change_a_suspicion_or_an_alert_are_passed_over(measure
         analyse_series(session, series.id)
     session.flush()
     everyone = [quiet.id, suspect.id, changed.id, silent.id]
-    assert sorted(pass_over_quiet(session, everyone)) == sorted([suspect.id, changed.id, silent.id])
+    assert sorted(series_told_of(session, everyone)) == sorted([suspect.id, changed.id, silent.id])

@@ -3,7 +3,7 @@ from datetime import timedelta
 from factories.announced import NOW
 from sqlalchemy.orm import Session
 
-from iotide_server.change_feed import service
+from iotide_server.change_feed import repository, service
 from iotide_server.change_feed.models import Change
 
 
@@ -39,7 +39,7 @@ def test_what_is_too_old_cannot_be_told(session: Session) -> None:
     service.forget_old(session, NOW + timedelta(seconds=3700))
     assert missed(session, last_id) is None
     assert missed(session, latest_id) == []
-    assert service.latest_id(session) == latest_id
+    assert repository.latest_id(session) == latest_id
 
 
 def test_what_is_too_much_is_not_told(session: Session) -> None:

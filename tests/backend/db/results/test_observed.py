@@ -12,7 +12,7 @@ from iotide_server.results import queries, reading
 from iotide_server.results.figures.measurements import MeasureChoice, measured_cells
 from iotide_server.results.ingest import service
 from iotide_server.results.schemas import Measurement
-from iotide_server.runs import service as runs
+from iotide_server.runs import repository as run_repository
 from iotide_server.runs.models import Order, Run
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.messages import CurvePiece, FinishRequest
@@ -106,5 +106,5 @@ def test_flags_of_an_earlier_attempt_go_though_an_observer_delivered_first(
 def test_only_orders_that_loaded_are_read_again(session: Session, measured: Measured) -> None:
     run = delivered(measured)
     measured.observe(run, "server1", finish(NOW))
-    (loading,) = runs.last_orders(session, run.id)
+    (loading,) = run_repository.last_orders(session, run.id)
     assert (loading.role, session.query(Order).filter_by(run_id=run.id).count()) == ("load", 2)

@@ -15,7 +15,7 @@ from iotide_server.results.errors import RawOutputRemovedError
 from iotide_server.results.ingest import rereading
 from iotide_server.results.ingest import service as results
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Sample, ThinnedRun
-from iotide_server.retention import service
+from iotide_server.retention import repository, service
 from iotide_server.retention.service import DaysOutOfRangeError, RetentionRule, give_up_old
 from iotide_server.runs.models import Run, RunEvent
 from iotide_wire.messages import CurvePiece
@@ -169,6 +169,6 @@ def test_days_that_make_no_sense_are_refused_with_their_field(session: Session, 
 
 def test_what_takes_how_much_is_told_for_every_kind(session: Session, measured: Measured) -> None:
     ended(measured, b"x")
-    kinds = {one.kind: one.size_bytes for one in service.space(session)}
+    kinds = {one.kind: one.size_bytes for one in repository.space(session)}
     assert {"raw output", "per-second values", "numbers", "everything else"} <= kinds.keys()
     assert all(size > 0 for size in kinds.values())

@@ -1,6 +1,6 @@
 """What somebody at the server's own console may do for people who cannot get into the browser any more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -17,11 +17,6 @@ from iotide_server.accounts.tokens import service as tokens
 def all_users(session: Session, now: datetime) -> Sequence[UserOutput]:
     """Everybody by name, with roles and what of theirs is open."""
     return service.shown_users(session, repository.all_users(session), now)
-
-
-def cluster_names(session: Session) -> Mapping[int, str]:
-    """Names of all clusters by id."""
-    return repository.cluster_names(session)
 
 
 def user_link(session: Session, name: str, public_url: str, now: datetime) -> str:

@@ -9,7 +9,6 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.authentication import NODE_TOKEN_PREFIX
@@ -48,8 +47,7 @@ def want_rotation(session: Session, principal: Principal, node_id: int, now: dat
         raise RotationImpossibleError(node.name, "has an agent that is too old for it", "upgrade its agent first")
     if node.rotation_wanted_at is None:
         node.rotation_wanted_at = now
-        audit.record(session, principal, Action("node_rotation_wanted", "node", node.id, node.cluster_id))
-        live.publish(session, "node", node.id, node.cluster_id)
+        live.record(session, principal, Action("node_rotation_wanted", "node", node.id, node.cluster_id))
 
 
 def want_due_rotations(session: Session, every: timedelta, now: datetime) -> None:
@@ -88,8 +86,7 @@ def confirm(session: Session, principal: Principal, token_sha256: str, access: A
     node.token_sha256, node.redis_password_sha256 = token_sha256, node.next_redis_password_sha256
     node.next_token_sha256 = node.next_redis_password_sha256 = node.rotation_wanted_at = None
     node.credentials_at = now
-    audit.record(session, principal, Action("node_rotated", "node", node.id, node.cluster_id))
-    live.publish(session, "node", node.id, node.cluster_id)
+    live.record(session, principal, Action("node_rotated", "node", node.id, node.cluster_id))
     alone = node_access(node)
     after_commit(session, lambda: access.admit_alone(alone))
 

@@ -1,6 +1,6 @@
 """What the server keeps of its agents: who speaks for a node, when it was last heard of, what it announced."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -153,11 +153,6 @@ def _note_own_problem(session: Session, node_id: int, known: repository.KnownAge
     if not is_ours or known.problem == problem or not repository.tell_own_problem(session, node_id, problem, OWN_WORD):
         return
     tell_heard_again(session, {node_id: known.cluster_id})
-
-
-def ask_to_look(session: Session, node_ids: Collection[int]) -> None:
-    """Have the agents of these nodes look around and say hello, each with its next idle beat."""
-    repository.want_look(session, node_ids)
 
 
 def suspect(session: Session, node_id: int, problem: str) -> None:

@@ -8,7 +8,6 @@ from typing import Final
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
@@ -46,8 +45,7 @@ def add(session: Session, pending: PendingNode) -> None:
     session.flush()
     own = Principal(PrincipalKind.NODE, pending.id, pending.name, pending.address)
     action = Action("node_pending", "node", pending.id, pending.cluster_id, after=_shown(pending))
-    audit.record(session, own, action)
-    live.publish(session, "node", pending.id, pending.cluster_id)
+    live.record(session, own, action)
 
 
 def hear(pending: PendingNode, request: HelloRequest, now: datetime) -> NodePendingError:
@@ -87,8 +85,7 @@ def approve(session: Session, principal: Principal, choice: Choice, access: Agen
                 session.add(node)
         except IntegrityError as error:
             raise NodeNameTakenError(waiting.name, field="pending_ids") from error
-        audit.record(session, principal, Action("node_approved", "node", node.id, node.cluster_id, after=shown))
-        live.publish(session, "node", node.id, node.cluster_id)
+        live.record(session, principal, Action("node_approved", "node", node.id, node.cluster_id, after=shown))
         _admit(session, node, access)
         nodes.append(node)
     return nodes
@@ -103,8 +100,7 @@ def refuse(session: Session, principal: Principal, choice: Choice, now: datetime
     for waiting in _wanted(session, principal, choice, now):
         action = Action("node_refused", "node", waiting.id, waiting.cluster_id, before=_shown(waiting))
         session.delete(waiting)
-        audit.record(session, principal, action)
-        live.publish(session, "node", waiting.id, waiting.cluster_id)
+        live.record(session, principal, action)
 
 
 def forget_expired(session: Session, now: datetime) -> None:
@@ -112,8 +108,7 @@ def forget_expired(session: Session, now: datetime) -> None:
     for waited in identity_repository.take_expired(session, now):
         own = Principal(PrincipalKind.NODE, waited.id, waited.name, waited.address)
         action = Action("node_pending_expired", "node", waited.id, waited.cluster_id, before=_shown(waited))
-        audit.record(session, own, action)
-        live.publish(session, "node", waited.id, waited.cluster_id)
+        live.record(session, own, action)
 
 
 def _wanted(session: Session, principal: Principal, choice: Choice, now: datetime) -> list[PendingNode]:

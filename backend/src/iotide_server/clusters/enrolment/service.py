@@ -239,8 +239,7 @@ def _have_wait(session: Session, token: JoinToken, newcomer: _Newcomer) -> Enrol
 def _record(session: Session, action: str, node: Node, address: str | None) -> None:
     principal = Principal(PrincipalKind.NODE, node.id, node.name, address)
     after = {"name": node.name, "role": node.role}
-    audit.record(session, principal, Action(action, "node", node.id, node.cluster_id, after=after))
-    live.publish(session, "node", node.id, node.cluster_id)
+    live.record(session, principal, Action(action, "node", node.id, node.cluster_id, after=after))
 
 
 def _reply(session: Session, node_id: int, name: str, cluster_id: int, given: NewCredentials) -> EnrollReply:

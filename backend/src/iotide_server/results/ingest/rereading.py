@@ -34,6 +34,7 @@ from iotide_server.results.ingest.service import (
 )
 from iotide_server.results.models import Reading, ThinnedRun
 from iotide_server.results.schemas import FormerSample, ReadingDetail
+from iotide_server.runs import repository as run_repository
 from iotide_server.runs import service as runs
 from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order, Run, RunEvent
@@ -71,7 +72,7 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
     thinned = session.get(ThinnedRun, run_id)
     if thinned is not None and thinned.raw_removed_at is not None:
         raise RawOutputRemovedError(run_id, thinned.raw_removed_at)
-    orders = {order.id: order for order in runs.last_orders(session, run_id)}
+    orders = {order.id: order for order in run_repository.last_orders(session, run_id)}
     is_unread = runs.is_unread(session, run)
     former = {order_id: found for order_id in orders if (found := readings.current(session, order_id))}
     is_readable = run.state == RunState.FINISHED or is_unread

@@ -43,7 +43,7 @@ def dimensions(cells: Sequence[SideCell]) -> list[str]:
         by_workload[cell.parts["workload"]].append(cell)
     for alike in by_workload.values():
         names = {name for cell in alike for name in cell.parts}
-        varying |= {name for name in names if len({_key(cell.parts.get(name)) for cell in alike}) > 1}
+        varying |= {name for name in names if len({side_key(cell.parts.get(name)) for cell in alike}) > 1}
     options = sorted(name for name in varying if name.startswith(OPTION))
     known = [*_PLACES, *options, "campaign"]
     return [name for name in known if name in varying]
@@ -51,7 +51,7 @@ def dimensions(cells: Sequence[SideCell]) -> list[str]:
 
 def sides(cells: Iterable[SideCell], by: str) -> list[Any]:
     """The values that the sides stand for, in the order of the cells."""
-    return list({_key(value): value for cell in cells if (value := side_of(cell, by)) is not None}.values())
+    return list({side_key(value): value for cell in cells if (value := side_of(cell, by)) is not None}.values())
 
 
 def side_of(cell: SideCell, by: str) -> Any:  # noqa: ANN401 - whatever an option may be
@@ -66,7 +66,7 @@ def rows(cells: Sequence[SideCell], by: str) -> list[dict[str, SideCell]]:
     campaign are, it is not clear which one is meant, and none is taken.
     """
     if by == CELL:
-        return [{_key(cell.id): cell for cell in cells}]
+        return [{side_key(cell.id): cell for cell in cells}]
     found: list[dict[str, SideCell]] = []
     left = [cell for cell in cells if side_of(cell, by) is not None]
     for loosened in _LOOSER:
@@ -82,7 +82,7 @@ def _alike(cells: Sequence[SideCell], by: str, loosened: frozenset[str]) -> list
     passed_over = loosened | _IMPLIED | _compared(by)
     for cell in cells:
         rest = {name: value for name, value in cell.parts.items() if name not in passed_over}
-        groups[_key(rest)][_key(side_of(cell, by))].append(cell)
+        groups[side_key(rest)][side_key(side_of(cell, by))].append(cell)
     return [
         {side: newest for side, alike in group.items() if (newest := _newest(alike)) is not None}
         for group in groups.values()
@@ -103,19 +103,15 @@ def _newest(cells: Sequence[SideCell]) -> SideCell | None:
 def differences(cells: Sequence[SideCell], by: str) -> list[str]:
     """What else the cells of a row are unlike in."""
     names = dict.fromkeys(name for cell in cells for name in cell.parts)
-    return [name for name in names if name != by and len({_key(cell.parts.get(name)) for cell in cells}) > 1]
+    return [name for name in names if name != by and len({side_key(cell.parts.get(name)) for cell in cells}) > 1]
 
 
 def ran_the_same(a: SideCell, b: SideCell, by: str) -> bool:
     """Whether a ratio between them says something: all that was run is alike, but for what they are compared by."""
     names = {name for name in {*a.parts, *b.parts} if name.startswith(OPTION)} | {"workload", "node_count"}
-    return all(_key(a.parts.get(name)) == _key(b.parts.get(name)) for name in names - _compared(by))
+    return all(side_key(a.parts.get(name)) == side_key(b.parts.get(name)) for name in names - _compared(by))
 
 
 def side_key(value: object) -> str:
-    """By which equal values are known."""
-    return _key(value)
-
-
-def _key(value: object) -> str:
+    """Return the key that equal values share."""
     return canonical_sha256(value)

@@ -60,28 +60,15 @@ MOST_NEAR: Final = 20
 """Events near a change that are shown with it, the newest ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeenChange:
-    """What runs on these nodes saw differ, some time between two of them.
+def note(session: Session, seen: Event) -> int:
+    """Store what runs on these nodes saw differ, unless another series saw it; return the id of the event.
 
-    Attributes:
-        run_id: the later one.
+    What several series saw of it narrows down when it was.
     """
-
-    cluster_id: int
-    node_ids: list[int]
-    since: datetime
-    at: datetime
-    text: str
-    run_id: int
-
-
-def note(session: Session, seen: SeenChange) -> int:
-    """The id of the event that such runs saw; what another series saw of it narrows down when it was."""
     session.execute(_LOCK, {"cluster_id": seen.cluster_id})
     alike = select(Event).where(
         Event.cluster_id == seen.cluster_id,
-        Event.kind == "environment",
+        Event.kind == seen.kind,
         Event.node_ids == seen.node_ids,
         Event.text == seen.text,
         Event.since < seen.at,
@@ -89,16 +76,7 @@ def note(session: Session, seen: SeenChange) -> int:
     )
     known = session.scalars(alike.order_by(Event.at).limit(1)).one_or_none()
     if known is None:
-        known = Event(
-            cluster_id=seen.cluster_id,
-            kind="environment",
-            since=seen.since,
-            at=seen.at,
-            text=seen.text,
-            node_ids=seen.node_ids,
-            target_ids=[],
-            run_id=seen.run_id,
-        )
+        known = seen
         session.add(known)
     else:
         known.since = max(known.since, seen.since)

@@ -20,9 +20,8 @@ from iotide_server.statistics.gaps import FoundGaps, find_gaps, missing_days
 from iotide_server.statistics.thinning import thinned
 from iotide_server.trends.changes.environment import environment_change, environment_differences
 from iotide_server.trends.events import repository as event_repository
-from iotide_server.trends.events.repository import SeenChange
 from iotide_server.trends.events.schemas import EventOutput
-from iotide_server.trends.models import ChangePoint, SeriesCourse
+from iotide_server.trends.models import ChangePoint, Event, SeriesCourse
 from iotide_server.trends.peers.outliers import Outliers
 from iotide_server.trends.points import repository
 from iotide_server.trends.points.failures import failed_cells
@@ -139,7 +138,16 @@ def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, r
             if change is not None:
                 flags[run.id] = [change]
                 words = environment_differences(facts[before.environment_sha256], facts[own])
-                seen = SeenChange(cluster_id, node_ids, before.started_at, run.started_at, words, run.id)
+                seen = Event(
+                    cluster_id=cluster_id,
+                    kind="environment",
+                    since=before.started_at,
+                    at=run.started_at,
+                    text=words,
+                    node_ids=node_ids,
+                    target_ids=[],
+                    run_id=run.id,
+                )
                 event_ids.add(event_repository.note(session, seen))
     repository.put_flags(session, FlagCode.ENV_CHANGED, flags)
     return event_ids
