@@ -9,11 +9,10 @@ from celery.signals import setup_logging, worker_ready
 from structlog.contextvars import bound_contextvars
 
 from iotide_server.alerts.digest import tell_channel
-from iotide_server.alerts.groups import ALERT_GROUP
+from iotide_server.alerts.groups import ALERT_GROUP, tell_group
 from iotide_server.alerts.oversight import watch_cluster
 from iotide_server.alerts.raising import raise_alerts
 from iotide_server.alerts.repository import series_told_of
-from iotide_server.alerts.telling import tell_group
 from iotide_server.bundled.readiness import announce_ready
 from iotide_server.kit.allocation import give_memory_back
 from iotide_server.kit.clock import system_clock

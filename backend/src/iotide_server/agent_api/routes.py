@@ -14,7 +14,7 @@ from iotide_server.accounts.sessions.cookies import caller_address
 from iotide_server.accounts.sessions.throttle import AttemptKind, SignInAttempt
 from iotide_server.agent_api import batch, beats, service
 from iotide_server.agent_api.service import RawOutput
-from iotide_server.clusters.agents import credentials, standing
+from iotide_server.clusters.agents import credentials, records
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.agents.access import AGENT_ACCESS
 from iotide_server.clusters.agents.rules import ConfirmingNode, NodeAgent, NodeOrWaiting, spoken_version, waiting_node
@@ -89,7 +89,7 @@ def enroll_agent(_: Anyone, session: NodeTx, now: Now, request: Request, body: E
 @router.get("/standing", summary="Say how the server sees the node", response_model=Standing)
 def get_standing(principal: NodeOrWaiting, session: NodeTx, now: Now, request: Request) -> Response:
     """Changes nothing, so a person may ask beside a running agent; also of a host that waits to be let in."""
-    return _spoken(standing.of(session, principal, waiting_node(request), now), spoken_version(request))
+    return _spoken(records.standing_of(session, principal, waiting_node(request), now), spoken_version(request))
 
 
 @router.post("/hello", summary="Announce an agent", response_model=HelloReply, responses=errors(409, 429))

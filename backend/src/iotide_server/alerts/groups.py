@@ -3,13 +3,19 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.alerts import repository
-from iotide_server.alerts.models import Alert, AlertGroup
+from iotide_server.alerts import reading, repository
+from iotide_server.alerts.lifecycle import OPEN
+from iotide_server.alerts.messages import group_message
+from iotide_server.alerts.models import Alert, AlertGroup, AlertRule
 from iotide_server.alerts.repository import Window
+from iotide_server.kit.db import any_of
 from iotide_server.kit.work import want_work
+from iotide_server.notifications.service import announce
 from iotide_server.results.models import Series
+from iotide_server.workloads.repository import option_titles
 
 ALERT_GROUP: Final = "alert_group"
 """Kind of the work that tells a group; its key is the group."""
@@ -55,3 +61,24 @@ def controls_changed(session: Session, series: Series) -> None:
     """Mark the groups for which this series, which has changed, is the control."""
     for group in repository.groups_controlled(session, series):
         ask_control(session, group)
+
+
+def tell_group(session: Session, group_id: int) -> None:
+    """Tell a group through the channels of its rules; a channel that was told is told no second time."""
+    group = session.get(AlertGroup, group_id)
+    if group is None:
+        return
+    now = repository.transaction_time(session)
+    ask_control(session, group)
+    told = [alert for alert in reading.of_group(session, group_id, now) if alert.state in OPEN]
+    rule_ids = {alert.rule.id for alert in told if alert.rule is not None}
+    muted = select(AlertRule.id).where(AlertRule.id == any_of(rule_ids), AlertRule.muted_until > now)
+    telling = rule_ids - set(session.scalars(muted))
+    told = [alert for alert in told if alert.rule and alert.rule.id in telling and alert.series.muted_until is None]
+    channel_ids = repository.channels_of(session, {alert.rule.id for alert in told if alert.rule is not None})
+    if not told or not channel_ids:
+        return
+    titles = option_titles(session, {alert.series.workload for alert in told}, {alert.cluster_id for alert in told})
+    message = group_message(group_id, told, titles, is_environment=group.is_environment)
+    announce(session, message, channel_ids=channel_ids, key=f"alert group {group_id}", now=now)
+    group.told_at = group.told_at or now

@@ -13,7 +13,7 @@ from iotide_server.alerts.models import Alert
 from iotide_server.alerts.raising import rule_of
 from iotide_server.results.models import Series
 from iotide_server.schedules.failing import failing_schedules
-from iotide_server.targets.losses import LostPlace, lost_places
+from iotide_server.targets.changes import LostPlace, lost_places
 from iotide_server.trends.changes.words import stale_words
 from iotide_server.trends.points.lateness import ScheduledSeries, scheduled_series
 

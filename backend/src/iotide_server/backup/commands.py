@@ -9,13 +9,12 @@ from typing import Annotated
 import typer
 
 from iotide_server.backup.archives import opened
-from iotide_server.backup.backup import BackupSource, back_up, dated_place, forget_older
+from iotide_server.backup.backup import BackupSource, back_up, dated_place, forget_older, note_backup
 from iotide_server.backup.errors import BackupPlaceError, VaultKeyUnreadableError
 from iotide_server.backup.manifest import Manifest
 from iotide_server.backup.private import put_tls_back, put_vault_key_back, running_postgres, vault_key_of
 from iotide_server.backup.restore import Restored, RestoreOptions, check
 from iotide_server.backup.restore import restore as restore_database
-from iotide_server.backup.trace import note_backup
 from iotide_server.bundled.privileges import choose_account
 from iotide_server.bundled.state import hold, prepare_state_directory
 from iotide_server.kit.clock import system_clock, written

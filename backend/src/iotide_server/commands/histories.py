@@ -25,7 +25,7 @@ def load_demo_history(
     """Load sample data, marked as such: clusters with years of campaigns, known changes and events."""
     # Its analysis needs numpy, a second and 80 MB more, which no other command needs.
     from iotide_server.demo_history.loading import HistoryPlan, load_history  # noqa: PLC0415
-    from iotide_server.demo_history.narrowing import narrowed  # noqa: PLC0415 - as above
+    from iotide_server.demo_history.sites import narrowed  # noqa: PLC0415 - as above
 
     sites = narrowed(cluster or (), workload or ())
     settings = settings_of(state)

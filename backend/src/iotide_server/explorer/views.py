@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -10,7 +11,6 @@ from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.explorer import repository
 from iotide_server.explorer.errors import (
     MOST_VIEWS,
     NobodysViewError,
@@ -26,7 +26,7 @@ from iotide_server.kit.db import Json
 
 def list_views(session: Session, principal: Principal) -> Sequence[SavedView]:
     """The caller's own, by name."""
-    return repository.views_of(session, _user_id(principal))
+    return views_of(session, _user_id(principal))
 
 
 def keep_view(session: Session, principal: Principal, wanted: SavedViewInput, now: datetime) -> SavedView:
@@ -37,7 +37,7 @@ def keep_view(session: Session, principal: Principal, wanted: SavedViewInput, no
     """
     user_id = _user_id(principal)
     _require_operating(principal)
-    if len(repository.views_of(session, user_id)) >= MOST_VIEWS:
+    if len(views_of(session, user_id)) >= MOST_VIEWS:
         raise TooManyViewsError
     view = SavedView(user_id=user_id, name=wanted.name, query=wanted.query, created_at=now)
     _store(session, view, wanted.name)
@@ -91,7 +91,7 @@ def _require_operating(principal: Principal) -> None:
 
 
 def _own(session: Session, principal: Principal, view_id: int) -> SavedView:
-    view = repository.view_of(session, _user_id(principal), view_id)
+    view = view_of(session, _user_id(principal), view_id)
     if view is None:
         raise ViewNotFoundError(view_id)
     return view
@@ -112,3 +112,15 @@ def _said(view: SavedView) -> Json:
 
 def _action(name: str, view: SavedView, before: Json | None, after: Json | None) -> Action:
     return Action(name, "view", view.id, None, before, after)
+
+
+def views_of(session: Session, user_id: int) -> Sequence[SavedView]:
+    """A user's views by name."""
+    statement = select(SavedView).where(SavedView.user_id == user_id)
+    return session.scalars(statement.order_by(func.lower(SavedView.name), SavedView.id)).all()
+
+
+def view_of(session: Session, user_id: int, view_id: int) -> SavedView | None:
+    """One of the user's views, locked."""
+    statement = select(SavedView).where(SavedView.id == view_id, SavedView.user_id == user_id)
+    return session.scalar(statement.with_for_update())

@@ -13,7 +13,7 @@ from iotide_server.clusters import service as clusters
 from iotide_server.clusters.agents.stuck import problem_of
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
-from iotide_server.runs import batch, batch_queries, forecast, queries, queued
+from iotide_server.runs import batch, forecast, queries, queued
 from iotide_server.runs.batch import BatchSubmission
 from iotide_server.runs.declines import declined_alike
 from iotide_server.runs.errors import RunNotFoundError
@@ -70,7 +70,7 @@ def attempts(session: Session, run_id: int) -> list[AttemptOutput]:
     step_roles = queries.step_roles(session, run_id)
     for order, node_name in queries.orders(session, run_id):
         by_attempt[order.attempt_id].append(_shown_order(order, node_name, step_roles.get(order.node_id)))
-    jobs = batch_queries.jobs_of(session, run_id)
+    jobs = queries.jobs_of(session, run_id)
     return [
         AttemptOutput(
             ordinal=attempt.ordinal,
@@ -108,7 +108,7 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
     """
     if found.state not in {RunState.WAITING, RunState.ACTIVE}:
         return None
-    submitted = batch_queries.submitted(session, found.id)
+    submitted = queries.submitted(session, found.id)
     if found.state == RunState.ACTIVE:
         return None if submitted is None else batch.waits_in_line(submitted, now)
     ahead = queries.runs_ahead(session, [found.id]).get(found.id, 0)
@@ -151,7 +151,7 @@ def queue(session: Session, principal: Principal, cluster_id: int, wanted: Queue
     waiting = queries.waiting_count(session, cluster_id, wanted.campaign_id)
     run_ids = [row.id for row in rows]
     ahead, alike = queries.runs_ahead(session, run_ids), declined_alike(session, run_ids, now)
-    waits = [_wait(session, row, batch_queries.submitted(session, row.id), ahead.get(row.id, 0), now) for row in rows]
+    waits = [_wait(session, row, queries.submitted(session, row.id), ahead.get(row.id, 0), now) for row in rows]
     waits = [replace(wait, declined_alike=alike.get(row.id)) for row, wait in zip(rows, waits, strict=True)]
     return Queue(waiting=waiting, runs=[_queued(row, wait, now) for row, wait in zip(rows, waits, strict=True)])
 

@@ -9,11 +9,11 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.alerts.digest import compose
+from iotide_server.alerts.groups import tell_group
 from iotide_server.alerts.models import Alert, AlertGroup, AlertRule, AlertRuleChannel, SeriesMute
 from iotide_server.alerts.oversight import watch_cluster
 from iotide_server.alerts.raising import raise_alerts
 from iotide_server.alerts.reading import of_group
-from iotide_server.alerts.telling import tell_group
 from iotide_server.notifications.digests import DueDigest
 from iotide_server.notifications.models import Channel, Delivery
 from iotide_server.results.models import Series

@@ -30,8 +30,7 @@ from iotide_server.demo_history.errors import (
 from iotide_server.demo_history.forgetting import forget_history
 from iotide_server.demo_history.founding import require_room
 from iotide_server.demo_history.loading import HistoryPlan, load_history
-from iotide_server.demo_history.narrowing import narrowed
-from iotide_server.demo_history.sites import SITES
+from iotide_server.demo_history.sites import SITES, narrowed
 from iotide_server.kit.db import Base, Database
 from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target

@@ -9,7 +9,7 @@ from factories.loaded import Loaded, to_be_loaded
 
 from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.demo_history.loading import HistoryPlan, load_history
-from iotide_server.demo_history.narrowing import narrowed
+from iotide_server.demo_history.sites import narrowed
 
 PERIODS = (7, 30, 90, 365)
 PLAN = HistoryPlan(seed=1, days=180, sites=narrowed(["demo-hpc"], ["iozone", "dd"]))

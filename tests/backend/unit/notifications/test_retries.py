@@ -1,6 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
-from iotide_server.notifications.retries import GIVEN_UP_AFTER, next_attempt
+from iotide_server.notifications.deliveries import GIVEN_UP_AFTER, next_attempt
 
 FIRST = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository
 from iotide_server.clusters.agents.access import AgentAccess
@@ -18,13 +19,13 @@ from iotide_server.clusters.errors import (
     NodeNotFoundError,
     WireVersionUnsupportedError,
 )
-from iotide_server.clusters.models import Cluster, Node, NodeBeat
+from iotide_server.clusters.models import Cluster, Node, NodeBeat, PendingNode
 from iotide_server.clusters.views import SILENT_AFTER, Launcher
 from iotide_server.kit.people import Sentence
 from iotide_server.kit.wake import wake_scheduler
 from iotide_wire.messages import HelloRequest, NodeRole
-from iotide_wire.nodes import ClockReading
-from iotide_wire.versions import SPOKEN_VERSIONS
+from iotide_wire.nodes import ClockReading, Standing, fingerprint
+from iotide_wire.versions import SPOKEN_VERSIONS, WIRE_VERSION
 
 OWN_WORD: Final = "its agent says: "
 """Begins a problem that a node's own agent reports; it goes once the agent reports it no more."""
@@ -236,3 +237,21 @@ def tell_heard_again(session: Session, nodes: Mapping[int, int]) -> None:
     if nodes:
         live.publish_all(session, [("node", node_id, cluster_id) for node_id, cluster_id in nodes.items()])
         wake_scheduler(session, "node")
+
+
+def standing_of(session: Session, principal: Principal, waiting: PendingNode | None, now: datetime) -> Standing:
+    """The standing of the node whose token asks.
+
+    Args:
+        waiting: the host that waits, where it is no node yet.
+    """
+    found = waiting or session.get_one(Node, principal.id)
+    return Standing(
+        node_name=found.name,
+        cluster=session.get_one(Cluster, found.cluster_id).name,
+        pending_until=None if waiting is None else waiting.expires_at,
+        fingerprint=fingerprint(found.token_sha256),
+        server_time=now,
+        oldest_wire_version=SPOKEN_VERSIONS.start,
+        newest_wire_version=WIRE_VERSION,
+    )
