@@ -55,17 +55,7 @@ class Token(Output):
     @classmethod
     def of(cls, row: models.ApiToken, owner: models.User) -> "Token":
         """Return the token with its owner."""
-        return cls(
-            id=row.id,
-            user_id=owner.id,
-            user_name=owner.name,
-            name=row.name,
-            scopes=row.scopes,
-            created_at=row.created_at,
-            expires_at=row.expires_at,
-            last_used_at=row.last_used_at,
-            last_used_address=row.last_used_address,
-        )
+        return cls.of_row(row, user_name=owner.name)
 
 
 class TokenCreated(Token):
@@ -112,18 +102,14 @@ class UserOutput(Output):
     @classmethod
     def of(cls, user: models.User, grants: list[models.RoleGrant], standing: Row[Any]) -> "UserOutput":
         """Return the user with their roles and what of theirs is open."""
-        return cls(
-            id=user.id,
-            name=user.name,
+        return cls.of_row(
+            user,
             has_password=user.password_hash is not None,
-            created_at=user.created_at,
-            disabled_at=user.disabled_at,
             last_seen_at=standing.last_seen_at,
             session_count=standing.session_count,
             token_count=standing.token_count,
             schedule_count=standing.schedule_count,
             roles=roles_by(GrantSource.LOCAL, grants),
-            issuer=user.issuer,
             provider_roles=roles_by(GrantSource.PROVIDER, grants),
         )
 

@@ -40,17 +40,8 @@ class AdviceOutput(Output):
     @classmethod
     def of(cls, advice: Advice, subjects: list[str]) -> "AdviceOutput":
         """Return an advice with all that it holds for."""
-        return cls(
-            code=advice.code,
-            severity=advice.severity,
-            subjects=subjects,
-            title=advice.title,
-            explanation=advice.explanation,
-            evidence=[AdviceEvidence.model_validate(one) for one in advice.evidence],
-            remedy=advice.remedy,
-            commands=list(advice.commands),
-            source=advice.source,
-        )
+        evidence = [AdviceEvidence.model_validate(one) for one in advice.evidence]
+        return cls.of_row(advice, subjects=subjects, evidence=evidence)
 
 
 class AdviceNotKnown(Output):

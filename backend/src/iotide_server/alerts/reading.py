@@ -166,30 +166,19 @@ def _filtered(visible: frozenset[int] | None, wanted: AlertFilter) -> Select[*tu
 def _shown(row: AnyRow, names: _Names) -> AlertOutput:
     found, series, change, rule, group, event, cluster_name, owner, stale = row
     direction = direction_of(series, change)
-    state = AlertState(found.state)
-    return AlertOutput(
-        id=found.id,
-        cluster_id=found.cluster_id,
+    return AlertOutput.of_row(
+        found,
         cluster_name=cluster_name,
         kind=_SHOWN[found.kind],
-        state=state,
         series=_series(series, names),
         direction=direction,
         words=_words(found, series, change, stale),
-        at=found.at,
         change=None if change is None else SeriesChange.of(change, series.better),
-        silent_since=found.silent_since,
-        schedule_id=found.schedule_id,
         rule=None if rule is None else RuleRef.model_validate(rule),
         group=None if group is None else AlertGroupRef.model_validate(group),
-        raised_at=found.raised_at,
         owner=owner,
-        due_at=found.due_at,
         event=None if event is None else ShownEvent.model_validate(event),
-        closed_because=found.closed_because,
-        baseline_at=found.baseline_at,
-        confirmation_id=found.confirmation_id,
-        moves=list(possible(state, is_improvement=direction in IMPROVEMENTS)),
+        moves=list(possible(AlertState(found.state), is_improvement=direction in IMPROVEMENTS)),
     )
 
 
@@ -199,14 +188,8 @@ def direction_of(series: Series, change: ChangePoint | None) -> Direction | None
 
 
 def _series(series: Series, names: _Names) -> AlertSeries:
-    return AlertSeries(
-        id=series.id,
-        workload=series.workload,
-        metric=series.metric,
-        title=series.title,
-        unit=series.unit,
-        better=series.better,
-        labels=series.labels,
+    return AlertSeries.of_row(
+        series,
         node_names=sorted(names.nodes[node_id] for node_id in series.node_ids),
         target_names=sorted(names.targets[target_id] for target_id in series.target_ids),
         muted_until=names.muted.get(series.id),

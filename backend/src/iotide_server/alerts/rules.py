@@ -17,7 +17,6 @@ from iotide_server.alerts.journal import close
 from iotide_server.alerts.lifecycle import AlertState, AlertUpdate, ClosedBecause, after_news
 from iotide_server.alerts.models import Alert
 from iotide_server.alerts.schemas import AlertRuleInput, AlertRuleOutput
-from iotide_server.alerts.scopes import Directions
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Json, in_clusters
@@ -147,15 +146,10 @@ def _summary(session: Session, row: models.AlertRule) -> Json:
 
 def _shown(session: Session, row: models.AlertRule) -> AlertRuleOutput:
     target = None if row.target_id is None else session.get_one(Target, row.target_id)
-    return AlertRuleOutput(
-        id=row.id,
-        cluster_id=row.cluster_id,
+    return AlertRuleOutput.of_row(
+        row,
         cluster_name=session.get_one(Cluster, row.cluster_id).name,
-        name=row.name,
-        target=None if target is None else TargetRef(id=target.id, name=target.name),
-        directions=Directions(row.directions),
+        target=None if target is None else TargetRef.model_validate(target),
         channel_ids=repository.channels_of(session, [row.id]),
-        created_at=row.created_at,
         open_alerts=repository.open_alerts_of_rule(session, row.id),
-        **{field: getattr(row, field) for field in _KEPT},
     )

@@ -24,14 +24,7 @@ class MountState(Output):
     @classmethod
     def of(cls, mount: MountFacts) -> "MountState":
         """A mount as its node announced it."""
-        frozen = Frozen.of(mount)
-        return cls(
-            fstype=frozen.fstype,
-            source=frozen.source,
-            mount_point=frozen.mount_point,
-            identity=frozen.identity,
-            mount_options=mount.mount_options,
-        )
+        return cls.of_row(Frozen.of(mount), mount_options=mount.mount_options)
 
 
 class PausedMount(Output):
@@ -83,14 +76,8 @@ class PauseOutput(Output):
     @classmethod
     def of(cls, pause: stages.Pause) -> "PauseOutput":
         """As the API shows it."""
-        stage = pause.stage
-        return cls(
-            campaign_id=pause.campaign_id,
-            ordinal=stage.ordinal,
-            variant=stage.variant,
-            pause=stage.pause,
-            paused_at=stage.paused_at,
-            looked_at=stage.looked_at,
+        return cls.of_row(
+            pause.stage,
             waiting_for=pause.silent_nodes,
             found_sha256=pause.found_sha256,
             mounts=[PausedMount.of(on) for on in pause.mounts],

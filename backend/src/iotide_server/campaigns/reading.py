@@ -11,13 +11,11 @@ from iotide_server.campaigns.errors import CampaignNotFoundError
 from iotide_server.campaigns.models import Campaign as CampaignRow
 from iotide_server.campaigns.repository import AnyRow
 from iotide_server.campaigns.schemas import (
-    AddedRepeats,
     CampaignFilter,
     CampaignOutput,
     CampaignState,
     ListedCampaign,
     RunCounts,
-    Stage,
 )
 from iotide_server.kit.pagination import Page, PageRequest
 
@@ -56,25 +54,13 @@ def list_campaigns(
 
 
 def _shown(session: Session, row: AnyRow, now: datetime) -> ListedCampaign:
-    state = CampaignState(row.state)
-    is_open = state in {CampaignState.WAITING, CampaignState.ACTIVE, CampaignState.PAUSED}
+    is_open = row.state in {CampaignState.WAITING, CampaignState.ACTIVE, CampaignState.PAUSED}
     partly = repository.progress_of_active(session, row.id) if row.active else 0.0
     done = row.finished + row.failed + row.cancelled
-    return ListedCampaign(
-        id=row.id,
-        name=row.name,
-        cluster_id=row.cluster_id,
-        cluster_name=row.cluster_name,
-        owner=row.owner,
-        schedule_id=row.schedule_id,
-        schedule_name=row.schedule_name,
-        plan=row.plan,
-        state=state,
-        created_at=row.created_at,
+    return ListedCampaign.of_row(
+        row,
         ended_at=None if is_open else row.last_ended_at,
         counts=RunCounts.model_validate(row),
-        stages=[Stage.model_validate(stage) for stage in row.stages],
-        additions=[AddedRepeats.model_validate(addition) for addition in row.additions],
         progress=min(1.0, (done + partly) / row.runs) if row.runs else 1.0,
         seconds_remaining_estimated=_remaining(row, done + partly, now) if is_open else 0.0,
     )

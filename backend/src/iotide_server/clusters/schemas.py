@@ -71,15 +71,7 @@ class ClusterOutput(Output):
     @classmethod
     def of(cls, row: models.Cluster, drain: models.Drain | None) -> "ClusterOutput":
         """Return the cluster with its own drain."""
-        return cls(
-            id=row.id,
-            name=row.name,
-            description=row.description,
-            launcher=Launcher(row.launcher),
-            origin=Origin(row.origin),
-            created_at=row.created_at,
-            drain=None if drain is None else DrainOutput.model_validate(drain),
-        )
+        return cls.of_row(row, drain=None if drain is None else DrainOutput.model_validate(drain))
 
 
 class BlackoutInput(Input):
@@ -140,11 +132,6 @@ class JoinTokenOutput(Output):
     expires_at: datetime
     made_by: Annotated[PersonShown, Field(description="Who made it; null when that person is gone")]
 
-    @classmethod
-    def of(cls, row: models.JoinToken, made_by: str | None) -> "JoinTokenOutput":
-        """Return the token with the name of its maker."""
-        return cls(**{name: getattr(row, name) for name in cls.model_fields if name != "made_by"}, made_by=made_by)
-
 
 @dataclass(frozen=True, slots=True)
 class NewJoinToken:
@@ -189,19 +176,11 @@ class PendingNodeOutput(Output):
     @classmethod
     def of(cls, row: models.PendingNode) -> "PendingNodeOutput":
         """As the API shows the row."""
-        return cls(
-            id=row.id,
-            cluster_id=row.cluster_id,
-            name=row.name,
-            role=NodeRole(row.role),
-            address=row.address,
+        return cls.of_row(
+            row,
             fingerprint=fingerprint(row.token_sha256),
-            agent_version=row.agent_version,
             agent_standing=agent_standing(row.wire_version),
-            facts=row.facts,
-            asked_at=row.asked_at,
             last_seen_at=row.seen_at,
-            expires_at=row.expires_at,
         )
 
 
@@ -291,27 +270,15 @@ class NodeOutput(Output):
     def of(cls, view: NodeView) -> "NodeOutput":
         """As the API shows the view."""
         node = view.node
-        return cls(
-            id=node.id,
-            cluster_id=node.cluster_id,
-            name=node.name,
-            role=NodeRole(node.role),
-            slots=node.slots,
+        return cls.of_row(
+            node,
             state=view.state,
             last_seen_at=view.last_seen_at,
-            agent_version=node.agent_version,
-            wire_version=node.wire_version,
             agent_standing=agent_standing(node.wire_version),
             clock=None if view.clock is None else NodeClockOutput.model_validate(view.clock),
-            credentials_at=node.credentials_at,
-            rotation_wanted_at=node.rotation_wanted_at,
-            boot_id=node.boot_id,
-            facts=node.facts,
-            mounts=[MountFacts.model_validate(mount) for mount in node.mounts],
-            approved_directories=node.approved_directories,
-            workloads=list(view.workloads),
-            active_orders=list(view.active_orders),
+            workloads=view.workloads,
+            active_orders=view.active_orders,
             problem=view.problem,
-            stuck=[StuckLoadOutput.model_validate(load) for load in node.stuck or ()],
+            stuck=node.stuck or (),
             drain=None if view.drain is None else DrainOutput.model_validate(view.drain),
         )

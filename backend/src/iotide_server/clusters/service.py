@@ -30,7 +30,7 @@ from iotide_server.clusters.errors import (
     SlotsInUseError,
 )
 from iotide_server.clusters.models import Cluster, Node
-from iotide_server.clusters.schemas import ClusterOutput, NodeSummaryOutput, StuckLoadOutput
+from iotide_server.clusters.schemas import ClusterOutput, NodeSummaryOutput
 from iotide_server.clusters.views import (
     DrainKind,
     Launcher,
@@ -46,7 +46,6 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import Page, PageRequest, Slice
 from iotide_server.kit.suggest import in_order
 from iotide_server.kit.wake import wake_scheduler
-from iotide_wire.messages import NodeRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,18 +196,14 @@ def node_lines(
 
     def shown(row: Row[Any]) -> NodeSummaryOutput:
         drain = drains.get(row.id)
-        return NodeSummaryOutput(
-            id=row.id,
-            name=row.name,
-            role=NodeRole(row.role),
+        return NodeSummaryOutput.of_row(
+            row,
             state=living_state(origin, row.revoked_at, row.seen_at, now, is_stuck=row.stuck is not None),
             last_seen_at=row.seen_at,
-            agent_version=row.agent_version,
             agent_standing=agent_standing(row.wire_version),
             clock_is_off=bool(row.clock_is_off),
             facts={fact: value for fact, value in row.facts.items() if value is not None},
-            problem=row.problem,
-            stuck=[StuckLoadOutput.model_validate(load) for load in row.stuck or ()],
+            stuck=row.stuck or (),
             drain=None if drain is None else DrainOutput.model_validate(drain),
             active_orders=orders.get(row.id, []),
         )

@@ -62,11 +62,9 @@ def _check_times(wanted: ExplorerFilter) -> None:
 
 def _shown(row: AnyRow) -> ExplorerRun:
     has_headline = row.series_id is not None
-    told = {"headline", "likeness"}
-    named = {name: getattr(row, name) for name in Headline.model_fields.keys() - {"flags"}}
-    return ExplorerRun(
-        **{name: getattr(row, name) for name in ExplorerRun.model_fields.keys() - told},
-        headline=Headline(**named, flags=row.headline_flags) if has_headline else None,
+    return ExplorerRun.of_row(
+        row,
+        headline=Headline.of_row(row, flags=row.headline_flags) if has_headline else None,
         likeness=row.likeness if has_headline else None,
     )
 

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from math import isfinite
-from typing import Annotated, Any, Final, TypedDict, Unpack
+from typing import Annotated, Any, Final, Self, TypedDict, Unpack
 
 import structlog
 from anyio import CancelScope, CapacityLimiter, to_thread
@@ -80,6 +80,11 @@ class Output(BaseModel):
     """Base of response bodies; no field has a default, so that clients see what is always there."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    @classmethod
+    def of_row(cls, row: object, **more: object) -> Self:
+        """Return what a row holds, with the fields that it does not have, or has under another name."""
+        return cls.model_validate({name: getattr(row, name) for name in cls.model_fields if name not in more} | more)
 
 
 class ErrorDetail(Output):

@@ -219,18 +219,14 @@ def _shown_delivery(row: models.Delivery, *, with_answers: bool) -> DeliveryOutp
         )
         for attempt in row.attempts
     ]
-    fields = set(DeliveryOutput.model_fields) - {"attempts"}
-    return DeliveryOutput(attempts=attempts, **{field: getattr(row, field) for field in fields})
+    return DeliveryOutput.of_row(row, attempts=attempts)
 
 
 def _shown(session: Session, rows: Sequence[models.Channel]) -> list[ChannelOutput]:
     names = cluster_repository.names_of(session, {row.cluster_id for row in rows if row.cluster_id is not None})
-    own = set(ChannelOutput.model_fields) - {"cluster_name", "receiver"}
     return [
-        ChannelOutput(
-            cluster_name=None if row.cluster_id is None else names[row.cluster_id],
-            receiver=shown(row),
-            **{field: getattr(row, field) for field in own},
+        ChannelOutput.of_row(
+            row, cluster_name=None if row.cluster_id is None else names[row.cluster_id], receiver=shown(row)
         )
         for row in rows
     ]

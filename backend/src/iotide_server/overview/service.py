@@ -38,10 +38,6 @@ MOST_SERIES: Final = 20_000
 MOST_ROWS: Final = 50_000
 """Counts for all clusters together: it bounds the memory that an answer takes, since most series have their own row."""
 MOST_ATTENTION: Final = 100
-_SHOWN: Final = (
-    *("kind", "cluster_id", "words", "remedy", "since"),
-    *("schedule_id", "target_id", "node_id", "series_count"),
-)
 
 Place = tuple[int, str]
 """A cluster and a workload."""
@@ -126,11 +122,7 @@ def _needed(
 def _attention(session: Session, needed: Sequence[Needed]) -> list[AttentionItem]:
     named = results.series_by_id(session, [item.series_id for item in needed if item.series_id is not None])
     return [
-        AttentionItem(
-            series=None if item.series_id is None else named[item.series_id],
-            **{name: getattr(item, name) for name in _SHOWN},
-        )
-        for item in needed
+        AttentionItem.of_row(item, series=None if item.series_id is None else named[item.series_id]) for item in needed
     ]
 
 

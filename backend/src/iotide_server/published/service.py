@@ -48,12 +48,8 @@ def _shown(session: Session, source: models.PublishedSource, campaigns: Sequence
 def _judged(session: Session, source_id: int, claim: Claim) -> PublishedClaim:
     ratios = ratios_of(claim, repository.numbers(session, source_id, claim.metric, json.dumps(claim.labels)))
     agreeing = [one for one in ratios if abs(one.ratio / claim.ratio - 1) <= SLACK]
-    return PublishedClaim(
-        words=claim.words,
-        ratio=claim.ratio,
-        metric=claim.metric,
-        target=claim.target,
-        against=claim.against,
+    return PublishedClaim.of_row(
+        claim,
         ratios=ratios,
         is_supported=bool(agreeing),
         verdict=_worded(claim, [one.ratio for one in ratios], len(agreeing)),

@@ -87,11 +87,8 @@ def _statement(session: Session, silent: NodeView) -> DeathStatement:
     if silent.last_seen_at is None:
         raise NodeNotSilentError(node.name, None, SILENT_AFTER)
     runs = [
-        EndedRunOutput(
-            run_id=run.run_id,
-            campaign_id=run.campaign_id,
-            campaign_name=run.campaign_name,
-            workload=run.workload,
+        EndedRunOutput.of_row(
+            run,
             orders=[DoomedOrderOutput.model_validate(order) for order in run.orders],
             becomes=following(run).state,
             ends=what_ends(node.name, run),

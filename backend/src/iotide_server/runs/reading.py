@@ -27,7 +27,6 @@ from iotide_server.runs.explanation import (
 )
 from iotide_server.runs.forecast import MOST_AHEAD, Expectation
 from iotide_server.runs.lifecycle import RunState
-from iotide_server.runs.models import Order
 from iotide_server.runs.queries import AnyRow, EventRow
 from iotide_server.runs.resources import Need, Occupancy, Resource, ResourceKind, needs
 from iotide_server.runs.schemas import AttemptOutput, BatchJobOutput, Queue, QueueChoice, QueuedRun, RunFilter, RunOrder
@@ -69,16 +68,14 @@ def attempts(session: Session, run_id: int) -> list[AttemptOutput]:
     by_attempt: defaultdict[int, list[RunOrder]] = defaultdict(list)
     step_roles = queries.step_roles(session, run_id)
     for order, node_name in queries.orders(session, run_id):
-        by_attempt[order.attempt_id].append(_shown_order(order, node_name, step_roles.get(order.node_id)))
+        shown = RunOrder.of_row(order, node_name=node_name, step_role=step_roles.get(order.node_id))
+        by_attempt[order.attempt_id].append(shown)
     jobs = queries.jobs_of(session, run_id)
     return [
-        AttemptOutput(
-            ordinal=attempt.ordinal,
-            state=attempt.state,
-            opened_at=attempt.opened_at,
+        AttemptOutput.of_row(
+            attempt,
             go_at=attempt.go_at if attempt.go_agreed_at is not None else None,
             start_skew_seconds=_start_skew(by_attempt[attempt.id]),
-            ended_at=attempt.ended_at,
             reason=reason,
             batch_job=BatchJobOutput.model_validate(jobs[attempt.id]) if attempt.id in jobs else None,
             orders=by_attempt[attempt.id],
@@ -90,12 +87,6 @@ def attempts(session: Session, run_id: int) -> list[AttemptOutput]:
 def _start_skew(orders: Sequence[RunOrder]) -> float | None:
     started = [order.started_at for order in orders if order.role is OrderRole.LOAD and order.started_at]
     return (max(started) - min(started)).total_seconds() if len(started) > 1 else None
-
-
-def _shown_order(order: Order, node_name: str, step_role: str | None) -> RunOrder:
-    told = {"node_name": node_name, "step_role": step_role}
-    own = {name: getattr(order, name) for name in RunOrder.model_fields.keys() - told.keys()}
-    return RunOrder(**own, **told)
 
 
 def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
@@ -157,19 +148,7 @@ def queue(session: Session, principal: Principal, cluster_id: int, wanted: Queue
 
 
 def _queued(row: AnyRow, wait: Wait, now: datetime) -> QueuedRun:
-    return QueuedRun(
-        run_id=row.id,
-        campaign_id=row.campaign_id,
-        campaign_name=row.campaign_name,
-        owner=row.owner,
-        priority=row.priority,
-        repeat=row.repeat,
-        workload=row.workload,
-        node_names=row.node_names,
-        target_names=row.target_names,
-        created_at=row.created_at,
-        waiting_because=waiting_because(wait, now),
-    )
+    return QueuedRun.of_row(row, run_id=row.id, waiting_because=waiting_because(wait, now))
 
 
 def expected_start(session: Session, found: AnyRow, now: datetime) -> Expectation | None:

@@ -83,11 +83,8 @@ def revoke(session: Session, principal: Principal, node_id: int, access: AgentAc
 def _touched(node: Node, run: DoomedRun) -> TouchedRunOutput:
     is_kept = may_still_load(run)
     stays = f"Its order stays, with all that it holds, until somebody calls {node.name} dead"
-    return TouchedRunOutput(
-        run_id=run.run_id,
-        campaign_id=run.campaign_id,
-        campaign_name=run.campaign_name,
-        workload=run.workload,
+    return TouchedRunOutput.of_row(
+        run,
         ends=not is_kept,
         words=f"{stays}. {what_may_still_load(node.name, run)}" if is_kept else f"{what_ends(node.name, run)}.",
     )

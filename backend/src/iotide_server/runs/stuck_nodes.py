@@ -129,13 +129,4 @@ def _held(node: str, row: Row[Any]) -> HeldRunOutput:
         risk = f"{wakes} What other runs measure on {names} may be measured beside it."
     else:
         risk = f"{wakes} Only {node} has what it loads; what runs there later may be measured beside it."
-    return HeldRunOutput(
-        run_id=row.run_id,
-        campaign_id=row.campaign_id,
-        campaign_name=row.campaign_name,
-        workload=row.workload,
-        process=row.phase,
-        since=row.stuck_since,
-        frees=frees,
-        risk=risk,
-    )
+    return HeldRunOutput.of_row(row, process=row.phase, since=row.stuck_since, frees=frees, risk=risk)

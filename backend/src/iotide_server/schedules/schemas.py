@@ -86,10 +86,8 @@ class FiringOutput(Output):
             outcome = FiringOutcome.SUBMITTED
         elif row.problem is not None:
             outcome = FiringOutcome.FAILED
-        own = {name: getattr(row, name) for name in cls.model_fields if name != "outcome"}
-        if outcome is FiringOutcome.SKIPPED and row.missed == 0:
-            own["problem"] = STILL_WAITS
-        return cls(outcome=outcome, **own)
+        still_waits = outcome is FiringOutcome.SKIPPED and row.missed == 0
+        return cls.of_row(row, outcome=outcome, problem=STILL_WAITS if still_waits else row.problem)
 
 
 class ListedSchedule(Output):

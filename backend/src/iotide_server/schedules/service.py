@@ -330,24 +330,12 @@ def _shown(session: Session, rows: Sequence[models.Schedule], plans: Mapping[int
     owners = account_repository.names_of(session, {row.owner_id for row in rows if row.owner_id is not None})
     last = repository.last_firings(session, [row.id for row in rows])
     return [
-        ListedSchedule(
-            id=row.id,
-            name=row.name,
-            cluster_id=row.cluster_id,
+        ListedSchedule.of_row(
+            row,
             cluster_name=cluster_names[row.cluster_id],
             owner=owners.get(row.owner_id) if row.owner_id is not None else None,
-            state=row.state,
             plan=CampaignPlan.model_validate(plan) if (plan := plans[row.id]) else None,
-            cron=row.cron,
-            monthly=row.monthly,
             words=_words(row),
-            time_zone=row.time_zone,
-            random_offset_seconds=row.random_offset_seconds,
-            ends_at=row.ends_at,
-            max_firings=row.max_firings,
-            missed=row.missed,
-            firings_made=row.firings_made,
-            created_at=row.created_at,
             next_firings=_next_firings(row),
             last_firing=FiringOutput.of(last[row.id]) if row.id in last else None,
         )

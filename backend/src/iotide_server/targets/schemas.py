@@ -144,35 +144,12 @@ class TargetOutput(Output):
     @classmethod
     def of(cls, view: service.TargetView) -> "TargetOutput":
         """As the API shows the view."""
-        target = view.target
-        return cls(
-            id=target.id,
-            cluster_id=target.cluster_id,
-            name=target.name,
-            path=target.path,
-            scope="shared" if target.scope == "shared" else "node",
-            reserve_bytes=target.reserve_bytes,
-            confirms_suspects=target.confirms_suspects,
-            retired_at=target.retired_at,
-            mounts=[
-                TargetMountOutput(
-                    node_id=found.mount.node_id,
-                    node_name=found.node_name,
-                    path=found.mount.path,
-                    fstype=found.mount.fstype,
-                    source=found.mount.source,
-                    identity=found.mount.identity,
-                    mount_options=found.mount.mount_options,
-                    total_bytes=found.mount.total_bytes,
-                    free_bytes=found.mount.free_bytes,
-                    seen_at=found.mount.seen_at,
-                    problem=found.mount.problem,
-                )
-                for found in view.mounts
-            ],
+        return cls.of_row(
+            view.target,
+            mounts=[TargetMountOutput.of_row(found.mount, node_name=found.node_name) for found in view.mounts],
             backed_by=[TargetRef(id=backing_id, name=name) for backing_id, name in view.backed_by],
             drain=None if view.drain is None else DrainOutput.model_validate(view.drain),
-            stuck=list(view.stuck),
+            stuck=view.stuck,
         )
 
 

@@ -1,6 +1,7 @@
 """Keeping, renaming and removing templates."""
 
 from datetime import datetime
+from typing import TypeVar
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -20,6 +21,8 @@ from iotide_server.templates.errors import TemplateMovesError, TemplateNameTaken
 from iotide_server.templates.schemas import ListedTemplate, TemplateInput, TemplateOutput, TemplatePatch
 from iotide_wire.plan import CampaignPlan
 
+ListedT = TypeVar("ListedT", bound=ListedTemplate)
+
 
 def list_templates(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
@@ -27,7 +30,7 @@ def list_templates(
     """The templates that the caller may see, newest first."""
     found = repository.page(session, principal.visible_clusters(), cluster_id, paging)
     rows = repository.named(session, list(found.rows), LISTED_PLAN_BYTES)
-    return Page(items=[ListedTemplate(**_shown(row)) for row in rows], next_cursor=found.next_cursor)
+    return Page(items=[_shown(row, ListedTemplate) for row in rows], next_cursor=found.next_cursor)
 
 
 def template(session: Session, principal: Principal, template_id: int) -> TemplateOutput:
@@ -41,7 +44,7 @@ def template(session: Session, principal: Principal, template_id: int) -> Templa
     if not found:
         raise missing
     principal.require(Role.VIEWER, found[0][0].cluster_id, missing)
-    return TemplateOutput(**_shown(found[0]))
+    return _shown(found[0], TemplateOutput)
 
 
 def create(session: Session, principal: Principal, given: TemplateInput, now: datetime) -> int:
@@ -128,15 +131,6 @@ def _summary(row: models.Template) -> Json:
     return {"name": row.name, "campaign": row.plan["name"]}
 
 
-def _shown(found: repository.Named) -> Json:
+def _shown(found: repository.Named, shown: type[ListedT]) -> ListedT:
     row, plan, cluster_name, owner = found
-    return {
-        "id": row.id,
-        "cluster_id": row.cluster_id,
-        "cluster_name": cluster_name,
-        "name": row.name,
-        "owner": owner,
-        "plan": None if plan is None else CampaignPlan.model_validate(plan),
-        "created_at": row.created_at,
-        "changed_at": row.changed_at,
-    }
+    return shown.of_row(row, cluster_name=cluster_name, owner=owner, plan=plan)

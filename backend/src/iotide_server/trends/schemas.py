@@ -138,25 +138,14 @@ class SeriesChange(Output):
     @classmethod
     def of(cls, row: ChangePoint, better: str) -> "SeriesChange":
         """As the API shows the row."""
-        return cls(
-            id=row.id,
-            series_id=row.series_id,
-            at=row.at,
-            previous_at=row.previous_at,
-            cell_id=row.cell_id,
+        return cls.of_row(
+            row,
             n_before=row.points_before,
             n_after=row.points_after,
-            median_before=row.median_before,
-            median_after=row.median_after,
-            shift_ratio=row.shift_ratio,
             direction=_SHOWN_DIRECTIONS.get(direction_of(row, better)),
             ended_at=row.recovered_at,
             recovered_by=row.recovered_by_id,
-            p_value=row.p_value,
             words=described(row, better),
-            found_at=row.found_at,
-            confirmed_at=row.confirmed_at,
-            detector=row.detector,
         )
 
 
@@ -181,19 +170,13 @@ class Noise(Output):
     @classmethod
     def of(cls, kept: NoiseChange) -> "Noise":
         """As the API shows it."""
-        counts = kept.points_before, kept.points_after
-        return cls(
-            at=kept.at,
-            previous_at=kept.previous_at,
+        return cls.of_row(
+            kept,
             n_before=kept.points_before,
             n_after=kept.points_after,
             spread_before_ratio=kept.spread_before,
             spread_after_ratio=kept.spread_after,
-            is_noisier=kept.is_noisier,
-            p_value=kept.p_value,
-            words=noise_words(kept.spread_before, kept.spread_after, *counts),
-            found_at=kept.found_at,
-            confirmed_at=kept.confirmed_at,
+            words=noise_words(kept.spread_before, kept.spread_after, kept.points_before, kept.points_after),
         )
 
 

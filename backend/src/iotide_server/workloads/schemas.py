@@ -34,18 +34,4 @@ class WorkloadOutput(Output):
     @classmethod
     def of(cls, workload: Workload, nodes: list[WorkloadNodes]) -> "WorkloadOutput":
         """Return an entry of a catalogue with the nodes that have it."""
-        return cls(
-            id=workload.id,
-            cluster_id=workload.cluster_id,
-            name=workload.name,
-            revision=workload.revision,
-            title=workload.title,
-            description=workload.description,
-            schema_sha256=workload.digest,
-            options_schema=workload.options_schema,
-            option_defaults=workload.option_defaults,
-            metrics=[MetricSpec.model_validate(metric) for metric in workload.metrics],
-            step_roles=workload.step_roles,
-            tool=workload.tool,
-            nodes=nodes,
-        )
+        return cls.of_row(workload, schema_sha256=workload.digest, nodes=nodes)

@@ -89,8 +89,7 @@ class BrowserSession(Output):
     @classmethod
     def of(cls, row: models.UserSession, caller: Caller) -> "BrowserSession":
         """As the API shows the row to the caller."""
-        shown = {name: getattr(row, name) for name in cls.model_fields if name != "is_this_one"}
-        return cls(**shown, is_this_one=row.id == caller.session_id)
+        return cls.of_row(row, is_this_one=row.id == caller.session_id)
 
 
 class BrowserSessions(Output):

@@ -117,7 +117,7 @@ def list_join_tokens(
 
 def _with_makers(session: Session, tokens: Sequence[JoinToken]) -> list[JoinTokenOutput]:
     names = account_repository.names_of(session, {token.owner_id for token in tokens if token.owner_id is not None})
-    return [JoinTokenOutput.of(token, names.get(token.owner_id or 0)) for token in tokens]
+    return [JoinTokenOutput.of_row(token, made_by=names.get(token.owner_id or 0)) for token in tokens]
 
 
 def revoke_join_token(session: Session, principal: Principal, token_id: int) -> None:

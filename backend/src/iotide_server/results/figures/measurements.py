@@ -205,15 +205,9 @@ def _measured_cell(cell: AnyRow, runs: list[MeasuredRun], numbers: Iterable[_Num
     for number in numbers:
         target_id = number.target_id if loads_several else None
         alike[target_id, frozenset(number.labels.items())].append(number)
-    return MeasuredCell(
-        id=cell.id,
-        ordinal=cell.ordinal,
-        stage=cell.stage,
-        variant=cell.variant,
-        node_names=cell.node_names,
+    return MeasuredCell.of_row(
+        cell,
         target_names=sorted(cell.targets.values()),
-        workload=cell.workload,
-        options=cell.options,
         runs=runs,
         measurements=[_measurement(of_key[0], group, cell.targets) for of_key, group in alike.items()],
     )

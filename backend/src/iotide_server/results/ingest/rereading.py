@@ -38,7 +38,7 @@ from iotide_server.runs import repository as run_repository
 from iotide_server.runs import service as runs
 from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order, Run, RunEvent
-from iotide_wire.measured import Flag, FlagCode
+from iotide_wire.measured import FlagCode
 from iotide_wire.reading import OrderReading, RunReading
 
 _FROM_OTHER_RUNS = frozenset({FlagCode.ENV_CHANGED, FlagCode.OUTLIER, FlagCode.PEER_ODD})
@@ -182,8 +182,4 @@ def reading(session: Session, principal: Principal, reading_id: int) -> ReadingD
     kept = row.samples
     if kept is None:
         kept = readings.samples(session, session.get_one(Order, row.order_id))
-    return ReadingDetail(
-        **{name: getattr(row, name) for name in ReadingDetail.model_fields if name not in {"samples", "flags"}},
-        flags=[Flag.model_validate(flag) for flag in row.flags],
-        samples=[FormerSample.model_validate(sample) for sample in kept],
-    )
+    return ReadingDetail.of_row(row, samples=[FormerSample.model_validate(sample) for sample in kept])

@@ -159,29 +159,20 @@ def _judged(group: Group, runs: NewestRuns) -> tuple[int, PeerGroup]:
     enough = {name for name, one in group.series.items() if len(runs.get(one.id, {})) >= statistics.FEWEST_RUNS}
     first = next(iter(group.series.values()))
     members = [
-        Peer(
+        Peer.of_row(
+            peer,
             name=name,
             series_id=group.series[name].id,
             n=peer.run_count,
-            median=peer.median,
-            difference_ratio=peer.difference_ratio,
-            robust_z=peer.robust_z,
-            p_value=peer.p_value,
-            is_odd=peer.is_odd,
             words=peer_words(peer.difference_ratio, len(found) - 1, first.better, is_odd=peer.is_odd),
         )
         for name, peer in found.items()
     ]
-    return first.id, PeerGroup(
+    return first.id, PeerGroup.of_row(
+        first,
         kind=group.kind,
         alike=group.alike,
-        workload=first.workload,
         options={},
-        metric=first.metric,
-        title=first.title,
-        unit=first.unit,
-        better=first.better,
-        labels=first.labels,
         members=sorted(members, key=lambda peer: (not peer.is_odd, peer.name)),
         too_few=sorted(group.series.keys() - enough),
         not_judged=None if found else unjudged_peers_words(len(enough), len(group.series)),
