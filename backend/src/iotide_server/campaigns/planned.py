@@ -14,7 +14,7 @@ from iotide_server.campaigns.option_sets import OptionSets
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.db import Json, number
 from iotide_server.targets.mounts import IN_MEMORY
-from iotide_server.targets.service import TargetView
+from iotide_server.targets.repository import TargetView
 from iotide_server.workloads.models import Workload
 from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
 from iotide_wire.measured import StepRole

@@ -52,7 +52,7 @@ from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.targets import service as targets
 from iotide_server.targets.models import TargetMount
-from iotide_server.targets.service import TargetView
+from iotide_server.targets.repository import TargetView
 from iotide_server.workloads import service as workloads
 from iotide_wire.expressions import (
     AUTO,

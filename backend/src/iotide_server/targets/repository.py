@@ -1,7 +1,7 @@
 """SQL of targets; it counts the runs that need one, in tables of a higher slice."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
@@ -10,7 +10,7 @@ from pydantic import Field
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.clusters.models import Node
+from iotide_server.clusters.models import Drain, Node
 from iotide_server.kit.db import any_of, any_text_of, in_clusters
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.kit.web import Output
@@ -33,6 +33,22 @@ class StuckWriterOutput(Output):
     run_id: int
     process: Annotated[str, Field(examples=["dd (pid 25760) in state D, waiting in percpu_rwsem_wait"])]
     since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TargetView:
+    """A target with its mounts.
+
+    Attributes:
+        backed_by: ids and names of the targets of storage nodes that it stands on.
+        stuck: loads for which nothing else loads it.
+    """
+
+    target: Target
+    mounts: Sequence[MountOnNode]
+    backed_by: Sequence[tuple[int, str]]
+    drain: Drain | None
+    stuck: Sequence[StuckWriterOutput]
 
 
 _STUCK: Final = text(

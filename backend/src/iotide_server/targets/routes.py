@@ -42,7 +42,7 @@ def list_targets(
 @router.post("/targets", summary="Create a target", status_code=201, responses=errors(404, 409))
 def create_target(principal: Operator, session: Tx, now: Now, body: TargetInput) -> TargetOutput:
     """What is mounted there now, by each agent's last word, is what every run must find."""
-    return TargetOutput.of(service.create_target(session, principal, body.plan(), now))
+    return TargetOutput.of(service.create_target(session, principal, body, now))
 
 
 @router.get("/clusters/{cluster_id}/candidates", summary="List what could become a target", responses=errors(404))

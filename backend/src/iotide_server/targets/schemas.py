@@ -8,8 +8,8 @@ from pydantic import Field
 
 from iotide_server.clusters.drains.schemas import DrainOutput
 from iotide_server.kit.web import Input, Output
-from iotide_server.targets import backing, discovery, service
-from iotide_server.targets.repository import StuckWriterOutput
+from iotide_server.targets import backing, discovery
+from iotide_server.targets.repository import StuckWriterOutput, TargetView
 from iotide_wire.base import Name
 from iotide_wire.facts import MountFacts
 
@@ -59,18 +59,6 @@ class TargetInput(Input):
     nodes: NodeIds
     elsewhere: Elsewhere = Field(default_factory=list)
     reserve_bytes: ReserveBytes = None
-
-    def plan(self) -> service.TargetPlan:
-        """As the service takes it."""
-        return service.TargetPlan(
-            cluster_id=self.cluster_id,
-            name=self.name,
-            path=self.path,
-            scope=self.scope,
-            node_ids=list(dict.fromkeys(self.nodes)),
-            reserve_bytes=self.reserve_bytes,
-            elsewhere={place.node_id: place.path for place in self.elsewhere},
-        )
 
 
 class TargetPatch(Input):
@@ -142,7 +130,7 @@ class TargetOutput(Output):
     stuck: Annotated[list[StuckWriterOutput], Field(description="No new run loads it until none is left")]
 
     @classmethod
-    def of(cls, view: service.TargetView) -> "TargetOutput":
+    def of(cls, view: TargetView) -> "TargetOutput":
         """As the API shows the view."""
         return cls.of_row(
             view.target,

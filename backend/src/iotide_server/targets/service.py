@@ -1,7 +1,7 @@
 """Targets as people make and change them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
@@ -16,7 +16,7 @@ from iotide_server.clusters import repository as cluster_repository
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.drains import repository as drain_repository
 from iotide_server.clusters.drains import service as drains
-from iotide_server.clusters.models import Drain, Node
+from iotide_server.clusters.models import Node
 from iotide_server.clusters.views import DrainKind
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
@@ -32,43 +32,9 @@ from iotide_server.targets.errors import (
 from iotide_server.targets.freezing import freeze, refuse_twice
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.targets.mounts import clean_path, mount_of
-from iotide_server.targets.repository import MountOnNode, StuckWriterOutput
+from iotide_server.targets.repository import MountOnNode, TargetView
+from iotide_server.targets.schemas import TargetInput
 from iotide_wire.facts import MountFacts
-
-
-@dataclass(frozen=True, slots=True)
-class TargetPlan:
-    """A target to be made.
-
-    Attributes:
-        path: on each of `node_ids`.
-        scope: `node` or `shared`, see `models.Target`.
-        elsewhere: by node, another path.
-    """
-
-    cluster_id: int
-    name: str
-    path: str
-    scope: str
-    node_ids: Sequence[int]
-    reserve_bytes: int | None
-    elsewhere: Mapping[int, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class TargetView:
-    """A target with its mounts.
-
-    Attributes:
-        backed_by: ids and names of the targets of storage nodes that it stands on.
-        stuck: loads for which nothing else loads it.
-    """
-
-    target: Target
-    mounts: Sequence[MountOnNode]
-    backed_by: Sequence[tuple[int, str]]
-    drain: Drain | None
-    stuck: Sequence[StuckWriterOutput]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +122,7 @@ def candidates(
     return find_candidates(sightings, names.values()), names
 
 
-def create_target(session: Session, principal: Principal, plan: TargetPlan, now: datetime) -> TargetView:
+def create_target(session: Session, principal: Principal, wanted: TargetInput, now: datetime) -> TargetView:
     """A new target; what is mounted there now on each node is what every run must find.
 
     Raises:
@@ -167,26 +133,27 @@ def create_target(session: Session, principal: Principal, plan: TargetPlan, now:
         FileSystemIsTargetError: the same directory of the same shared file system is a living target.
         TargetNameTakenError: a living target of the cluster has the name.
     """
-    clusters.cluster(session, principal, plan.cluster_id, Role.OPERATOR)
-    path = clean_path(plan.path)
-    places = _places(session, plan.cluster_id, plan.node_ids, plan.elsewhere, path)
+    clusters.cluster(session, principal, wanted.cluster_id, Role.OPERATOR)
+    path = clean_path(wanted.path)
+    elsewhere = {place.node_id: place.path for place in wanted.elsewhere}
+    places = _places(session, wanted.cluster_id, wanted.nodes, elsewhere, path)
     created = Target(
-        cluster_id=plan.cluster_id,
-        name=plan.name,
+        cluster_id=wanted.cluster_id,
+        name=wanted.name,
         path=path,
-        scope=plan.scope,
-        reserve_bytes=plan.reserve_bytes,
+        scope=wanted.scope,
+        reserve_bytes=wanted.reserve_bytes,
         owner_id=principal.user_id,
     )
     try:
         with session.begin_nested():
             session.add(created)
     except IntegrityError as error:
-        raise TargetNameTakenError(plan.name) from error
+        raise TargetNameTakenError(wanted.name) from error
     mounts = freeze(created, places, now)
     refuse_twice(session, created, mounts)
     session.add_all(mounts)
-    after: Json = {"name": plan.name, "path": path, "scope": plan.scope, "nodes": [node.name for node, _ in places]}
+    after: Json = {"name": wanted.name, "path": path, "scope": wanted.scope, "nodes": [node.name for node, _ in places]}
     _tell(session, principal, Action("target_created", "target", created.id, created.cluster_id, after=after))
     return _views(session, [created])[0]
 

@@ -13,7 +13,8 @@ from iotide_server.clusters.models import Node
 from iotide_server.targets import agents, service
 from iotide_server.targets.errors import TargetNotFoundError
 from iotide_server.targets.models import TargetMount
-from iotide_server.targets.service import TargetPlan, TargetView
+from iotide_server.targets.repository import TargetView
+from iotide_server.targets.schemas import TargetInput
 from iotide_wire.facts import MountFacts
 from iotide_wire.units import GIB
 
@@ -26,8 +27,13 @@ def node_on(session: Session, mounts: Sequence[MountFacts] = (ROOT, NFS)) -> Nod
     return make_node(session, make_cluster(session), said=hello(mounts=mounts, approved=["/mnt/nfs", "/scratch"]))
 
 
+def wanted(node: Node, name: str, path: str, scope: str) -> TargetInput:
+    given = {"cluster_id": node.cluster_id, "name": name, "path": path, "scope": scope, "nodes": [node.id]}
+    return TargetInput.model_validate(given)
+
+
 def nfs_target(session: Session, node: Node) -> TargetView:
-    plan = TargetPlan(node.cluster_id, "nfs", "/mnt/nfs/bench", "shared", [node.id], None)
+    plan = wanted(node, "nfs", "/mnt/nfs/bench", "shared")
     return service.create_target(session, ADMIN, plan, NOW)
 
 
@@ -127,7 +133,7 @@ def test_a_device_with_another_file_system_is_a_problem_and_a_server_at_another_
     node = node_on(session, [ROOT, disk, served])
     plans = [("disk", "/scratch", "node"), ("nfs", "/mnt/nfs", "shared")]
     for name, path, scope in plans:
-        service.create_target(session, ADMIN, TargetPlan(node.cluster_id, name, path, scope, [node.id], None), NOW)
+        service.create_target(session, ADMIN, wanted(node, name, path, scope), NOW)
     formatted = disk.model_copy(update={"facts": {"fs.identity": "xfs:2"}})
     moved = served.model_copy(update={"facts": {"fs.identity": "nfs:10.0.0.2:/export"}})
     agents.refresh_mounts(session, node.id, [ROOT, formatted, moved], NOW)
@@ -141,7 +147,7 @@ def test_a_device_with_another_file_system_is_a_problem_and_a_server_at_another_
 def test_an_order_tells_the_mount_point_and_what_a_device_holds(session: Session) -> None:
     bound = mount("/scratch", "xfs", "/dev/sdb1", **{"fs.identity": "xfs:1", "mount.root": "/bench"})
     node = node_on(session, [ROOT, bound])
-    plan = TargetPlan(node.cluster_id, "disk", "/scratch/a", "node", [node.id], None)
+    plan = wanted(node, "disk", "/scratch/a", "node")
     target_id = service.create_target(session, ADMIN, plan, NOW).target.id
     (told,) = agents.order_targets(session, node.id, [target_id])
     assert (told.mount_point, told.root, told.identity) == ("/scratch", "/bench", "xfs:1")

@@ -12,7 +12,7 @@ from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.models import Node
 from iotide_server.targets import agents, backing, service
 from iotide_server.targets.errors import BackingError, FileSystemIsTargetError, StrangerMountError
-from iotide_server.targets.service import TargetPlan
+from iotide_server.targets.schemas import TargetInput
 from iotide_wire.facts import MountFacts
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
@@ -41,9 +41,15 @@ def nodes(session: Session) -> list[Node]:
 
 
 def make(session: Session, name: str, nodes: Sequence[Node], paths: Sequence[str], scope: str = "shared") -> int:
-    elsewhere = {node.id: path for node, path in zip(nodes, paths, strict=True)}
-    plan = TargetPlan(nodes[0].cluster_id, name, paths[0], scope, [], None, elsewhere)
-    return service.create_target(session, ADMIN, plan, NOW).target.id
+    given = {
+        "cluster_id": nodes[0].cluster_id,
+        "name": name,
+        "path": paths[0],
+        "scope": scope,
+        "nodes": [nodes[0].id],
+        "elsewhere": [{"node_id": node.id, "path": path} for node, path in zip(nodes, paths, strict=True)],
+    }
+    return service.create_target(session, ADMIN, TargetInput.model_validate(given), NOW).target.id
 
 
 def test_what_is_a_target_is_not_made_one_again_but_joined(session: Session, nodes: list[Node]) -> None:
