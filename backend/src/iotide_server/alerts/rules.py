@@ -104,13 +104,10 @@ def _alerts(session: Session, rule_id: int) -> Sequence[Alert]:
 
 
 def _visible(session: Session, principal: Principal, rule_id: int, role: Role) -> models.AlertRule:
-    missing = AlertRuleNotFoundError(rule_id)
     statement = select(models.AlertRule).where(models.AlertRule.id == rule_id)
     found = session.scalar(statement if role is Role.VIEWER else statement.with_for_update(key_share=True))
-    if found is None or found.removed_at is not None:
-        raise missing
-    principal.require(role, found.cluster_id, missing)
-    return found
+    kept = None if found is None or found.removed_at is not None else found
+    return principal.require_row(role, kept, AlertRuleNotFoundError(rule_id))
 
 
 def _write(session: Session, principal: Principal, row: models.AlertRule, given: AlertRuleInput) -> None:

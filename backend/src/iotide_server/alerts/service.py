@@ -91,12 +91,8 @@ def mute_series(session: Session, principal: Principal, alert_id: int, until: da
 
 
 def _own(session: Session, principal: Principal, alert_id: int) -> Alert:
-    missing = AlertNotFoundError(alert_id)
     found = session.get(Alert, alert_id, with_for_update=True)
-    if found is None:
-        raise missing
-    principal.require(Role.OPERATOR, found.cluster_id, missing)
-    return found
+    return principal.require_row(Role.OPERATOR, found, AlertNotFoundError(alert_id))
 
 
 def _check_details(wanted: AlertActionInput) -> None:

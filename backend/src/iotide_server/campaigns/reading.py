@@ -27,12 +27,8 @@ def visible_campaign(session: Session, principal: Principal, campaign_id: int, r
         CampaignNotFoundError: there is none that the caller may see.
         NotAllowedError: the caller may see it but lacks the role.
     """
-    missing = CampaignNotFoundError(campaign_id)
     found = session.get(CampaignRow, campaign_id)
-    if found is None:
-        raise missing
-    principal.require(role, found.cluster_id, missing)
-    return found
+    return principal.require_row(role, found, CampaignNotFoundError(campaign_id))
 
 
 def campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> CampaignOutput:

@@ -74,11 +74,8 @@ def remove_blackout(session: Session, principal: Principal, blackout_id: int) ->
     Raises:
         BlackoutNotFoundError: there is none that the caller may see.
     """
-    missing = BlackoutNotFoundError(blackout_id)
-    found = session.get(Blackout, blackout_id)
-    if found is None:
-        raise missing
-    principal.require(Role.OPERATOR, found.cluster_id, missing)
+    row = session.get(Blackout, blackout_id)
+    found = principal.require_row(Role.OPERATOR, row, BlackoutNotFoundError(blackout_id))
     session.delete(found)
     session.flush()
     _announce(session, principal, found, "blackout_removed", before=_summary(found))

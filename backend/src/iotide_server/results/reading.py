@@ -66,12 +66,8 @@ def series(session: Session, principal: Principal, series_id: int) -> SeriesOutp
     Raises:
         SeriesNotFoundError: there is none that the caller may see.
     """
-    missing = SeriesNotFoundError(series_id)
-    found = queries.series(session, series_id)
-    if found is None:
-        raise missing
-    principal.require(Role.VIEWER, found.cluster_id, missing)
-    return SeriesOutput.model_validate(found)
+    row = queries.series(session, series_id)
+    return SeriesOutput.model_validate(principal.require_row(Role.VIEWER, row, SeriesNotFoundError(series_id)))
 
 
 def series_by_id(session: Session, series_ids: Iterable[int]) -> dict[int, SeriesOutput]:
@@ -150,11 +146,7 @@ def thinned_curves(session: Session, run_id: int, max_points: int, counters: Seq
 
 
 def _visible_run(session: Session, principal: Principal, run_id: int) -> None:
-    missing = RunNotFoundError(run_id)
-    run = session.get(RunRow, run_id)
-    if run is None:
-        raise missing
-    principal.require(Role.VIEWER, run.cluster_id, missing)
+    principal.require_row(Role.VIEWER, session.get(RunRow, run_id), RunNotFoundError(run_id))
 
 
 def run_artefacts(session: Session, principal: Principal, run_id: int) -> Sequence[Artefact]:

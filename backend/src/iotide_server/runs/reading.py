@@ -41,11 +41,8 @@ def run(session: Session, principal: Principal, run_id: int) -> AnyRow:
     Raises:
         RunNotFoundError: there is none that the caller may see.
     """
-    found = queries.described_run(session, run_id)
-    if found is None:
-        raise RunNotFoundError(run_id)
-    principal.require(Role.VIEWER, found.cluster_id, RunNotFoundError(run_id))
-    return found
+    row = queries.described_run(session, run_id)
+    return principal.require_row(Role.VIEWER, row, RunNotFoundError(run_id))
 
 
 def list_runs(session: Session, principal: Principal, wanted: RunFilter, paging: PageRequest) -> Slice[AnyRow]:

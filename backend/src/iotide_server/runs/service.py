@@ -369,11 +369,7 @@ def lock_changeable(session: Session, principal: Principal, run_id: int) -> Run:
     Raises:
         RunNotFoundError: there is none that the caller may see.
     """
-    run = repository.lock_run(session, run_id)
-    if run is None:
-        raise RunNotFoundError(run_id)
-    principal.require(Role.OPERATOR, run.cluster_id, RunNotFoundError(run_id))
-    return run
+    return principal.require_row(Role.OPERATOR, repository.lock_run(session, run_id), RunNotFoundError(run_id))
 
 
 def _record(session: Session, principal: Principal, action: str, run: Run, before: str) -> None:

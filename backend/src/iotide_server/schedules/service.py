@@ -75,11 +75,8 @@ def schedule(session: Session, principal: Principal, schedule_id: int) -> Schedu
     Raises:
         ScheduleNotFoundError: there is none that the caller may see.
     """
-    missing = ScheduleNotFoundError(schedule_id)
-    found = session.get(models.Schedule, schedule_id)
-    if found is None:
-        raise missing
-    principal.require(Role.VIEWER, found.cluster_id, missing)
+    row = session.get(models.Schedule, schedule_id)
+    found = principal.require_row(Role.VIEWER, row, ScheduleNotFoundError(schedule_id))
     (shown,) = _shown(session, [found], {found.id: found.plan})
     return ScheduleOutput(**dict(shown))
 
@@ -249,12 +246,9 @@ def remove(session: Session, principal: Principal, schedule_id: int, now: dateti
 
 
 def _own(session: Session, principal: Principal, schedule_id: int) -> models.Schedule:
-    missing = ScheduleNotFoundError(schedule_id)
     found = repository.locked(session, schedule_id)
-    if found is None or found.removed_at is not None:
-        raise missing
-    principal.require(Role.OPERATOR, found.cluster_id, missing)
-    return found
+    kept = None if found is None or found.removed_at is not None else found
+    return principal.require_row(Role.OPERATOR, kept, ScheduleNotFoundError(schedule_id))
 
 
 def _write(session: Session, principal: Principal, row: models.Schedule, given: SchedulePlan, now: datetime) -> None:

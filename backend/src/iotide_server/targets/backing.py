@@ -46,11 +46,8 @@ def set_backing(session: Session, principal: Principal, target_id: int, backing_
         TargetNotFoundError: one of them is none of the cluster's living targets that the caller may see.
         BackingError: it would stand on itself.
     """
-    found = session.get(Target, target_id)
     missing = TargetNotFoundError(target_id)
-    if found is None:
-        raise missing
-    principal.require(Role.OPERATOR, found.cluster_id, missing)
+    found = principal.require_row(Role.OPERATOR, session.get(Target, target_id), missing)
     living = repository.lock_living_targets(session, found.cluster_id)
     if target_id not in living:
         raise missing

@@ -297,11 +297,7 @@ def drain_subject(session: Session, principal: Principal, target_id: int) -> dra
         TargetNotFoundError: there is none that the caller may see, or it is retired.
         NotAllowedError: the caller is not an operator of its cluster.
     """
-    found = session.get(Target, target_id)
-    missing = TargetNotFoundError(target_id)
-    if found is None or found.retired_at is not None:
-        raise missing
-    principal.require(Role.OPERATOR, found.cluster_id, missing)
+    found = _living(principal, session.get(Target, target_id), target_id)
     return drains.Drainable(DrainKind.TARGET, found.id, found.cluster_id)
 
 
@@ -315,12 +311,12 @@ def _places(
 
 
 def _own_target(session: Session, principal: Principal, target_id: int) -> Target:
-    found = repository.locked_target(session, target_id)
-    missing = TargetNotFoundError(target_id)
-    if found is None or found.retired_at is not None:
-        raise missing
-    principal.require(Role.OPERATOR, found.cluster_id, missing)
-    return found
+    return _living(principal, repository.locked_target(session, target_id), target_id)
+
+
+def _living(principal: Principal, found: Target | None, target_id: int) -> Target:
+    living = None if found is None or found.retired_at is not None else found
+    return principal.require_row(Role.OPERATOR, living, TargetNotFoundError(target_id))
 
 
 def _views(session: Session, targets: Collection[Target]) -> list[TargetView]:

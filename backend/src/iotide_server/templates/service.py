@@ -102,12 +102,8 @@ def remove(session: Session, principal: Principal, template_id: int) -> None:
 
 
 def _own(session: Session, principal: Principal, template_id: int) -> models.Template:
-    missing = TemplateNotFoundError(template_id)
     found = repository.locked(session, template_id)
-    if found is None:
-        raise missing
-    principal.require(Role.OPERATOR, found.cluster_id, missing)
-    return found
+    return principal.require_row(Role.OPERATOR, found, TemplateNotFoundError(template_id))
 
 
 def _write(row: models.Template, principal: Principal, plan: CampaignPlan, now: datetime) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, Protocol, TypeVar
 
 from iotide_server.accounts.errors import ClusterPublishedError
 from iotide_server.accounts.models import Role
@@ -16,6 +17,17 @@ class PrincipalKind(StrEnum):
     TOKEN = "token"  # noqa: S105 - the name of a kind
     NODE = "node"
     ANONYMOUS = "anonymous"
+
+
+class OfCluster(Protocol):
+    """Belongs to a cluster, or to all where its `cluster_id` is None."""
+
+    @property
+    def cluster_id(self) -> Any:  # noqa: ANN401 - a column, or a name in a row
+        """Return the id."""
+
+
+T = TypeVar("T", bound=OfCluster)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +105,20 @@ class Principal:
             raise NotAllowedError(
                 f"{self.name} is not {role} {where}", remedy=f"ask an administrator for the role {role} {where}"
             )
+
+    def require_row(self, role: Role, row: T | None, missing: NotFoundError) -> T:
+        """Return a row, for a caller with at least `role` in the cluster that its `cluster_id` names.
+
+        Args:
+            row: None where there is none, for which `missing` is raised, too.
+
+        Raises:
+            NotFoundError, ClusterPublishedError, NotAllowedError: as `require`.
+        """
+        if row is None:
+            raise missing
+        self.require(role, row.cluster_id, missing)
+        return row
 
 
 ANONYMOUS = Principal(PrincipalKind.ANONYMOUS, None, "anonymous")

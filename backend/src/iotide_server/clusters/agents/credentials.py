@@ -129,11 +129,8 @@ def own_node(session: Session, principal: Principal, node_id: int) -> Node:
         NodeNotFoundError: there is none that the caller may see, or it is retired.
         NotAllowedError: the caller may see it but lacks the role.
     """
-    found = repository.locked_node(session, node_id)
     missing = NodeNotFoundError(node_id)
-    if found is None:
-        raise missing
-    principal.require(Role.ADMIN, found.cluster_id, missing)
+    found = principal.require_row(Role.ADMIN, repository.locked_node(session, node_id), missing)
     if found.retired_at is not None:
         raise missing
     return found

@@ -45,11 +45,8 @@ def node_subject(session: Session, principal: Principal, node_id: int) -> Draina
         NodeNotFoundError: there is none that the caller may see.
         NotAllowedError: the caller is not an operator of its cluster.
     """
-    found = repository.living_node(session, node_id)
-    missing = NodeNotFoundError(node_id)
-    if found is None:
-        raise missing
-    principal.require(Role.OPERATOR, found.cluster_id, missing)
+    row = repository.living_node(session, node_id)
+    found = principal.require_row(Role.OPERATOR, row, NodeNotFoundError(node_id))
     return Drainable(DrainKind.NODE, found.id, found.cluster_id)
 
 

@@ -16,12 +16,12 @@ from iotide_server.clusters.agents import repository as identity_repository
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import node_access
 from iotide_server.clusters.errors import (
-    ClusterNotFoundError,
     NodeNameTakenError,
     NodePendingError,
     PendingNodeNotFoundError,
 )
-from iotide_server.clusters.models import Cluster, Node, PendingNode
+from iotide_server.clusters.models import Node, PendingNode
+from iotide_server.clusters.service import cluster
 from iotide_server.kit.db import Json, after_commit
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_wire.messages import HelloRequest
@@ -64,7 +64,7 @@ def list_pending(
     Raises:
         ClusterNotFoundError: there is none that the caller may see.
     """
-    _require_cluster(session, principal, cluster_id)
+    cluster(session, principal, cluster_id, Role.ADMIN)
     return identity_repository.pending_of(session, cluster_id, now, paging)
 
 
@@ -112,7 +112,7 @@ def forget_expired(session: Session, now: datetime) -> None:
 
 
 def _wanted(session: Session, principal: Principal, choice: Choice, now: datetime) -> list[PendingNode]:
-    _require_cluster(session, principal, choice.cluster_id)
+    cluster(session, principal, choice.cluster_id, Role.ADMIN)
     found = identity_repository.locked_pending(session, choice.cluster_id, choice.pending_ids, now)
     for index, pending_id in enumerate(choice.pending_ids):
         if pending_id not in found:
@@ -149,10 +149,3 @@ def _shown(pending: PendingNode) -> Json:
         "address": pending.address,
         "fingerprint": fingerprint(pending.token_sha256),
     }
-
-
-def _require_cluster(session: Session, principal: Principal, cluster_id: int) -> None:
-    missing = ClusterNotFoundError(cluster_id)
-    principal.require(Role.ADMIN, cluster_id, missing)
-    if session.get(Cluster, cluster_id) is None:
-        raise missing

@@ -22,7 +22,6 @@ from iotide_server.clusters.agents.credentials import own_node
 from iotide_server.clusters.enrolment import pending
 from iotide_server.clusters.errors import (
     ClusterMadeUpError,
-    ClusterNotFoundError,
     JoinTokenNotFoundError,
     JoinTokenRefusedError,
     NodeInUseError,
@@ -31,6 +30,7 @@ from iotide_server.clusters.errors import (
 )
 from iotide_server.clusters.models import Cluster, JoinToken, Node, PendingNode
 from iotide_server.clusters.schemas import JoinTokenOutput, NewJoinToken
+from iotide_server.clusters.service import cluster
 from iotide_server.clusters.views import Origin
 from iotide_server.kit.digests import digest, new_secret
 from iotide_server.kit.pagination import Page, PageRequest
@@ -58,7 +58,7 @@ def create_join_token(  # noqa: PLR0913 - each is a term of the token
         ClusterNotFoundError: there is none that the caller may see.
         ClusterMadeUpError: the cluster has no real nodes.
     """
-    found = _require_cluster(session, principal, cluster_id)
+    found = cluster(session, principal, cluster_id, Role.ADMIN)
     if found.origin == Origin.MADE_UP:
         raise ClusterMadeUpError(found.name, field="cluster_id")
     token = JoinToken(
@@ -110,7 +110,7 @@ def list_join_tokens(
     Raises:
         ClusterNotFoundError: there is none that the caller may see.
     """
-    _require_cluster(session, principal, cluster_id)
+    cluster(session, principal, cluster_id, Role.ADMIN)
     page = repository.join_tokens(session, cluster_id, now, paging)
     return Page(items=_with_makers(session, page.rows), next_cursor=page.next_cursor)
 
@@ -126,11 +126,8 @@ def revoke_join_token(session: Session, principal: Principal, token_id: int) -> 
     Raises:
         JoinTokenNotFoundError: there is none that the caller may see.
     """
-    token = session.get(JoinToken, token_id)
-    missing = JoinTokenNotFoundError(token_id)
-    if token is None:
-        raise missing
-    principal.require(Role.ADMIN, token.cluster_id, missing)
+    row = session.get(JoinToken, token_id)
+    token = principal.require_row(Role.ADMIN, row, JoinTokenNotFoundError(token_id))
     before = {"uses": token.uses_left, "expires_at": token.expires_at.isoformat()}
     session.delete(token)
     audit.record(session, principal, Action("join_token_revoked", "join_token", token_id, token.cluster_id, before))
@@ -260,12 +257,3 @@ def require_wire_version(wire_version: int) -> None:
     """
     if wire_version not in SPOKEN_VERSIONS:
         raise WireVersionUnsupportedError(wire_version, SPOKEN_VERSIONS)
-
-
-def _require_cluster(session: Session, principal: Principal, cluster_id: int) -> Cluster:
-    missing = ClusterNotFoundError(cluster_id)
-    principal.require(Role.ADMIN, cluster_id, missing)
-    found = session.get(Cluster, cluster_id)
-    if found is None:
-        raise missing
-    return found

@@ -146,11 +146,8 @@ def _origin(session: Session, principal: Principal, source: SourceQuery) -> _Ori
     cell_id = None
     campaign_id = source.campaign_id
     if source.run_id is not None:
-        run = session.get(Run, source.run_id)
-        missing = RunNotFoundError(source.run_id)
-        if run is None:
-            raise missing
-        principal.require(Role.VIEWER, run.cluster_id, missing)
+        row = session.get(Run, source.run_id)
+        run = principal.require_row(Role.VIEWER, row, RunNotFoundError(source.run_id))
         campaign_id, cell_id = run.campaign_id, run.cell_id
     campaign = campaigns.visible_campaign(session, principal, campaign_id or 0)
     cells = [

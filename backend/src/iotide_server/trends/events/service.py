@@ -90,11 +90,7 @@ def remove(session: Session, principal: Principal, event_id: int, now: datetime)
         EventNotFoundError: there is none that the caller may see.
         EventSeenError: runs saw it.
     """
-    missing = EventNotFoundError(event_id)
-    event = session.get(Event, event_id)
-    if event is None:
-        raise missing
-    principal.require(Role.OPERATOR, event.cluster_id, missing)
+    event = principal.require_row(Role.OPERATOR, session.get(Event, event_id), EventNotFoundError(event_id))
     if event.kind != "manual":
         raise EventSeenError(event_id)
     touched = repository.series_touched(session, event)
