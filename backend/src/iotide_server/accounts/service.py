@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import repository
@@ -26,7 +25,7 @@ from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.accounts.tokens import service as tokens
 from iotide_server.kit.app_values import AppValue
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, savepoint
 from iotide_server.kit.pagination import Page, PageRequest
 
 ENDS_WITH_USER: Final[AppValue["Ending"]] = AppValue("ends_with_user")
@@ -70,11 +69,8 @@ def create_user(session: Session, principal: Principal, wanted: UserInput, now: 
     """
     principal.require(Role.ADMIN, None)
     user = User(name=wanted.name, created_at=now)
-    try:
-        with session.begin_nested():
-            session.add(user)
-    except IntegrityError as error:
-        raise UserNameTakenError(wanted.name) from error
+    with savepoint(session, UserNameTakenError(wanted.name)):
+        session.add(user)
     _replace_grants(session, user.id, wanted.roles)
     after: Json = {"name": user.name, "roles": _shown(wanted.roles)}
     audit.record(session, principal, Action("user_created", "user", user.id, None, after=after))

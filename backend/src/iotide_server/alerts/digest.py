@@ -6,10 +6,11 @@ from typing import Final
 from sqlalchemy import ColumnElement, select, text
 from sqlalchemy.orm import Session, aliased
 
-from iotide_server.alerts import reading, repository
+from iotide_server.alerts import reading
 from iotide_server.alerts.lifecycle import OPEN
 from iotide_server.alerts.messages import NoisySeries, ToldChange, Week, digest_message
 from iotide_server.clusters.models import Cluster
+from iotide_server.kit.db import transaction_time
 from iotide_server.notifications.digests import DueDigest, tell_digests
 from iotide_server.notifications.service import Message
 from iotide_server.results.models import Series
@@ -34,7 +35,7 @@ _NOISY: Final = 0.05
 
 def tell_channel(session: Session, channel_id: int) -> datetime | None:
     """Tell a channel the digests that are due; when to be called again."""
-    return tell_digests(session, channel_id, repository.transaction_time(session), compose)
+    return tell_digests(session, channel_id, transaction_time(session), compose)
 
 
 def compose(session: Session, due: DueDigest) -> Message | None:

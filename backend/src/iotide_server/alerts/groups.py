@@ -11,7 +11,7 @@ from iotide_server.alerts.lifecycle import OPEN
 from iotide_server.alerts.messages import group_message
 from iotide_server.alerts.models import Alert, AlertGroup, AlertRule
 from iotide_server.alerts.repository import Window
-from iotide_server.kit.db import any_of
+from iotide_server.kit.db import any_of, transaction_time
 from iotide_server.kit.work import want_work
 from iotide_server.notifications.service import announce
 from iotide_server.results.models import Series
@@ -68,7 +68,7 @@ def tell_group(session: Session, group_id: int) -> None:
     group = session.get(AlertGroup, group_id)
     if group is None:
         return
-    now = repository.transaction_time(session)
+    now = transaction_time(session)
     ask_control(session, group)
     told = [alert for alert in reading.of_group(session, group_id, now) if alert.state in OPEN]
     rule_ids = {alert.rule.id for alert in told if alert.rule is not None}

@@ -11,11 +11,13 @@ from iotide_server.alerts.journal import SILENT, Deed, note
 from iotide_server.alerts.lifecycle import AlertState
 from iotide_server.alerts.models import Alert
 from iotide_server.alerts.raising import rule_of
+from iotide_server.kit.db import transaction_time
 from iotide_server.results.models import Series
 from iotide_server.schedules.failing import failing_schedules
 from iotide_server.targets.changes import LostPlace, lost_places
 from iotide_server.trends.changes.words import stale_words
 from iotide_server.trends.points.lateness import ScheduledSeries, scheduled_series
+from iotide_server.trends.points.repository import lock_series
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ def watch_cluster(session: Session, cluster_id: int) -> datetime | None:
     Returns:
         When the next of them will be late unless a point comes; None: the next firing asks again.
     """
-    now = repository.transaction_time(session)
+    now = transaction_time(session)
     next_at: datetime | None = None
     failing = failing_schedules(session, frozenset({cluster_id}))
     lost = lost_places(session, cluster_id)
@@ -59,7 +61,7 @@ def _without_mount(
 
 
 def _raise(session: Session, late: ScheduledSeries, silence: _Silence, now: datetime) -> None:
-    series = repository.lock_series(session, late.expected.series_id)
+    series = lock_series(session, late.expected.series_id)
     silent_since = late.lateness.last_at
     if series is None or repository.silence_known(session, series.id, silent_since):
         return

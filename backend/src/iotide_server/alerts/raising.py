@@ -12,9 +12,11 @@ from iotide_server.alerts.journal import Deed, close, note
 from iotide_server.alerts.lifecycle import AlertState, AlertUpdate, ClosedBecause, after_news
 from iotide_server.alerts.models import Alert, AlertRule
 from iotide_server.alerts.scopes import SeriesScope
+from iotide_server.kit.db import transaction_time
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import Direction, Shift, is_near
 from iotide_server.trends.models import ChangePoint
+from iotide_server.trends.points.repository import lock_series
 
 _TAKEN_BACK: Final = frozenset({AlertState.RECOVERED, AlertState.VERIFIED})
 
@@ -37,7 +39,7 @@ class Look:
 
 def raise_alerts(session: Session, series_id: int) -> None:
     """Make the alerts of a series say what its last analysis says; harmless to do twice, also at once."""
-    series = repository.lock_series(session, series_id)
+    series = lock_series(session, series_id)
     if series is None:
         return
     look = Look(
@@ -45,7 +47,7 @@ def raise_alerts(session: Session, series_id: int) -> None:
         series,
         repository.changes(session, series_id),
         list(repository.alerts_of(session, series_id)),
-        repository.transaction_time(session),
+        transaction_time(session),
     )
     _follow_changes(look)
     _follow_silences(look)

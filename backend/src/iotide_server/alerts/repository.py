@@ -50,16 +50,6 @@ class Window:
     last_at: datetime
 
 
-def transaction_time(session: Session) -> datetime:
-    """When this transaction began, by the database's clock."""
-    return session.scalars(select(func.now())).one()
-
-
-def lock_series(session: Session, series_id: int) -> Series | None:
-    """The series, kept from others who analyse it or raise its alerts at the same time."""
-    return session.scalar(select(Series).where(Series.id == series_id).with_for_update(key_share=True))
-
-
 def changes(session: Session, series_id: int) -> Sequence[ChangePoint]:
     """All changes of a series that an analysis ever found, in time order."""
     statement = select(ChangePoint).where(ChangePoint.series_id == series_id).order_by(ChangePoint.at, ChangePoint.id)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit import trail as audit
@@ -19,7 +18,7 @@ from iotide_server.alerts.models import Alert
 from iotide_server.alerts.schemas import AlertRuleInput, AlertRuleOutput
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
-from iotide_server.kit.db import Json, in_clusters
+from iotide_server.kit.db import Json, in_clusters, savepoint
 from iotide_server.kit.pagination import Page, PageRequest, newest_first
 from iotide_server.notifications.service import channels_for
 from iotide_server.targets import service as targets
@@ -124,11 +123,8 @@ def _write(session: Session, principal: Principal, row: models.AlertRule, given:
 
 
 def _flush(session: Session, row: models.AlertRule) -> None:
-    try:
-        with session.begin_nested():
-            session.flush()
-    except IntegrityError as error:
-        raise AlertRuleNameTakenError(row.name) from error
+    with savepoint(session, AlertRuleNameTakenError(row.name)):
+        session.flush()
 
 
 def _record(session: Session, principal: Principal, name: str, row: models.AlertRule, **changes: Json) -> None:

@@ -22,6 +22,7 @@ from iotide_server.campaigns.models import (
 from iotide_server.campaigns.plain import LISTED_PLAN_BYTES
 from iotide_server.campaigns.planned import PlannedBlock, PlannedCampaign
 from iotide_server.campaigns.schemas import CampaignFilter
+from iotide_server.kit.db import array_of
 from iotide_server.kit.pagination import PageRequest, Slice
 
 AnyRow = Row[Any]
@@ -226,10 +227,8 @@ def page(
     session: Session, visible: frozenset[int] | None, wanted: CampaignFilter, paging: PageRequest
 ) -> Slice[AnyRow]:
     """Return campaigns of the visible clusters (None: all), newest first; a plan over LISTED_PLAN_BYTES is None."""
-    values: dict[str, Any] = {**asdict(wanted), "before_id": paging.before_id}
+    values: dict[str, Any] = {**asdict(wanted), "visible": array_of(visible), "before_id": paging.before_id}
     state = values.pop("state")
-    if visible is not None:
-        values["visible"] = list(visible)
     given = {name: value for name, value in values.items() if value is not None}
     conditions = " AND ".join(_CONDITIONS[name] for name in given)
     statement = text(

@@ -42,7 +42,7 @@ from iotide_server.clusters.views import (
     node_clock,
     node_state,
 )
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, savepoint, set_fields
 from iotide_server.kit.pagination import Page, PageRequest, Slice
 from iotide_server.kit.suggest import in_order
 from iotide_server.kit.wake import wake_scheduler
@@ -128,11 +128,8 @@ def create_cluster(
     """
     principal.require(Role.ADMIN, None)
     created = Cluster(name=name, description=description, launcher=launcher, owner_id=principal.user_id)
-    try:
-        with session.begin_nested():
-            session.add(created)
-    except IntegrityError as error:
-        raise ClusterNameTakenError(name) from error
+    with savepoint(session, ClusterNameTakenError(name)):
+        session.add(created)
     after = {"name": name, "description": description, "launcher": launcher.value}
     live.record(session, principal, Action("cluster_created", "cluster", created.id, created.id, after=after))
     return created
@@ -158,13 +155,8 @@ def change_cluster(session: Session, principal: Principal, cluster_id: int, chan
         active = repository.active_runs(session, cluster_id)
         if active:
             raise ClusterBusyError(changed.name, changes["launcher"], active)
-    before = {field: getattr(changed, field) for field in changes}
-    try:
-        with session.begin_nested():
-            for field, value in changes.items():
-                setattr(changed, field, value)
-    except IntegrityError as error:
-        raise ClusterNameTakenError(changes["name"]) from error
+    with savepoint(session, ClusterNameTakenError(changes.get("name", changed.name))):
+        before = set_fields(changed, changes)
     action = Action("cluster_changed", "cluster", changed.id, changed.id, before=before, after=changes)
     live.record(session, principal, action)
     wake_scheduler(session, "cluster")
@@ -264,11 +256,9 @@ def change_node(session: Session, principal: Principal, node_id: int, changes: J
         SlotsInUseError: more runs share it now than it would have slots.
     """
     changed = own_node(session, principal, node_id)
-    before = {field: getattr(changed, field) for field in changes}
     try:
         with session.begin_nested():
-            for field, value in changes.items():
-                setattr(changed, field, value)
+            before = set_fields(changed, changes)
     except IntegrityError as error:
         session.refresh(changed)
         raise SlotsInUseError(changes["slots"], changed.shared_leases) from error

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import func, select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit import trail as audit
@@ -21,7 +20,7 @@ from iotide_server.explorer.errors import (
 )
 from iotide_server.explorer.models import SavedView
 from iotide_server.explorer.schemas import SavedViewInput
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, savepoint
 
 
 def list_views(session: Session, principal: Principal) -> Sequence[SavedView]:
@@ -98,12 +97,8 @@ def _own(session: Session, principal: Principal, view_id: int) -> SavedView:
 
 
 def _store(session: Session, view: SavedView, name: str) -> None:
-    try:
-        with session.begin_nested():
-            session.add(view)
-            session.flush()
-    except IntegrityError as taken:
-        raise ViewNameTakenError(name) from taken
+    with savepoint(session, ViewNameTakenError(name)):
+        session.add(view)
 
 
 def _said(view: SavedView) -> Json:

@@ -34,7 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.engine import Engine
 from sqlalchemy.engine.interfaces import DBAPIConnection, ExceptionContext
-from sqlalchemy.exc import InvalidatePoolError, OperationalError, StatementError
+from sqlalchemy.exc import IntegrityError, InvalidatePoolError, OperationalError, StatementError
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, Session, mapped_column, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -263,6 +263,33 @@ def any_text_of(texts: Iterable[str]) -> ColumnElement[str]:
 def none_of(ids: Iterable[int]) -> ColumnElement[int]:
     """Return what a column differs from when it is none of these ids; one parameter, as with `any_of`."""
     return func.all(cast(sorted(ids), ARRAY(BigInteger)))
+
+
+@contextmanager
+def savepoint(session: Session, taken: Exception) -> Iterator[None]:
+    """Make a change that a constraint may refuse; the transaction goes on as if it had not been tried.
+
+    Raises:
+        Exception: `taken`, where a constraint refuses it.
+    """
+    try:
+        with session.begin_nested():
+            yield
+    except IntegrityError as error:
+        raise taken from error
+
+
+def set_fields(row: Base, changes: Json) -> Json:
+    """Set these fields of a row, and return what they were."""
+    before = {field: getattr(row, field) for field in changes}
+    for field, value in changes.items():
+        setattr(row, field, value)
+    return before
+
+
+def transaction_time(session: Session) -> datetime:
+    """Return when this transaction began, by the database's clock."""
+    return session.scalars(func.now().select()).one()
 
 
 def limit_statements(session: Session, seconds: float) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, delete, func, insert, select, text
+from sqlalchemy import Row, delete, insert, text
 from sqlalchemy.orm import Session
 
 from iotide_server.results.ingest.curves import Stretch
@@ -99,12 +99,6 @@ class Space:
 
     kind: str
     size_bytes: int
-
-
-def transaction_time(session: Session) -> datetime:
-    """When the transaction began, by the database's clock."""
-    began: datetime = session.execute(select(func.now())).scalar_one()
-    return began
 
 
 def space(session: Session) -> list[Space]:

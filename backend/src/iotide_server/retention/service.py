@@ -13,7 +13,7 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns.models import Campaign
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, transaction_time
 from iotide_server.kit.errors import InvalidInputError, NotFoundError
 from iotide_server.kit.work import want_work
 from iotide_server.results import queries
@@ -156,7 +156,7 @@ def give_up_old(session: Session, key: int) -> datetime | None:
         When to go on: at once while there is more, else tomorrow; None where everything is kept for ever.
     """
     del key
-    now = repository.transaction_time(session)
+    now = transaction_time(session)
     held = rule(session)
     if held == RetentionRule():
         return None

@@ -70,12 +70,23 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
     return clusters.node(session, principal, node_id, now)
 
 
-def _silent_node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
+def living_node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
+    """Return a node that is not retired, for an operator of its cluster.
+
+    Raises:
+        NodeNotFoundError: there is none that the caller may see, or it is retired.
+        ClusterMadeUpError: it is a node of sample data.
+    """
     found = clusters.node(session, principal, node_id, now)
     principal.require(Role.OPERATOR, found.node.cluster_id)
     if found.state is NodeState.RETIRED:
         raise NodeNotFoundError(node_id)
     clusters.require_real(session, found.node.cluster_id, field="node_id")
+    return found
+
+
+def _silent_node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
+    found = living_node(session, principal, node_id, now)
     # One that was revoked may speak, but it is not heard.
     if found.state not in {NodeState.SILENT, NodeState.REVOKED}:
         raise NodeNotSilentError(found.node.name, found.last_seen_at, SILENT_AFTER)

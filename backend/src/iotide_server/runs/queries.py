@@ -11,6 +11,7 @@ from sqlalchemy.types import String
 
 from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.models import Node
+from iotide_server.kit.db import array_of
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.people import are_shown, named
 from iotide_server.runs.batch import STANDS_BY, BatchSubmission, Gateway
@@ -228,9 +229,7 @@ def runs_page(
     session: Session, visible: frozenset[int] | None, wanted: RunFilter, paging: PageRequest
 ) -> Slice[AnyRow]:
     """Runs of the visible clusters (None: all), newest first."""
-    values = {**asdict(wanted), "before_id": paging.before_id}
-    if visible is not None:
-        values["visible"] = list(visible)
+    values = {**asdict(wanted), "visible": array_of(visible), "before_id": paging.before_id}
     given = {name: value for name, value in values.items() if value is not None}
     conditions = " AND ".join(_CONDITIONS[name] for name in given)
     described = _DESCRIBED_RUNS.replace("run.flags", _FEW_FLAGS).replace("run.not_judged", "NULL AS not_judged")

@@ -8,15 +8,15 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
-from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.agents import stuck as node_stuck
-from iotide_server.clusters.errors import HeldDiffersError, NodeNotFoundError, NodeNotStuckError
-from iotide_server.clusters.views import NodeState, NodeView
+from iotide_server.clusters.errors import HeldDiffersError, NodeNotStuckError
+from iotide_server.clusters.views import NodeView
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.runs import stuck
+from iotide_server.runs.dead_nodes import living_node
 from iotide_server.runs.death import listed
 from iotide_server.runs.death_schemas import HeldRunOutput, StuckStatement
 
@@ -85,11 +85,7 @@ def free(session: Session, principal: Principal, node_id: int, seen_sha256: str,
 
 
 def _found(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
-    found = clusters.node(session, principal, node_id, now)
-    principal.require(Role.OPERATOR, found.node.cluster_id)
-    if found.state is NodeState.RETIRED:
-        raise NodeNotFoundError(node_id)
-    clusters.require_real(session, found.node.cluster_id, field="node_id")
+    found = living_node(session, principal, node_id, now)
     is_cleared = not _is_reported(session, found)
     if not stuck.is_holding(session, node_id) and not (is_cleared and found.node.stuck is not None):
         raise NodeNotStuckError(found.node.name)

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import repository as account_repository
@@ -16,7 +15,7 @@ from iotide_server.campaigns.planning import cluster_of, resolve
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository as cluster_repository
 from iotide_server.clusters import service as clusters
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, savepoint
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.kit.prefix import within
@@ -125,11 +124,8 @@ def replace(session: Session, principal: Principal, schedule_id: int, given: Sch
     changed = _own(session, principal, schedule_id)
     before, state_before, cluster_before = _summary(changed), changed.state, changed.cluster_id
     _write(session, principal, changed, given, now)
-    try:
-        with session.begin_nested():
-            session.flush()
-    except IntegrityError as error:
-        raise ScheduleNameTakenError(given.name) from error
+    with savepoint(session, ScheduleNameTakenError(given.name)):
+        session.flush()
     plan_next(changed, changed.planned_at)
     if state_before == "paused":
         rest(changed, "paused")
@@ -287,11 +283,8 @@ def _require_room(session: Session, cluster_id: int, field: str, further: int = 
 
 
 def _insert(session: Session, row: models.Schedule) -> None:
-    try:
-        with session.begin_nested():
-            session.add(row)
-    except IntegrityError as error:
-        raise ScheduleNameTakenError(row.name) from error
+    with savepoint(session, ScheduleNameTakenError(row.name)):
+        session.add(row)
 
 
 def _free_name(session: Session, cluster_id: int, name: str) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit.trail import Action
@@ -18,7 +17,7 @@ from iotide_server.clusters.drains import repository as drain_repository
 from iotide_server.clusters.drains import service as drains
 from iotide_server.clusters.models import Node
 from iotide_server.clusters.views import DrainKind
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, savepoint, set_fields
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.suggest import in_order
 from iotide_server.targets import repository
@@ -145,11 +144,8 @@ def create_target(session: Session, principal: Principal, wanted: TargetInput, n
         reserve_bytes=wanted.reserve_bytes,
         owner_id=principal.user_id,
     )
-    try:
-        with session.begin_nested():
-            session.add(created)
-    except IntegrityError as error:
-        raise TargetNameTakenError(wanted.name) from error
+    with savepoint(session, TargetNameTakenError(wanted.name)):
+        session.add(created)
     mounts = freeze(created, places, now)
     refuse_twice(session, created, mounts)
     session.add_all(mounts)
@@ -168,13 +164,8 @@ def change_target(session: Session, principal: Principal, target_id: int, change
     changed = _own_target(session, principal, target_id)
     if not changes:
         return _views(session, [changed])[0]
-    before = {field: getattr(changed, field) for field in changes}
-    try:
-        with session.begin_nested():
-            for field, value in changes.items():
-                setattr(changed, field, value)
-    except IntegrityError as error:
-        raise TargetNameTakenError(changes["name"]) from error
+    with savepoint(session, TargetNameTakenError(changes.get("name", changed.name))):
+        before = set_fields(changed, changes)
     _tell(
         session,
         principal,

@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import TypeVar
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit.trail import Action
@@ -13,7 +12,7 @@ from iotide_server.campaigns.plain import LISTED_PLAN_BYTES
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, savepoint
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.kit.quotas import Addition, QuotaKind, QuotaReachedError, count_day, quotas_of
 from iotide_server.templates import models, repository
@@ -111,11 +110,8 @@ def _write(row: models.Template, principal: Principal, plan: CampaignPlan, now: 
 
 
 def _flush(session: Session, name: str) -> None:
-    try:
-        with session.begin_nested():
-            session.flush()
-    except IntegrityError as error:
-        raise TemplateNameTakenError(name) from error
+    with savepoint(session, TemplateNameTakenError(name)):
+        session.flush()
 
 
 def _announce(session: Session, principal: Principal, row: models.Template, name: str, **changes: Json) -> None:

@@ -15,19 +15,16 @@ import typer
 
 from iotide_agent.cli import batch
 from iotide_agent.cli.speaking import say
-from iotide_agent.core.calls import Speaker
-from iotide_agent.core.clock import ServerClock
 from iotide_agent.core.driver import AgentEnding, Driver
-from iotide_agent.core.spool import AgentRunsError, Offer, Spool
-from iotide_agent.core.transport import Refusal, Unreachable, transport_of
+from iotide_agent.core.spool import AgentRunsError, Offer
+from iotide_agent.core.transport import Refusal, Unreachable
 from iotide_agent.logs import log_to_stderr
 from iotide_agent.node.config import AgentConfig, ConfigError, load_config
 from iotide_agent.node.enrolment import enroll
-from iotide_agent.node.identity import NotEnrolledError, load_identity, token_fingerprint
-from iotide_agent.node.own_files import StateOpenError, close_state
+from iotide_agent.node.identity import NotEnrolledError, token_fingerprint
+from iotide_agent.node.own_files import StateOpenError
 from iotide_agent.node.pinning import PinError
 from iotide_agent.node.readiness import State, examine
-from iotide_agent.runner.processes import boot_id
 
 MISSING_STATUS: Final = 1
 BAD_INPUT_STATUS: Final = 2
@@ -152,16 +149,8 @@ def _exit_if_refused(ending: AgentEnding) -> None:
 
 
 def _run(config: AgentConfig) -> AgentEnding:
-    close_state(config.state_directory)
-    identity = load_identity(config.state_directory)
-    spool = Spool(config.state_directory)
-    spool.prepare()
-    lock = spool.lock_agent()
-    try:
-        speaker = Speaker(transport_of(identity), spool, ServerClock(), os.urandom(16).hex(), boot_id())
-        return Driver(config, identity.agent, spool, speaker).run()
-    finally:
-        os.close(lock)
+    with batch.held_state(config) as (identity, spool):
+        return Driver(config, identity.agent, spool, batch.speaker_of(identity, spool)).run()
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """Commands of `iotide-agent` for clusters whose runs are jobs of a batch system."""
 
 import os
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -19,13 +20,32 @@ from iotide_agent.core.spool import Offer, Spool
 from iotide_agent.core.transport import transport_of
 from iotide_agent.node.config import AgentConfig, ConfigError, load_config
 from iotide_agent.node.host import node_name
-from iotide_agent.node.identity import load_identity
+from iotide_agent.node.identity import Identity, load_identity
 from iotide_agent.node.own_files import close_state
 from iotide_agent.runner.processes import boot_id
 from iotide_wire.batch import BatchSystem
 
 CLIENTS: Final[dict[BatchSystem, type[BatchClient]]] = {BatchSystem.SLURM: Slurm, BatchSystem.LSF: Lsf}
 _MAX_ID: Final = 2**63 - 1
+
+
+@contextmanager
+def held_state(config: AgentConfig) -> Iterator[tuple[Identity, Spool]]:
+    """Keep the state directory from other agents; yield who this node is, and its spool."""
+    close_state(config.state_directory)
+    identity = load_identity(config.state_directory)
+    spool = Spool(config.state_directory)
+    spool.prepare()
+    lock = spool.lock_agent()
+    try:
+        yield identity, spool
+    finally:
+        os.close(lock)
+
+
+def speaker_of(identity: Identity, spool: Spool) -> Speaker:
+    """Return what speaks to the server for a new agent process."""
+    return Speaker(transport_of(identity), spool, ServerClock(), os.urandom(16).hex(), boot_id())
 
 
 def work_as_gateway(config: AgentConfig) -> AgentEnding:
@@ -36,31 +56,15 @@ def work_as_gateway(config: AgentConfig) -> AgentEnding:
     """
     if config.batch is None:
         raise ConfigError("batch", None, 'say which batch system: [batch] with system = "slurm" or "lsf"')
-    close_state(config.state_directory)
-    identity = load_identity(config.state_directory)
-    spool = Spool(config.state_directory)
-    spool.prepare()
-    lock = spool.lock_agent()
-    try:
-        with closing(transport_of(identity)) as transport:
-            client = CLIENTS[config.batch.system](config.batch)
-            return Gateway(client, transport, spool, os.urandom(16).hex(), boot_id(), config.broker_address).run()
-    finally:
-        os.close(lock)
+    with held_state(config) as (identity, spool), closing(transport_of(identity)) as transport:
+        client = CLIENTS[config.batch.system](config.batch)
+        return Gateway(client, transport, spool, os.urandom(16).hex(), boot_id(), config.broker_address).run()
 
 
 def work_as_job(config: AgentConfig, offer: Offer | None) -> AgentEnding:
     """Run one order, or none, and end."""
-    close_state(config.state_directory)
-    identity = load_identity(config.state_directory)
-    spool = Spool(config.state_directory)
-    spool.prepare()
-    lock = spool.lock_agent()
-    try:
-        speaker = Speaker(transport_of(identity), spool, ServerClock(), os.urandom(16).hex(), boot_id())
-        return JobDriver(config, identity.agent, spool, speaker, offer).run()
-    finally:
-        os.close(lock)
+    with held_state(config) as (identity, spool):
+        return JobDriver(config, identity.agent, spool, speaker_of(identity, spool), offer).run()
 
 
 def config_of_node(path: Path | None) -> AgentConfig:

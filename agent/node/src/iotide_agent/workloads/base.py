@@ -1,5 +1,6 @@
 """What every workload plug-in is: options, commands, progress and parsing, without any input or output of its own."""
 
+import re
 import signal
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,11 +53,9 @@ class Place:
     """Where a run works.
 
     Attributes:
-        target_id: the target's id; samples of this place carry it. None where the node's part of the run loads no
-            target; `directory` is then one on the agent's disk.
+        target_id: samples of this place carry it. None: the node loads no target, and `directory` is on its own disk.
         directory: the run's own fresh directory on the target.
-        scratch: a working directory of this run and place alone, on the agent's disk, for tool output that is not
-            under test.
+        scratch: a directory of this run and place alone, on the agent's disk, for output that is not under test.
         fstype: of the target's mount.
         direct_works: whether a trial write with O_DIRECT succeeded in `directory` and went past the page cache.
         total_bytes, free_bytes: of the file system when the run began.
@@ -108,15 +107,13 @@ class Step:
         input_files: files below `scratch` that the command reads, and what stands in them.
         output_files: files below `scratch` whose text the parser wants and which are kept as raw output.
         stop_signal: what ends it most gently: SIGINT where the tool then still says how far it came.
-        stall_seconds: it counts as hung when for so long it moved no byte and printed nothing; None for tools that
-            always end by themselves.
+        stall_seconds: it hangs when it moved no byte and printed nothing for so long; None: it always ends by itself.
         complained_stall_seconds: the same once it printed on stderr, for a tool that prints there only what went wrong.
         is_even: whether it moves bytes in one way from begin to end, so that its rate should stay the same.
         is_bulk: whether it writes long runs of bytes, each once, so that journals and trees of a file system add little
             to them; `bytes_moved` then says how many. Small writes that are flushed one by one are none.
         threads: how many of its threads work at most at a time; None where unknown.
-        socket: which of the run's sockets it gets as its standard input, from 0, see `Workload.sockets`; None for
-            nothing to read there.
+        socket: which of the run's sockets is its standard input, from 0, see `Workload.sockets`; None: none is.
     """
 
     name: str
@@ -149,8 +146,7 @@ class StepOutcome:
 
     Attributes:
         step: what was asked for.
-        stdout, stderr: as UTF-8 with undecodable bytes replaced; capped, see `truncated`.
-        truncated: whether a cap cut either of them.
+        stdout, stderr: as UTF-8 with undecodable bytes replaced; `truncated` tells whether a cap cut either of them.
         files: texts of `step.output_files` by file name, those that exist.
         exit_status: None where a signal ended it.
         signal: the signal's number, or None.
@@ -280,6 +276,7 @@ class Workload(ABC, Generic[OptionsT]):
         version_argv: prints the tool's version; its first word is the tool.
         version_pattern: finds the version in what it prints on stdout and stderr; its first group where it has one.
         version_in_usage: whether a tool tells its version only in its usage message, with any exit status.
+        complaint: finds the tool's own message in stderr of a step that failed; None: the last line is shown.
         step_roles: parts of a run that two nodes may do, each one; `plan` then makes the steps of the part that its
             places name. Empty: each node does all of the work.
         writes: whether it makes anything on its target. One that only reads gets the target's own directory as its
@@ -299,6 +296,7 @@ class Workload(ABC, Generic[OptionsT]):
     version_argv: ClassVar[tuple[str, ...]] = ()
     version_pattern: ClassVar[str] = r"\S.*"
     version_in_usage: ClassVar[bool] = False
+    complaint: ClassVar[re.Pattern[str] | None] = None
     needs_python: ClassVar[bool] = False
     step_roles: ClassVar[tuple[StepRole, ...]] = ()
     writes: ClassVar[bool] = True
@@ -376,12 +374,14 @@ class Workload(ABC, Generic[OptionsT]):
 
     def failure(self, outcome: StepOutcome) -> str | None:
         """Why this step failed, or None: by default the exit status or the signal; a tool that lies overrides it."""
+        program = outcome.step.argv[0]
         if outcome.signal is not None:
-            return f"{outcome.step.argv[0]} was ended by signal {outcome.signal}"
-        if outcome.exit_status != 0:
-            last_line = (outcome.stderr.strip().splitlines() or ["nothing on stderr"])[-1]
-            return f"{outcome.step.argv[0]} ended with status {outcome.exit_status}: {last_line}"
-        return None
+            return f"{program} was ended by signal {outcome.signal}"
+        if outcome.exit_status == 0:
+            return None
+        complaint = self.complaint and self.complaint.search(outcome.stderr)
+        last_line = (outcome.stderr.strip().splitlines() or ["nothing on stderr"])[-1]
+        return complaint[0] if complaint else f"{program} ended with status {outcome.exit_status}: {last_line}"
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
         """Fraction of the step that is done, 0 to 1, by bytes unless a tool says better; None where unknown.
@@ -390,9 +390,8 @@ class Workload(ABC, Generic[OptionsT]):
             output_tail: the last lines that the step printed.
         """
         del output_tail
-        if not step.bytes_moved:
-            return None
-        return min(1.0, (counters.written_bytes + counters.read_bytes) / step.bytes_moved)
+        moved_bytes = counters.written_bytes + counters.read_bytes
+        return min(1.0, moved_bytes / step.bytes_moved) if step.bytes_moved else None
 
 
 def in_turn(*steps: Step) -> list[Group]:

@@ -122,6 +122,10 @@ class DdOptions(Options):
         return self
 
 
+_COMPLAINT: Final = re.compile(r"^dd: .*", re.MULTILINE)
+"""Stands above the record counts that dd prints after any error."""
+
+
 class DdWorkload(Workload[DdOptions]):
     """Sequential throughput of streams, and what the processor spent on them."""
 
@@ -132,6 +136,7 @@ class DdWorkload(Workload[DdOptions]):
     tool: ClassVar[str | None] = "dd"
     package: ClassVar[str] = "coreutils"
     version_argv: ClassVar[tuple[str, ...]] = ("dd", "--version")
+    complaint: ClassVar[re.Pattern[str] | None] = _COMPLAINT
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         TOTAL_METRIC.model_copy(update={"labels": _LABELS}),
         MetricSpec(
@@ -214,13 +219,6 @@ class DdWorkload(Workload[DdOptions]):
             found.append(together(parts, _labels(options, places[0], own[0].step)))
         return Parsed.of_all(found)
 
-    def failure(self, outcome: StepOutcome) -> str | None:
-        """The message of dd itself, which stands above the record counts that it prints after any error."""
-        complaint = _COMPLAINT.search(outcome.stderr)
-        if outcome.signal is None and outcome.exit_status != 0 and complaint:
-            return complaint[0]
-        return super().failure(outcome)
-
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
         """By the file's bytes, written or read."""
         del output_tail
@@ -243,7 +241,6 @@ _BULK_FLUSH_BYTES: Final = 4 * 1024**2
 """With each flush a journal or a tree writes up to some hundred kibibytes."""
 _BULK_BLOCK_BYTES: Final = 64 * 1024
 """Past the cache each block may become an extent of its own, with some hundred bytes about it."""
-_COMPLAINT: Final = re.compile(r"^dd: .*", re.MULTILINE)
 _REPORT: Final = re.compile(
     r"^(?P<whole_in>\d{1,18})\+(?P<partial_in>\d{1,18}) records in\n"
     r"(?P<whole_out>\d{1,18})\+(?P<partial_out>\d{1,18}) records out\n"

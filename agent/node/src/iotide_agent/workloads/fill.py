@@ -59,7 +59,6 @@ MEANWHILE_RATIO: Final = 0.02
 """The target's reserve is checked anew before the run; by then others may have taken so much of the need."""
 
 _LOAD: Final = Path(__file__).parent.parent / "loads" / "fill_files.py"
-_DD_COMPLAINT: Final = re.compile(r"^dd: .*", re.MULTILINE)
 _LABELS: Final = ("operation", "file_size_bytes", "direct")
 _TENTH: Final = 10
 _WIDTHS: Final = (1, 10, 100, 1000)
@@ -137,6 +136,7 @@ class FillWorkload(Workload[FillOptions]):
     needs_python: ClassVar[bool] = True
     package: ClassVar[str] = "coreutils"
     version_argv: ClassVar[tuple[str, ...]] = ("dd", "--version")
+    complaint: ClassVar[re.Pattern[str] | None] = re.compile(r"^dd: .*", re.MULTILINE)
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         MetricSpec(
             name="total_throughput",
@@ -240,13 +240,6 @@ class FillWorkload(Workload[FillOptions]):
     def conclude(self, options: FillOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
         """Return what several targets did together while all of them were filled."""
         return together([_part(options, outcome) for outcome in outcomes], _labels(options, places[0]))
-
-    def failure(self, outcome: StepOutcome) -> str | None:
-        """The message of the dd that failed."""
-        complaint = _DD_COMPLAINT.search(outcome.stderr)
-        if outcome.signal is None and outcome.exit_status != 0 and complaint:
-            return complaint[0]
-        return super().failure(outcome)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
         """By the bytes of the files."""

@@ -69,7 +69,6 @@ _ENDLESS_SECONDS: Final = 30.0 * 86_400
 """That it is reached was seen at the first rate; the next one waits until the last is read back, and for no longer than
 the run's time limit."""
 _SENT: Final = re.compile(r"^sent (\d+) of (\d+)$", re.MULTILINE)
-_COMPLAINT: Final = re.compile(r"^stream_[a-z]+: .*", re.MULTILINE)
 _RATE: Final = ("rate_bytes_per_second",)
 _LABELS: Final = (*_RATE, "direct")
 
@@ -88,6 +87,7 @@ class StreamWorkload(Workload[StreamOptions]):
     # revision 2 the throughput of several targets stood in one series with the share of each.
     breaks_series: ClassVar[bool] = True
     tool: ClassVar[str | None] = None
+    complaint: ClassVar[re.Pattern[str] | None] = re.compile(r"^stream_[a-z]+: .*", re.MULTILINE)
     needs_python: ClassVar[bool] = True
     step_roles: ClassVar[tuple[StepRole, ...]] = (StepRole.SENDER, StepRole.RECEIVER)
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
@@ -223,9 +223,6 @@ class StreamWorkload(Workload[StreamOptions]):
         """The words of the load itself."""
         if outcome.exit_status == stream_wire.INTERRUPTED_STATUS:
             return "the stream was interrupted before its end (status 130)"
-        complaint = _COMPLAINT.search(outcome.stderr)
-        if outcome.signal is None and outcome.exit_status != 0 and complaint:
-            return complaint[0]
         return super().failure(outcome)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:

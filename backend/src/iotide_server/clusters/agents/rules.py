@@ -48,9 +48,13 @@ class IsNode(AccessRule):
         if node is not None:
             return _principal(request, node)
         waiting = identity_repository.pending_by_token(session, token_sha256, now)
-        if waiting is not None:
-            raise NodePendingError(waiting.name, fingerprint(token_sha256), waiting.expires_at)
-        raise _unknown()
+        if waiting is None:
+            raise _unknown()
+        return self._admit_waiting(request, waiting)
+
+    def _admit_waiting(self, request: Request, waiting: PendingNode) -> Principal:
+        del request
+        raise NodePendingError(waiting.name, fingerprint(waiting.token_sha256), waiting.expires_at)
 
 
 class HelloRate:
@@ -91,15 +95,7 @@ class IsNodeOrWaits(IsNode):
         rate.admit(principal, knock.now, is_waiting=waiting_node(knock.request) is not None)
         return principal
 
-    def __call__(self, request: Request, session: NodeTx, now: Now, bearer: Bearer) -> Principal:
-        """Let pass; `waiting_node` then says which host waits."""
-        token_sha256 = _token(bearer)
-        node = identity_repository.node_by_token(session, token_sha256)
-        if node is not None:
-            return _principal(request, node)
-        waiting = identity_repository.pending_by_token(session, token_sha256, now)
-        if waiting is None:
-            raise _unknown()
+    def _admit_waiting(self, request: Request, waiting: PendingNode) -> Principal:
         request.state.waiting_node = waiting
         request.state.wire_version = waiting.wire_version
         return Principal(PrincipalKind.NODE, waiting.id, waiting.name, caller_address(request))

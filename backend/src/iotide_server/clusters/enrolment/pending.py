@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit.trail import Action
@@ -22,7 +21,7 @@ from iotide_server.clusters.errors import (
 )
 from iotide_server.clusters.models import Node, PendingNode
 from iotide_server.clusters.service import cluster
-from iotide_server.kit.db import Json, after_commit
+from iotide_server.kit.db import Json, after_commit, savepoint
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_wire.messages import HelloRequest
 from iotide_wire.nodes import fingerprint
@@ -80,11 +79,8 @@ def approve(session: Session, principal: Principal, choice: Choice, access: Agen
         node = _node_of(waiting, now)
         shown = _shown(waiting)
         session.delete(waiting)
-        try:
-            with session.begin_nested():
-                session.add(node)
-        except IntegrityError as error:
-            raise NodeNameTakenError(waiting.name, field="pending_ids") from error
+        with savepoint(session, NodeNameTakenError(waiting.name, field="pending_ids")):
+            session.add(node)
         live.record(session, principal, Action("node_approved", "node", node.id, node.cluster_id, after=shown))
         _admit(session, node, access)
         nodes.append(node)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import repository as account_repository
@@ -32,6 +31,7 @@ from iotide_server.clusters.models import Cluster, JoinToken, Node, PendingNode
 from iotide_server.clusters.schemas import JoinTokenOutput, NewJoinToken
 from iotide_server.clusters.service import cluster
 from iotide_server.clusters.views import Origin
+from iotide_server.kit.db import savepoint
 from iotide_server.kit.digests import digest, new_secret
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_wire.messages import EnrollReply, EnrollRequest
@@ -180,11 +180,8 @@ def _enroll_new(session: Session, token: JoinToken, newcomer: _Newcomer) -> Enro
         token_sha256=digest(new_secret()),
         redis_password_sha256=digest(new_secret()),
     )
-    try:
-        with session.begin_nested():
-            session.add(node)
-    except IntegrityError as error:
-        raise NodeNameTakenError(request.node_name) from error
+    with savepoint(session, NodeNameTakenError(request.node_name)):
+        session.add(node)
     given = credentials.give(session, node, newcomer.access, newcomer.now)
     _record(session, "node_enrolled", node, newcomer.address)
     return _reply(session, node.id, node.name, token.cluster_id, given)

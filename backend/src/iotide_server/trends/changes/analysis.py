@@ -13,7 +13,7 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from iotide_server.change_feed import service as live
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, transaction_time
 from iotide_server.kit.work import want_all, want_work
 from iotide_server.results.models import Point, Series
 from iotide_server.statistics.changepoints import DETECTOR, FEWEST_RUNS, MOST_RUNS, analyse
@@ -48,7 +48,7 @@ def analyse_series(session: Session, series_id: int) -> None:
     found = analyse(values)
     last = found.changes[-1].index if found.changes else 0
     suspected = suspect(values[last:])
-    point_count, now = repository.count_points(session, series_id), repository.transaction_time(session)
+    point_count, now = repository.count_points(session, series_id), transaction_time(session)
     course = SeriesCourse(
         series_id=series_id,
         course=found.course,
@@ -88,7 +88,7 @@ def analyse_young(session: Session, series_ids: Sequence[int]) -> list[int]:
     looked_at = repository.write_young(session, series_ids, FEWEST_SUSPECTED, FEWEST_RUNS, DETECTOR)
     young = [row for row in looked_at if row.is_young]
     put_usual_gaps(session, [row.id for row in young])
-    want_all(session, ALERTS, [row.id for row in young], repository.transaction_time(session))
+    want_all(session, ALERTS, [row.id for row in young], transaction_time(session))
     live.publish_all(session, [("series", row.id, row.cluster_id) for row in young if row.is_news])
     firsts = sorted({row.cluster_id for row in young if row.is_first})
     live.publish_all(session, [("standing", cluster_id, cluster_id) for cluster_id in firsts])

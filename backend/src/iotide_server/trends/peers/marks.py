@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Campaign
 from iotide_server.change_feed import service as live
-from iotide_server.kit.db import in_parts
+from iotide_server.kit.db import in_parts, transaction_time
 from iotide_server.kit.work import want_all
 from iotide_server.results.ingest.service import POINTS
 from iotide_server.statistics.peers import LEAST_RATIO, MOST_FALSE, ComparedPeer
@@ -47,7 +47,7 @@ def judge_together(session: Session, campaign_ids: Sequence[int]) -> list[int]:
     """
     first, *others = campaign_ids
     marked = _mark_odd_runs(session, first)
-    want_all(session, POINTS, marked.changed, repository.transaction_time(session))
+    want_all(session, POINTS, marked.changed, transaction_time(session))
     return [
         one
         for one in others

@@ -231,13 +231,8 @@ def _columns(points: Sequence[CellPoint]) -> dict[str, list[Any]]:
     }
 
 
-def transaction_time(session: Session) -> datetime:
-    """When this transaction began, by the database's clock."""
-    return session.scalars(select(func.now())).one()
-
-
 def lock_series(session: Session, series_id: int) -> Series | None:
-    """The series, kept from others who analyse it at the same time."""
+    """Return the series, kept from others who analyse it or raise its alerts at the same time."""
     return session.scalar(select(Series).where(Series.id == series_id).with_for_update(key_share=True))
 
 
