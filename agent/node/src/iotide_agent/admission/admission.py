@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import asdict
 from math import inf
 from typing import Final
 
@@ -124,18 +125,9 @@ class Admission:
 def _before(idle: Idle | None, neighbours: Neighbours | None, seen: Seen) -> ForeignBefore:
     known = idle or Idle(0.0, 0)
     return ForeignBefore(
-        seconds=known.seconds,
+        **asdict(known),
         waited_seconds=max(0.0, seen.waited_seconds),
-        processors=known.processors,
-        running_tasks=known.running_tasks,
-        load1=known.load1,
-        cpu_ratio=known.cpu_ratio,
-        psi_cpu_ratio=known.psi_cpu_ratio,
-        psi_io_ratio=known.psi_io_ratio,
-        disk_bytes_per_second=known.disk_bytes_per_second,
-        network_bytes_per_second=known.network_bytes_per_second,
         sessions=neighbours.sessions if neighbours else None,
         jobs=neighbours.jobs if neighbours else None,
         excess=seen.excess,
-        within_seconds=known.within_seconds,
     )
