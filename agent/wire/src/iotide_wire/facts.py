@@ -54,11 +54,3 @@ class MountFacts(Message):
     free_inodes: Annotated[int, Field(ge=0)] | None = None
     approved: bool
     facts: Facts
-
-
-class ToolFact(Message):
-    """A program that a workload needs."""
-
-    name: Text
-    path: Text | None
-    version: Text | None

@@ -1,7 +1,7 @@
 """A campaign as a person writes it, in a YAML file, in a REST call or by the browser's form."""
 
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, StrictBool, StrictInt
 
@@ -76,9 +76,6 @@ class Roles(Message):
 
     sender: Name
     receiver: Name
-
-
-EACH_PAIR: Final = "each_pair"
 
 
 def _listed(given: object) -> object:

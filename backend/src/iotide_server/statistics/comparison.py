@@ -161,15 +161,6 @@ def discoveries(p_values: Sequence[float], most_false: float = 0.05) -> list[boo
     return [bool(within) and p <= within[-1] for p in p_values]
 
 
-def paired(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], float]:
-    """The ratio b / a of each pair of neighbours in an order such as A B B A, and their median.
-
-    Drift that both of a pair share cancels; what is told of the order is one ratio a pair.
-    """
-    ratios = [b / a for a, b in pairs]
-    return ratios, median(ratios)
-
-
 def geometric_mean(ratios: Sequence[float]) -> float:
     """The one mean under which ratios and their inverses agree (Fleming and Wallace 1986, CACM 29)."""
     return exp(sum(map(log, ratios)) / len(ratios))

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.models import Cell
 from iotide_server.results.models import Series
 from iotide_server.schedules.models import Firing, Schedule
-from iotide_server.trends.points.lateness import late_series
+from iotide_server.trends.points.lateness import ScheduledSeries, scheduled_series
 from iotide_server.trends.points.service import recompute_points
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -57,18 +57,22 @@ def deliver(measured: Measured, cell: Cell, day: int) -> None:
     recompute_points(measured.session, cell.id)
 
 
+def late_series(session: Session, day: float, cluster_ids: frozenset[int] | None = None) -> list[ScheduledSeries]:
+    return [one for one in scheduled_series(session, NOW + day * DAY, cluster_ids) if one.lateness.is_late]
+
+
 def late(session: Session, day: float) -> list[tuple[str, int]]:
-    return [(one.expected.schedule_name, one.lateness.missed_firings) for one in late_series(session, NOW + day * DAY)]
+    return [(one.expected.schedule_name, one.lateness.missed_firings) for one in late_series(session, day)]
 
 
 def test_a_series_is_late_when_two_firings_gave_it_nothing(session: Session, measured: Measured) -> None:
     fire(measured, schedule(measured), range(10), range(8))
     assert late(session, 9.04) == []
     assert late(session, 9.05) == [("nightly", 2)]
-    (found,) = late_series(session, NOW + 10 * DAY)
+    (found,) = late_series(session, 10)
     assert found.words({}) == "no data since 28 Nov 2026: schedule nightly fired 2 times without a point"
     assert found.expected.series_id == session.scalars(select(Series.id)).one()
-    assert list(late_series(session, NOW + 10 * DAY, frozenset())) == []
+    assert late_series(session, 10, frozenset()) == []
 
 
 def test_a_firing_that_could_submit_nothing_is_missed_too(session: Session, measured: Measured) -> None:

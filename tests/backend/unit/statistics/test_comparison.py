@@ -18,7 +18,6 @@ from iotide_server.statistics.comparison import (
     exact_p,
     geometric_mean,
     hodges_lehmann,
-    paired,
     smallest_p,
 )
 
@@ -158,13 +157,6 @@ def test_of_many_comparisons_chance_finds_are_held_back() -> None:
     assert discoveries([0.001, 0.04, 0.5]) == [True, False, False]
     assert discoveries([0.04]) == [True]
     assert discoveries([]) == []
-
-
-def test_pairs_cancel_what_both_share() -> None:
-    drifting = [(100.0 * drift, 110.0 * drift) for drift in (1.0, 0.9, 0.8, 0.5)]
-    ratios, typical = paired(drifting)
-    assert ratios == pytest.approx([1.1] * 4)
-    assert typical == pytest.approx(1.1)
 
 
 def test_the_mean_of_ratios_and_that_of_their_inverses_agree() -> None:

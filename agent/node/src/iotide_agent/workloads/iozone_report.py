@@ -110,11 +110,6 @@ class Block:
     children: tuple[Child, ...]
 
     @property
-    def children_rate(self) -> float:
-        """Sum of the processes' own rates in KiB/s: more than all of them together ever reached if they are unequal."""
-        return sum(child.rate for child in self.children)
-
-    @property
     def moved_kib(self) -> float:
         """What all moved together."""
         return sum(child.moved_kib for child in self.children)

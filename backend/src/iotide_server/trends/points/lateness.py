@@ -42,10 +42,3 @@ def scheduled_series(
     """
     for expected in expected_series(session, cluster_ids):
         yield ScheduledSeries(expected, lateness(expected.times, expected.firings, now))
-
-
-def late_series(
-    session: Session, now: datetime, cluster_ids: frozenset[int] | None = None
-) -> Iterator[ScheduledSeries]:
-    """Those that are late now; one that gets a point is none."""
-    return (one for one in scheduled_series(session, now, cluster_ids) if one.lateness.is_late)
