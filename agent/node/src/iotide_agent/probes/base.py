@@ -25,13 +25,14 @@ class Probe(ABC):
 
     name: ClassVar[str]
 
-    @abstractmethod
     def matches(self, mount: Mount) -> bool:
-        """Whether this probe has anything to say of `mount`; several may."""
+        """Check whether this probe has anything to say of `mount`, as several may: by default of types of its name."""
+        return mount.fstype == self.name
 
-    @abstractmethod
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """What must be read; asked again with what was read, until nothing new is wanted."""
+        """Return what must be read, by default nothing; asked again with what was read until nothing new is wanted."""
+        del mount, texts
+        return ()
 
     @abstractmethod
     def facts(self, mount: Mount, texts: Texts) -> Facts:

@@ -32,10 +32,6 @@ class BeegfsProbe(Probe):
 
     name: ClassVar[str] = "beegfs"
 
-    def matches(self, mount: Mount) -> bool:
-        """Mounts of beegfs."""
-        return mount.fstype == "beegfs"
-
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         """Pattern of the directory, settings of each client of this node, and the way to the management service."""
         yield from (_pattern(mount), _CLIENTS)

@@ -1,12 +1,10 @@
 """What can be said of any mount: its type and its effective options; all that is known of an unknown file system."""
 
-from collections.abc import Iterable
 from typing import ClassVar
 
 from iotide_agent.probes.base import Probe, Texts
 from iotide_agent.probes.identity import shared
 from iotide_agent.probes.mounts import Mount, lasting_options
-from iotide_agent.probes.reader import Want
 from iotide_wire.facts import Facts
 
 
@@ -19,11 +17,6 @@ class GenericProbe(Probe):
         """Every mount."""
         del mount
         return True
-
-    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """Nothing."""
-        del mount, texts
-        return ()
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
         """Type, options, and the directory of the file system that is mounted where that is not its root.

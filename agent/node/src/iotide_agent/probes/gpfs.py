@@ -49,10 +49,6 @@ class GpfsProbe(Probe):
 
     name: ClassVar[str] = "gpfs"
 
-    def matches(self, mount: Mount) -> bool:
-        """Mounts of gpfs."""
-        return mount.fstype == "gpfs"
-
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         """Attributes of the file system, as a table where a release does not know -Y, and of the directory."""
         yield from (_machine_readable(mount), _directory(mount), _CLUSTER, _OWN_ADDRESSES)

@@ -15,10 +15,6 @@ class JfsProbe(Probe):
 
     name: ClassVar[str] = "jfs"
 
-    def matches(self, mount: Mount) -> bool:
-        """Mounts of jfs."""
-        return mount.fstype == "jfs"
-
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         """The superblock."""
         del texts

@@ -76,10 +76,6 @@ class XfsProbe(Probe):
 
     name: ClassVar[str] = "xfs"
 
-    def matches(self, mount: Mount) -> bool:
-        """Mounts of xfs."""
-        return mount.fstype == "xfs"
-
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         """The geometry."""
         del texts
@@ -113,10 +109,6 @@ class BtrfsProbe(Probe):
     """Btrfs: profiles of data and metadata, which decide where copies and stripes go."""
 
     name: ClassVar[str] = "btrfs"
-
-    def matches(self, mount: Mount) -> bool:
-        """Mounts of btrfs."""
-        return mount.fstype == "btrfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         """The usage by profile."""

@@ -52,10 +52,6 @@ class LustreProbe(Probe):
 
     name: ClassVar[str] = "lustre"
 
-    def matches(self, mount: Mount) -> bool:
-        """Mounts of lustre."""
-        return mount.fstype == "lustre"
-
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         """Layout of the directory, targets, version, settings of the client, and the way to the first MGS."""
         yield from (_layout(mount), _targets(mount), _version())

@@ -19,10 +19,6 @@ class ReiserfsProbe(Probe):
 
     name: ClassVar[str] = "reiserfs"
 
-    def matches(self, mount: Mount) -> bool:
-        """Mounts of reiserfs."""
-        return mount.fstype == "reiserfs"
-
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         """The superblock."""
         del texts

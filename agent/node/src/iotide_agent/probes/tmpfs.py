@@ -1,11 +1,9 @@
 """tmpfs: memory that looks like a file system, so its size and page size are what matters."""
 
-from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from iotide_agent.probes.base import Probe, Texts
 from iotide_agent.probes.mounts import Mount
-from iotide_agent.probes.reader import Want
 from iotide_wire.facts import Facts
 
 _FACTORS: Final = {"k": 1024, "m": 1024**2, "g": 1024**3}
@@ -15,15 +13,6 @@ class TmpfsProbe(Probe):
     """Reads nothing but the mount's options."""
 
     name: ClassVar[str] = "tmpfs"
-
-    def matches(self, mount: Mount) -> bool:
-        """Mounts of tmpfs; devtmpfs is none that anybody writes to."""
-        return mount.fstype == "tmpfs"
-
-    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """Nothing."""
-        del mount, texts
-        return ()
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
         """Size limit, huge pages and whether it may be swapped out."""

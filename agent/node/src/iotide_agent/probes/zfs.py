@@ -35,10 +35,6 @@ class ZfsProbe(Probe):
 
     name: ClassVar[str] = "zfs"
 
-    def matches(self, mount: Mount) -> bool:
-        """Mounts of zfs."""
-        return mount.fstype == "zfs"
-
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         """Properties of dataset and pool, and how the pool is built."""
         del texts
