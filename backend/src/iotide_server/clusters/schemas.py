@@ -13,6 +13,7 @@ from iotide_server.clusters.views import (
     ActiveOrderOutput,
     AgentStanding,
     Launcher,
+    NodeClockOutput,
     NodeState,
     NodeView,
     NodeWorkloadOutput,
@@ -197,14 +198,6 @@ class NodePatch(Input):
     role: NodeRole | None = None
 
 
-class NodeClockOutput(Output):
-    """A node's time of day against the server's."""
-
-    offset_seconds: Annotated[float, Field(description="How far it is ahead; negative where it is behind")]
-    uncertainty_seconds: Annotated[float, Field(description="The truth is no further off than this")]
-    is_off: Annotated[bool, Field(description="It is certainly further off than 1 s")]
-
-
 class StuckLoadOutput(Output):
     """A load that no signal ends, and that holds its node until it is gone."""
 
@@ -275,7 +268,7 @@ class NodeOutput(Output):
             state=view.state,
             last_seen_at=view.last_seen_at,
             agent_standing=agent_standing(node.wire_version),
-            clock=None if view.clock is None else NodeClockOutput.model_validate(view.clock),
+            clock=view.clock,
             workloads=view.workloads,
             active_orders=view.active_orders,
             problem=view.problem,

@@ -29,11 +29,12 @@ from iotide_server.clusters.errors import (
     NodeNotFoundError,
     SlotsInUseError,
 )
-from iotide_server.clusters.models import Cluster, Node
+from iotide_server.clusters.models import Cluster, Node, NodeBeat
 from iotide_server.clusters.schemas import ClusterOutput, NodeSummaryOutput
 from iotide_server.clusters.views import (
     DrainKind,
     Launcher,
+    NodeClockOutput,
     NodeState,
     NodeView,
     Origin,
@@ -301,10 +302,14 @@ def _views(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeV
             state=node_state(node, origins[node.cluster_id], seen.get(node.id), now),
             drain=drains.get(node.id),
             last_seen_at=seen.get(node.id),
-            clock=node_clock(beats.get(node.id)),
+            clock=_clock_in(beats.get(node.id)),
             problem=problems.get(node.id),
             workloads=workloads.get(node.id, []),
             active_orders=orders.get(node.id, []),
         )
         for node in nodes
     ]
+
+
+def _clock_in(beat: NodeBeat | None) -> NodeClockOutput | None:
+    return None if beat is None else node_clock(beat.clock_offset_seconds, beat.clock_uncertainty_seconds)

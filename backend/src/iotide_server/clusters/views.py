@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from iotide_server.clusters.models import Drain, Node, NodeBeat
+from iotide_server.clusters.models import Drain, Node
 from iotide_server.kit.web import Output
 from iotide_wire.versions import SPOKEN_VERSIONS, WIRE_VERSION
 
@@ -51,19 +51,6 @@ class AgentStanding(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class NodeClock:
-    """A node's time of day against the server's, as last told; the truth is no further off than the uncertainty."""
-
-    offset_seconds: float
-    uncertainty_seconds: float
-
-    @property
-    def is_off(self) -> bool:
-        """Whether it is certainly beyond the limit."""
-        return abs(self.offset_seconds) - self.uncertainty_seconds > CLOCK_LIMIT_SECONDS
-
-
 class Launcher(StrEnum):
     """Who starts the runs of a cluster: the agents of its nodes, or jobs of a batch system."""
 
@@ -91,6 +78,14 @@ class DrainKind(StrEnum):
     CLUSTER = "cluster"
     NODE = "node"
     TARGET = "target"
+
+
+class NodeClockOutput(Output):
+    """A node's time of day against the server's."""
+
+    offset_seconds: Annotated[float, Field(description="How far it is ahead; negative where it is behind")]
+    uncertainty_seconds: Annotated[float, Field(description="The truth is no further off than this")]
+    is_off: Annotated[bool, Field(description="It is certainly further off than 1 s")]
 
 
 class NodeWorkloadOutput(Output):
@@ -127,7 +122,7 @@ class NodeView:
     state: NodeState
     drain: Drain | None
     last_seen_at: datetime | None
-    clock: NodeClock | None
+    clock: NodeClockOutput | None
     problem: str | None
     workloads: Sequence[NodeWorkloadOutput]
     active_orders: Sequence[ActiveOrderOutput]
@@ -160,11 +155,12 @@ def agent_state(last_seen_at: datetime | None, now: datetime, *, is_stuck: bool)
     return NodeState.STUCK if is_stuck else NodeState.ONLINE
 
 
-def node_clock(beat: NodeBeat | None) -> NodeClock | None:
-    """What a node's last beat said of its clock."""
-    if beat is None or beat.clock_offset_seconds is None or beat.clock_uncertainty_seconds is None:
+def node_clock(offset_seconds: float | None, uncertainty_seconds: float | None) -> NodeClockOutput | None:
+    """Judge what a node's last heartbeat said of its clock; None where it said nothing."""
+    if offset_seconds is None or uncertainty_seconds is None:
         return None
-    return NodeClock(beat.clock_offset_seconds, beat.clock_uncertainty_seconds)
+    is_off = abs(offset_seconds) - uncertainty_seconds > CLOCK_LIMIT_SECONDS
+    return NodeClockOutput(offset_seconds=offset_seconds, uncertainty_seconds=uncertainty_seconds, is_off=is_off)
 
 
 def agent_standing(wire_version: int | None) -> AgentStanding:

@@ -1,6 +1,5 @@
 """Routes of trends."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -12,7 +11,6 @@ from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.kit.files import FILES, FileFormat, WrittenAs, as_file
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
-from iotide_server.statistics.thinning import FEWEST_POINTS
 from iotide_server.trends.comparison import campaigns as comparison
 from iotide_server.trends.comparison import sides
 from iotide_server.trends.comparison.schemas import CampaignComparison, Side
@@ -24,31 +22,13 @@ from iotide_server.trends.peers.schemas import Peers
 from iotide_server.trends.peers.service import PeerChoice
 from iotide_server.trends.points import service
 from iotide_server.trends.points.files import point_columns
-from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis
-from iotide_wire.base import WrittenTime
+from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis, SpanChoice
 
 CampaignId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
 SeriesNumber = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
 CellNumber = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
 
 router = APIRouter(tags=["trends"], route_class=KnownCallerRoute)
-
-
-@dataclass(frozen=True, slots=True)
-class SpanChoice:
-    """Which points of each series are wanted, as query parameters."""
-
-    limit: Annotated[int, Query(ge=1, le=10_000, description="The newest points, at most so many")] = 2000
-    points: Annotated[
-        int | None,
-        Query(ge=FEWEST_POINTS, le=10_000, description="Of these at most so many, which look as all of them do"),
-    ] = None
-    since: Annotated[WrittenTime | None, Query(alias="from", description="The first moment")] = None
-    until: Annotated[WrittenTime | None, Query(alias="to", description="The last moment")] = None
-
-    def span(self) -> service.Span:
-        """As the service takes it."""
-        return service.Span(self.limit, self.points, self.since, self.until)
 
 
 @router.get("/series/{series_id}/points", summary="Show the trend of a series", responses=errors(404))
@@ -61,7 +41,7 @@ def get_series_points(
 
     With `points`, the smallest and the largest median of the span are among them; `left_out` counts the others.
     """
-    return service.series_points(session, principal, series_id, wanted.span(), now)
+    return service.series_points(session, principal, series_id, wanted, now)
 
 
 @router.get(
@@ -76,7 +56,7 @@ def list_points(
     written_as: WrittenAs = FileFormat.JSON,
 ) -> list[Points] | Response:
     """For each series what /series/{id}/points shows; as CSV or Parquet one row a point, with what it belongs to."""
-    found = service.points_of_series(session, principal, series_id, wanted.span(), now)
+    found = service.points_of_series(session, principal, series_id, wanted, now)
     return found if written_as is FileFormat.JSON else as_file(point_columns(found), written_as, "points")
 
 

@@ -15,6 +15,7 @@ from iotide_server.results.schemas import OptionalId, SeriesOutput
 from iotide_server.statistics.course import Course
 from iotide_server.statistics.gaps import FoundGaps
 from iotide_server.statistics.shifts import Direction
+from iotide_server.statistics.thinning import FEWEST_POINTS
 from iotide_server.trends import models
 from iotide_server.trends.changes.drift import Drift
 from iotide_server.trends.changes.noise import NoiseChange
@@ -26,6 +27,7 @@ from iotide_server.trends.changes.words import (
 )
 from iotide_server.trends.events.schemas import EventOutput, SeriesEvent
 from iotide_server.trends.models import ChangePoint, EventEffect, SeriesCourse
+from iotide_wire.base import WrittenTime
 
 ChangeDirection = Literal["better", "worse", "recovered"]
 _SHOWN_DIRECTIONS: Final[Mapping[Direction, ChangeDirection]] = {
@@ -209,6 +211,19 @@ class ChangeFilter:
         Query(description="For the better or for the worse; a recovery belongs to the change that it took back"),
     ] = None
     with_unconfirmed: Annotated[bool, Query(description="Also those that only one number of points shows yet")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class SpanChoice:
+    """Which points of each series are wanted, as query parameters."""
+
+    limit: Annotated[int, Query(ge=1, le=10_000, description="The newest points, at most so many")] = 2000
+    points: Annotated[
+        int | None,
+        Query(ge=FEWEST_POINTS, le=10_000, description="Of these at most so many, which look as all of them do"),
+    ] = None
+    since: Annotated[WrittenTime | None, Query(alias="from", description="The first moment")] = None
+    until: Annotated[WrittenTime | None, Query(alias="to", description="The last moment")] = None
 
 
 class SeriesAnalysis(Output):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from iotide_server.bundled.acl import NodeAccess, node_username
-from iotide_server.clusters.views import AgentStanding, NodeClock, NodeState
+from iotide_server.clusters.views import AgentStanding, NodeClockOutput, NodeState, node_clock
 from iotide_server.kit.schema import SchemaState, judge
 from iotide_server.monitoring.doctor.choices import judge_backup, judge_reading
 from iotide_server.monitoring.doctor.database import DatabaseFacts, judge_database
@@ -60,7 +60,7 @@ OURS = [
 ]
 REDIS = RedisFacts((7, 0), REDIS_SETTINGS, OURS, frozenset({"iotide-server", "iotide-admin"}), 0, 4 * 1024**2)
 NODE = NodeFacts(
-    "blade/n1", NodeState.ONLINE, "0.1.0", AgentStanding.CURRENT, None, NodeClock(0.002, 0.0004), spool_bytes=4096
+    "blade/n1", NodeState.ONLINE, "0.1.0", AgentStanding.CURRENT, None, node_clock(0.002, 0.0004), spool_bytes=4096
 )
 SERVICE = ServiceFacts(
     is_scheduled=True,
@@ -237,12 +237,12 @@ def test_a_worker_that_no_scheduler_asks_for_anything_is_not_called_fine() -> No
         ),
         ({"spool_bytes": SPOOL_LIMIT_BYTES}, "spools", CheckState.WARNING, "blade/n1"),
         (
-            {"clock": NodeClock(-90.25, 0.001)},
+            {"clock": node_clock(-90.25, 0.001)},
             "node_clocks",
             CheckState.WARNING,
             "blade/n1 (90.3 s behind, within 1 ms",
         ),
-        ({"clock": NodeClock(2, 0.5)}, "node_clocks", CheckState.WARNING, "blade/n1 (2 s ahead, within 500 ms)"),
+        ({"clock": node_clock(2, 0.5)}, "node_clocks", CheckState.WARNING, "blade/n1 (2 s ahead, within 500 ms)"),
     ],
 )
 def test_of_the_nodes(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
@@ -252,8 +252,8 @@ def test_of_the_nodes(changes: dict[str, object], check: str, standing: CheckSta
     assert words in found[check].sentence
 
 
-@pytest.mark.parametrize("clock", [None, NodeClock(2, 1.5)])
-def test_a_clock_that_nobody_measured_or_that_may_be_right_is_no_fault(clock: NodeClock | None) -> None:
+@pytest.mark.parametrize("clock", [None, node_clock(2, 1.5)])
+def test_a_clock_that_nobody_measured_or_that_may_be_right_is_no_fault(clock: NodeClockOutput | None) -> None:
     assert of_a_node(clock=clock) == {}
 
 
@@ -271,7 +271,7 @@ def test_without_any_node_none_is_heard_of() -> None:
 
 
 def test_what_a_silent_node_once_said_of_its_clock_is_not_held_against_it() -> None:
-    assert set(of_a_node(state=NodeState.SILENT, clock=NodeClock(90, 0.001))) == {"agents"}
+    assert set(of_a_node(state=NodeState.SILENT, clock=node_clock(90, 0.001))) == {"agents"}
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ from iotide_server.clusters.agents.stuck import problem_of
 from iotide_server.clusters.views import (
     CLOCK_LIMIT_SECONDS,
     AgentStanding,
-    NodeClock,
+    NodeClockOutput,
     NodeState,
     agent_standing,
     agent_state,
+    node_clock,
 )
 from iotide_server.monitoring.doctor.findings import Finding, fine, note, some, warning, wrong
 from iotide_wire.units import format_seconds
@@ -50,7 +51,7 @@ class NodeFacts:
     version: str | None
     agent: AgentStanding
     problem: str | None
-    clock: NodeClock | None
+    clock: NodeClockOutput | None
     spool_bytes: int | None
 
 
@@ -63,17 +64,11 @@ def read_nodes(session: Session, now: datetime) -> list[NodeFacts]:
             version=row.agent_version,
             agent=agent_standing(row.wire_version),
             problem=problem_of(row.stuck) or row.problem,
-            clock=_clock_of(row.clock_offset_seconds, row.clock_uncertainty_seconds),
+            clock=node_clock(row.clock_offset_seconds, row.clock_uncertainty_seconds),
             spool_bytes=row.spool_bytes,
         )
         for row in session.execute(_NODES)
     ]
-
-
-def _clock_of(offset_seconds: float | None, uncertainty_seconds: float | None) -> NodeClock | None:
-    if offset_seconds is None or uncertainty_seconds is None:
-        return None
-    return NodeClock(offset_seconds, uncertainty_seconds)
 
 
 def judge_nodes(nodes: Sequence[NodeFacts], version: str) -> Iterator[Finding]:
@@ -133,6 +128,6 @@ def _clocks(nodes: Sequence[NodeFacts]) -> Finding:
     return fine("node_clocks", sentence)
 
 
-def _words(clock: NodeClock) -> str:
+def _words(clock: NodeClockOutput) -> str:
     where = "ahead" if clock.offset_seconds > 0 else "behind"
     return f"{format_seconds(abs(clock.offset_seconds))} {where}, within {format_seconds(clock.uncertainty_seconds)}"

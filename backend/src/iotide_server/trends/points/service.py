@@ -1,7 +1,6 @@
 """What follows a result: the points of its cell, and a mark where the environment changed."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -28,7 +27,7 @@ from iotide_server.trends.points.failures import failed_cells
 from iotide_server.trends.points.levels import CellLevels
 from iotide_server.trends.points.of_cell import cell_points
 from iotide_server.trends.points.repository import FinishedRun
-from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis, SeriesChange
+from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis, SeriesChange, SpanChoice
 from iotide_wire.measured import Flag, FlagCode
 
 ANALYSIS: Final = "analysis"
@@ -153,23 +152,7 @@ def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, r
     return event_ids
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Which points of a series are wanted.
-
-    Attributes:
-        limit: the newest of the span, so many at most.
-        shown: so many of these at most, as `thinning.thinned` selects them; None: all of them.
-        since, until: the span, its ends included; None: open.
-    """
-
-    limit: int
-    shown: int | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-
-
-def series_points(session: Session, principal: Principal, series_id: int, span: Span, now: datetime) -> Points:
+def series_points(session: Session, principal: Principal, series_id: int, span: SpanChoice, now: datetime) -> Points:
     """Points of a series in time order, column by column.
 
     Raises:
@@ -183,9 +166,9 @@ def series_points(session: Session, principal: Principal, series_id: int, span: 
             "to: the span ends before it begins", field="to", value=span.until.isoformat(), remedy=remedy
         )
     points = repository.newest_points(session, series_id, span.limit, span.since, span.until)
-    if span.shown is not None:
+    if span.points is not None:
         times, medians = [point.at.timestamp() for point in points], [point.median for point in points]
-        points = [points[index] for index in thinned(times, medians, span.shown)]
+        points = [points[index] for index in thinned(times, medians, span.points)]
     total = repository.count_points(session, series_id, span.since, span.until)
     return Points.of(
         series,
@@ -196,7 +179,7 @@ def series_points(session: Session, principal: Principal, series_id: int, span: 
     )
 
 
-def _gaps(times: Sequence[datetime], span: Span, now: datetime) -> FoundGaps:
+def _gaps(times: Sequence[datetime], span: SpanChoice, now: datetime) -> FoundGaps:
     """The newest gaps that reach into a span; points outside of it may be their ends."""
     gaps = [
         gap
@@ -208,7 +191,7 @@ def _gaps(times: Sequence[datetime], span: Span, now: datetime) -> FoundGaps:
 
 
 def points_of_series(
-    session: Session, principal: Principal, series_ids: Sequence[int], span: Span, now: datetime
+    session: Session, principal: Principal, series_ids: Sequence[int], span: SpanChoice, now: datetime
 ) -> list[Points]:
     """Points of several series, in the order of the ids; each series once.
 
