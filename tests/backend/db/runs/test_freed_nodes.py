@@ -22,7 +22,7 @@ def test_a_free_covers_no_order_that_ends_after_it_although_it_is_older(make_sit
     agent.hand_in(newer, agent.result(newer, Outcome.FAILED, reason="dd cannot be killed", reason_code="stuck"))
     with site.database.transaction() as session:
         stated = stuck_nodes.statement(session, ADMIN, agent.node_id, site.clock())
-        stuck_nodes.free(session, ADMIN, agent.node_id, stated.sha256, site.clock())
+        stuck_nodes.free(session, ADMIN, agent.node_id, stated.statement_sha256, site.clock())
     agent.finish(older, Outcome.FAILED, reason="the runner was killed")
     site.add_runs([2], target="nfs", exclusive="node+target")
     load = StuckLoad(
