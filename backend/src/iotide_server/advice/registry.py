@@ -65,9 +65,9 @@ def advise(scene: Scene, *, cells: int = 0, is_cut: bool = False) -> AdviceRepor
         looked_at.append(_looked_at(rule, findings))
     told = sorted(advice.items(), key=lambda pair: _RANK[pair[0].severity])[:MOST_FINDINGS]
     return AdviceReport(
-        advice=[AdviceOutput.of(one, list(dict.fromkeys(subjects))) for one, subjects in told],
+        advice=[AdviceOutput.of_row(one, subjects=list(dict.fromkeys(subjects))) for one, subjects in told],
         not_known=[
-            AdviceNotKnown(code=one.code, subjects=list(dict.fromkeys(subjects)), because=one.because)
+            AdviceNotKnown.of_row(one, subjects=list(dict.fromkeys(subjects)))
             for one, subjects in [*unknown.items()][:MOST_FINDINGS]
         ],
         looked_at=looked_at,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from iotide_server.advice.findings import Advice, Severity
+from iotide_server.advice.findings import Severity
 from iotide_server.kit.web import Output
 from iotide_wire.facts import FactValue
 from iotide_wire.units import Unit
@@ -36,12 +36,6 @@ class AdviceOutput(Output):
     remedy: str
     commands: Annotated[list[str], Field(examples=[["tune2fs -E stride=16,stripe_width=32 /dev/md5"]])]
     source: Annotated[str, Field(description="The document that the rule is from", examples=["nfs(5)"])]
-
-    @classmethod
-    def of(cls, advice: Advice, subjects: list[str]) -> "AdviceOutput":
-        """Return an advice with all that it holds for."""
-        evidence = [AdviceEvidence.model_validate(one) for one in advice.evidence]
-        return cls.of_row(advice, subjects=subjects, evidence=evidence)
 
 
 class AdviceNotKnown(Output):

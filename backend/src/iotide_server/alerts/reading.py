@@ -19,11 +19,9 @@ from iotide_server.alerts.schemas import (
     AlertActionOutput,
     AlertDetail,
     AlertFilter,
-    AlertGroupRef,
     AlertKind,
     AlertOutput,
     AlertSeries,
-    RuleRef,
 )
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.db import any_of, any_text_of, in_clusters
@@ -34,7 +32,6 @@ from iotide_server.targets.models import Target
 from iotide_server.trends.changes.recoveries import described
 from iotide_server.trends.changes.recoveries import direction_of as direction_of_change
 from iotide_server.trends.changes.words import stale_words
-from iotide_server.trends.events.schemas import EventOutput as ShownEvent
 from iotide_server.trends.models import ChangePoint, Event
 from iotide_server.trends.schemas import SeriesChange
 
@@ -174,10 +171,10 @@ def _shown(row: AnyRow, names: _Names) -> AlertOutput:
         direction=direction,
         words=_words(found, series, change, stale),
         change=None if change is None else SeriesChange.of(change, series.better),
-        rule=None if rule is None else RuleRef.model_validate(rule),
-        group=None if group is None else AlertGroupRef.model_validate(group),
+        rule=rule,
+        group=group,
         owner=owner,
-        event=None if event is None else ShownEvent.model_validate(event),
+        event=event,
         moves=list(possible(AlertState(found.state), is_improvement=direction in IMPROVEMENTS)),
     )
 

@@ -23,7 +23,6 @@ from iotide_server.kit.pagination import Page, PageRequest, newest_first
 from iotide_server.notifications.service import channels_for
 from iotide_server.targets import service as targets
 from iotide_server.targets.models import Target
-from iotide_server.targets.schemas import TargetRef
 
 _KEPT = ("workload", "metric", "least_shift_ratio", "missing_runs", "control_workload", "muted_until")
 
@@ -142,7 +141,7 @@ def _shown(session: Session, row: models.AlertRule) -> AlertRuleOutput:
     return AlertRuleOutput.of_row(
         row,
         cluster_name=session.get_one(Cluster, row.cluster_id).name,
-        target=None if target is None else TargetRef.model_validate(target),
+        target=target,
         channel_ids=repository.channels_of(session, [row.id]),
         open_alerts=repository.open_alerts_of_rule(session, row.id),
     )

@@ -15,7 +15,6 @@ from iotide_server.campaigns.schemas import (
     CampaignOutput,
     CampaignState,
     ListedCampaign,
-    RunCounts,
 )
 from iotide_server.kit.pagination import Page, PageRequest
 
@@ -56,7 +55,7 @@ def _shown(session: Session, row: AnyRow, now: datetime) -> ListedCampaign:
     return ListedCampaign.of_row(
         row,
         ended_at=None if is_open else row.last_ended_at,
-        counts=RunCounts.model_validate(row),
+        counts=row,
         progress=min(1.0, (done + partly) / row.runs) if row.runs else 1.0,
         seconds_remaining_estimated=_remaining(row, done + partly, now) if is_open else 0.0,
     )

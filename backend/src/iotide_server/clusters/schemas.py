@@ -69,11 +69,6 @@ class ClusterOutput(Output):
     created_at: datetime
     drain: Annotated[DrainOutput | None, Field(description="Nothing new starts in the whole cluster")]
 
-    @classmethod
-    def of(cls, row: models.Cluster, drain: models.Drain | None) -> "ClusterOutput":
-        """Return the cluster with its own drain."""
-        return cls.of_row(row, drain=None if drain is None else DrainOutput.model_validate(drain))
-
 
 class BlackoutInput(Input):
     """A new blackout."""
@@ -273,5 +268,5 @@ class NodeOutput(Output):
             active_orders=view.active_orders,
             problem=view.problem,
             stuck=node.stuck or (),
-            drain=None if view.drain is None else DrainOutput.model_validate(view.drain),
+            drain=view.drain,
         )

@@ -19,7 +19,6 @@ from iotide_server.clusters import repository
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import own_node, void
 from iotide_server.clusters.drains import repository as drain_repository
-from iotide_server.clusters.drains.schemas import DrainOutput
 from iotide_server.clusters.errors import (
     ClusterBusyError,
     ClusterMadeUpError,
@@ -61,12 +60,12 @@ def list_clusters(session: Session, principal: Principal, paging: PageRequest) -
     """The clusters that the caller may see."""
     page = repository.clusters(session, principal.visible_clusters(), paging)
     drains = drain_repository.drains_of(session, DrainKind.CLUSTER, [row.id for row in page.rows])
-    return page.page(lambda row: ClusterOutput.of(row, drains.get(row.id)))
+    return page.page(lambda row: ClusterOutput.of_row(row, drain=drains.get(row.id)))
 
 
 def cluster_view(session: Session, row: Cluster) -> ClusterOutput:
     """A cluster with what people want to know of it."""
-    return ClusterOutput.of(row, drain_repository.drains_of(session, DrainKind.CLUSTER, [row.id]).get(row.id))
+    return ClusterOutput.of_row(row, drain=drain_repository.drains_of(session, DrainKind.CLUSTER, [row.id]).get(row.id))
 
 
 def cluster(session: Session, principal: Principal, cluster_id: int, role: Role = Role.VIEWER) -> Cluster:
@@ -188,7 +187,6 @@ def node_lines(
     drains = drain_repository.drains_of(session, DrainKind.NODE, node_ids)
 
     def shown(row: Row[Any]) -> NodeSummaryOutput:
-        drain = drains.get(row.id)
         return NodeSummaryOutput.of_row(
             row,
             state=living_state(origin, row.revoked_at, row.seen_at, now, is_stuck=row.stuck is not None),
@@ -197,7 +195,7 @@ def node_lines(
             clock_is_off=bool(row.clock_is_off),
             facts={fact: value for fact, value in row.facts.items() if value is not None},
             stuck=row.stuck or (),
-            drain=None if drain is None else DrainOutput.model_validate(drain),
+            drain=drains.get(row.id),
             active_orders=orders.get(row.id, []),
         )
 

@@ -83,7 +83,10 @@ class Output(BaseModel):
 
     @classmethod
     def of_row(cls, row: object, **more: object) -> Self:
-        """Return what a row holds, with the fields that it does not have, or has under another name."""
+        """Return what a row holds, with the fields that it does not have, or has under another name.
+
+        Rows within a row become outputs, too.
+        """
         return cls.model_validate({name: getattr(row, name) for name in cls.model_fields if name not in more} | more)
 
 

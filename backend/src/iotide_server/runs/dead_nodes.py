@@ -18,7 +18,7 @@ from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.runs import death_queries, service
 from iotide_server.runs.death import REASON_CODE, following, what_ends, what_may_still_load
-from iotide_server.runs.death_schemas import DeathStatement, DoomedOrderOutput, EndedRunOutput
+from iotide_server.runs.death_schemas import DeathStatement, EndedRunOutput
 from iotide_server.runs.endings import Ending
 
 
@@ -100,7 +100,6 @@ def _statement(session: Session, silent: NodeView) -> DeathStatement:
     runs = [
         EndedRunOutput.of_row(
             run,
-            orders=[DoomedOrderOutput.model_validate(order) for order in run.orders],
             becomes=following(run).state,
             ends=what_ends(node.name, run),
             risk=what_may_still_load(node.name, run),

@@ -29,7 +29,7 @@ from iotide_server.runs.forecast import MOST_AHEAD, Expectation
 from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.queries import AnyRow, EventRow
 from iotide_server.runs.resources import Need, Occupancy, Resource, ResourceKind, needs
-from iotide_server.runs.schemas import AttemptOutput, BatchJobOutput, Queue, QueueChoice, QueuedRun, RunFilter, RunOrder
+from iotide_server.runs.schemas import AttemptOutput, Queue, QueueChoice, QueuedRun, RunFilter, RunOrder
 from iotide_wire.messages import OrderRole
 from iotide_wire.plan import Exclusivity
 from iotide_wire.window import Window
@@ -74,7 +74,7 @@ def attempts(session: Session, run_id: int) -> list[AttemptOutput]:
             go_at=attempt.go_at if attempt.go_agreed_at is not None else None,
             start_skew_seconds=_start_skew(by_attempt[attempt.id]),
             reason=reason,
-            batch_job=BatchJobOutput.model_validate(jobs[attempt.id]) if attempt.id in jobs else None,
+            batch_job=jobs.get(attempt.id),
             orders=by_attempt[attempt.id],
         )
         for attempt, reason in queries.attempts(session, run_id)

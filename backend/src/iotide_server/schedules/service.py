@@ -38,7 +38,6 @@ from iotide_server.schedules.schemas import (
     PlannedFiring,
     ScheduleOutput,
 )
-from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import Calendar as GivenCalendar
 from iotide_wire.schedule import SchedulePlan
 
@@ -321,7 +320,7 @@ def _shown(session: Session, rows: Sequence[models.Schedule], plans: Mapping[int
             row,
             cluster_name=cluster_names[row.cluster_id],
             owner=owners.get(row.owner_id) if row.owner_id is not None else None,
-            plan=CampaignPlan.model_validate(plan) if (plan := plans[row.id]) else None,
+            plan=plans[row.id],
             words=_words(row),
             next_firings=_next_firings(row),
             last_firing=FiringOutput.of(last[row.id]) if row.id in last else None,

@@ -136,7 +136,7 @@ class TargetOutput(Output):
             view.target,
             mounts=[TargetMountOutput.of_row(found.mount, node_name=found.node_name) for found in view.mounts],
             backed_by=[TargetRef(id=backing_id, name=name) for backing_id, name in view.backed_by],
-            drain=None if view.drain is None else DrainOutput.model_validate(view.drain),
+            drain=view.drain,
             stuck=view.stuck,
         )
 

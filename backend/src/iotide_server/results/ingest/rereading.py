@@ -33,7 +33,7 @@ from iotide_server.results.ingest.service import (
     series_begun,
 )
 from iotide_server.results.models import Reading, ThinnedRun
-from iotide_server.results.schemas import FormerSample, ReadingDetail
+from iotide_server.results.schemas import ReadingDetail
 from iotide_server.runs import repository as run_repository
 from iotide_server.runs import service as runs
 from iotide_server.runs.lifecycle import RunState
@@ -182,4 +182,4 @@ def reading(session: Session, principal: Principal, reading_id: int) -> ReadingD
     kept = row.samples
     if kept is None:
         kept = readings.samples(session, session.get_one(Order, row.order_id))
-    return ReadingDetail.of_row(row, samples=[FormerSample.model_validate(sample) for sample in kept])
+    return ReadingDetail.of_row(row, samples=kept)
