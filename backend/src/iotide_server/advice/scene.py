@@ -7,6 +7,8 @@ from typing import Final
 
 from iotide_server.advice.findings import Evidence
 from iotide_server.kit.db import Json
+from iotide_server.kit.suggest import first_of
+from iotide_server.results.surfaces.caches import positive
 from iotide_server.targets.mounts import IN_MEMORY
 from iotide_wire.expressions import MEMORY
 from iotide_wire.facts import Facts, FactValue
@@ -183,11 +185,6 @@ class Scene:
         ]
 
 
-def positive(value: object) -> int | None:
-    """A whole number above 0, else None."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
-
-
 def fact_unit(name: str) -> Unit | None:
     """The unit that a fact's name ends with."""
     if name.endswith("_bytes"):
@@ -203,6 +200,4 @@ def unavailable(value: FactValue) -> str | None:
 
 def listed(names: Iterable[str]) -> str:
     """The first names, and how many more there are."""
-    given = list(names)
-    more = f" and {len(given) - _MOST_NAMES} more" if len(given) > _MOST_NAMES else ""
-    return ", ".join(given[:_MOST_NAMES]) + more
+    return first_of(list(names), _MOST_NAMES)

@@ -5,8 +5,9 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from iotide_server.advice.scene import NODES, WRITER_OPTIONS, SceneCell, ScenePoint, positive
+from iotide_server.advice.scene import NODES, WRITER_OPTIONS, SceneCell, ScenePoint
 from iotide_server.kit.digests import canonical_sha256
+from iotide_server.results.surfaces.caches import positive
 from iotide_wire.names import title_of
 
 

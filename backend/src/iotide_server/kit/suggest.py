@@ -1,6 +1,6 @@
 """Names that nobody knows: where they stand in a request, and what to write instead."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
 
@@ -17,9 +17,13 @@ def choose_from(given: str, known: Collection[str]) -> str:
         return f"did you mean {close[0]}?"
     if not known:
         return "there are none yet"
-    shown = sorted(known)[:_MOST_SHOWN]
-    more = f" and {len(known) - len(shown)} more" if len(known) > len(shown) else ""
-    return f"choose one of {', '.join(shown)}{more}"
+    return f"choose one of {first_of(sorted(known), _MOST_SHOWN)}"
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """Name the first of many, for instance `c01, c02 and 5 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def in_order(found: Mapping[K, T], wanted: Iterable[K], field: str, missing: Callable[[K, str], Exception]) -> list[T]:

@@ -9,6 +9,7 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.clock import day_written
+from iotide_server.kit.suggest import first_of
 from iotide_server.schedules import failing_repository
 from iotide_server.schedules.failing_repository import FailedRun, FiringResult
 
@@ -160,6 +161,4 @@ def _not_mounted(run: FailedRun, lost: Sequence[FailedRun]) -> str:
 
 def names(found: set[str]) -> str:
     """Name a few of many, for instance `c01, c02, c03 and 5 more`."""
-    ordered = sorted(found)
-    more = f" and {len(ordered) - _MOST_NAMES} more" if len(ordered) > _MOST_NAMES else ""
-    return ", ".join(ordered[:_MOST_NAMES]) + more
+    return first_of(sorted(found), _MOST_NAMES)

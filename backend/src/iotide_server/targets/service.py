@@ -150,7 +150,7 @@ def create_target(session: Session, principal: Principal, wanted: TargetInput, n
     refuse_twice(session, created, mounts)
     session.add_all(mounts)
     after: Json = {"name": wanted.name, "path": path, "scope": wanted.scope, "nodes": [node.name for node, _ in places]}
-    _tell(session, principal, Action("target_created", "target", created.id, created.cluster_id, after=after))
+    live.record(session, principal, Action("target_created", "target", created.id, created.cluster_id, after=after))
     return _views(session, [created])[0]
 
 
@@ -166,7 +166,7 @@ def change_target(session: Session, principal: Principal, target_id: int, change
         return _views(session, [changed])[0]
     with savepoint(session, TargetNameTakenError(changes.get("name", changed.name))):
         before = set_fields(changed, changes)
-    _tell(
+    live.record(
         session,
         principal,
         Action("target_changed", "target", changed.id, changed.cluster_id, before=before, after=changes),
@@ -253,7 +253,7 @@ def _remount(session: Session, principal: Principal, remount: _Remount, now: dat
     session.add_all(mounts)
     view = _views(session, [changed])[0]
     after = {"mounts": [_shown(found.node_name, found.mount) for found in view.mounts]}
-    _tell(
+    live.record(
         session,
         principal,
         Action("target_mounted", "target", changed.id, changed.cluster_id, before=before, after=after),
@@ -274,7 +274,7 @@ def retire_target(session: Session, principal: Principal, target_id: int, now: d
         raise TargetBusyError(retired.name, run_count)
     retired.retired_at = now
     drain_repository.forget(session, DrainKind.TARGET, target_id)
-    _tell(
+    live.record(
         session,
         principal,
         Action("target_retired", "target", retired.id, retired.cluster_id, before={"name": retired.name}),
@@ -331,7 +331,3 @@ def _views(session: Session, targets: Collection[Target]) -> list[TargetView]:
 
 def _shown(node_name: str, mount: TargetMount) -> Json:
     return {"node": node_name, "fstype": mount.fstype, "source": mount.source}
-
-
-def _tell(session: Session, principal: Principal, action: Action) -> None:
-    live.record(session, principal, action)

@@ -8,8 +8,9 @@ from typing import Final
 from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity, Unknown
 from iotide_server.advice.remedies import past_cache
 from iotide_server.advice.rules.cache_size import moved_bytes
-from iotide_server.advice.scene import Scene, listed, positive
+from iotide_server.advice.scene import Scene, listed
 from iotide_server.advice.sweeps import FILE_SIZE, RECORD_SIZE, Axis, SweepPoint, sweeps
+from iotide_server.results.surfaces.caches import positive
 from iotide_server.statistics.cliffs import FEWEST_SIZES, find_cliff, suits
 from iotide_server.statistics.ranges import Ratio
 from iotide_wire.expressions import MEMORY

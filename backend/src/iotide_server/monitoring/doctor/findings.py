@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from iotide_server.kit.suggest import first_of
+
 _SHOWN: Final = 5
 
 
@@ -68,5 +70,4 @@ def in_lines(findings: Iterable[Finding]) -> str:
 
 def some(names: Sequence[str]) -> str:
     """The first few of many, and how many more there are."""
-    rest = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+    return first_of(names, _SHOWN)

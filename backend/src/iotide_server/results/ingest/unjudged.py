@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from iotide_server.kit.suggest import first_of
 from iotide_server.statistics.summary import ENOUGH_RUNS
 from iotide_wire.facts import FactValue
 from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect, NotJudged
@@ -45,8 +46,7 @@ def not_judged(known: KnownOfRun) -> list[NotJudged]:
         found.append(NotJudged(check=Check.ENVIRONMENT, because="no earlier run of its series"))
     unread = sorted(name for name, value in known.environment.items() if str(value).startswith(_UNREAD))
     if unread:
-        more = f" and {len(unread) - _MOST_NAMED} more" if len(unread) > _MOST_NAMED else ""
-        because = f"facts not read: {', '.join(unread[:_MOST_NAMED])}{more}"
+        because = f"facts not read: {first_of(unread, _MOST_NAMED)}"
         found.append(NotJudged(check=Check.ENVIRONMENT, because=because))
     if known.unstarted:
         found.append(NotJudged(check=Check.SAME_START, because=f"no start reported by {', '.join(known.unstarted)}"))

@@ -20,13 +20,13 @@ _Cells = Sequence[Sequence[SurfaceCell | None]]
 
 def caches_of(facts: Mapping[str, Any], nodes: Sequence[str], *, is_write: bool, is_direct: bool) -> list[CacheSize]:
     """The memories that files may outgrow; none where numbers went past the page cache."""
-    memory = _positive(facts.get(MEMORY))
-    percent = _positive(facts.get(_DIRTY_PERCENT))
+    memory = positive(facts.get(MEMORY))
+    percent = positive(facts.get(_DIRTY_PERCENT))
     where = ", ".join(nodes)
     if is_direct:
         return []
     found = [CacheSize(name=f"{MEMORY} of {where}", size_bytes=memory)] if memory else []
-    if is_write and (dirty := _positive(facts.get(_DIRTY_BYTES))):
+    if is_write and (dirty := positive(facts.get(_DIRTY_BYTES))):
         found.append(CacheSize(name=f"{_DIRTY_BYTES} of {where}", size_bytes=dirty))
     elif is_write and memory and percent:
         name = f"{_DIRTY_PERCENT} of the memory of {where}"
@@ -36,7 +36,7 @@ def caches_of(facts: Mapping[str, Any], nodes: Sequence[str], *, is_write: bool,
 
 def limits_of(facts: Mapping[str, Any]) -> list[CacheSize]:
     """What one transfer may outgrow."""
-    sizes = {name: _positive(facts.get(name)) for name in _TRANSFER_FACTS}
+    sizes = {name: positive(facts.get(name)) for name in _TRANSFER_FACTS}
     return [CacheSize(name=name, size_bytes=size) for name, size in sizes.items() if size]
 
 
@@ -90,5 +90,6 @@ def _suiting(suits: Sequence[str]) -> str:
     return f" That suits {' and '.join(suits)}." if suits else ""
 
 
-def _positive(value: object) -> int | None:
+def positive(value: object) -> int | None:
+    """Return a whole number above 0; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
