@@ -53,8 +53,8 @@ class TargetView:
 
 _STUCK: Final = text(
     """
-    SELECT cell_target.target_id, node_id, node.name AS node_name, node_order.run_id, phase AS process,
-           stuck_since AS since
+    SELECT cell_target.target_id, node_order.node_id, node.name AS node_name, node_order.run_id,
+           node_order.phase AS process, node_order.stuck_since AS since
     FROM node_order JOIN node ON node.id = node_order.node_id
     JOIN run ON run.id = node_order.run_id JOIN cell_target USING (cell_id)
     WHERE node_order.stuck_since IS NOT NULL AND cell_target.target_id = ANY(:target_ids) ORDER BY node_order.id
