@@ -52,11 +52,6 @@ class Token(Output):
     last_used_at: Annotated[datetime | None, Field(description="To the minute")]
     last_used_address: Annotated[str | None, Field(description="From where that was", examples=["10.0.0.7"])]
 
-    @classmethod
-    def of(cls, row: models.ApiToken, owner: models.User) -> "Token":
-        """Return the token with its owner."""
-        return cls.of_row(row, user_name=owner.name)
-
 
 class TokenCreated(Token):
     """A new API token; its secret is shown this once."""

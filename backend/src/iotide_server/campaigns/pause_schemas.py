@@ -43,15 +43,12 @@ class PausedMount(Output):
     @classmethod
     def of(cls, on: MountChange) -> "PausedMount":
         """As the API shows it."""
-        return cls(
+        return cls.of_row(
+            on,
             target=on.target.name,
             node=on.node.name,
             path=on.was.path,
-            was=MountState.model_validate(on.was),
             now=None if on.now is None else MountState.of(on.now),
-            is_change=on.is_change,
-            is_backing=on.is_backing,
-            problem=on.problem,
             told_at=on.node.told_at,
         )
 

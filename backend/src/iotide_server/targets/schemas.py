@@ -172,14 +172,7 @@ class Candidate(Output):
             fstype=found.seen[0].mount.fstype,
             identity=None if identity is None else str(identity),
             places=[
-                CandidatePlace(
-                    node_id=seen.node_id,
-                    node_name=seen.node_name,
-                    path=seen.path,
-                    source=seen.mount.source,
-                    total_bytes=seen.mount.total_bytes,
-                    free_bytes=seen.mount.free_bytes,
-                )
+                CandidatePlace.of_row(seen.mount, node_id=seen.node_id, node_name=seen.node_name, path=seen.path)
                 for seen in found.seen
             ],
             joins=None if found.joins is None else TargetRef(id=found.joins, name=names[found.joins]),
@@ -199,13 +192,7 @@ class TargetPlace(Output):
     @classmethod
     def of(cls, place: backing.NodeTarget) -> "TargetPlace":
         """As the API shows the place."""
-        return cls(
-            target=TargetRef(id=place.target.id, name=place.target.name),
-            node_id=place.node.id,
-            node_name=place.node.name,
-            path=place.path,
-            mount=place.mount,
-        )
+        return cls.of_row(place, node_id=place.node.id, node_name=place.node.name)
 
 
 class TargetFacts(Output):

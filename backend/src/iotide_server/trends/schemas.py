@@ -276,9 +276,8 @@ class SeriesAnalysis(Output):
         course = Course(row.course)
         drift = Drift.read(row.drift)
         recoveries = {change.id for change in changes if change.is_recovery}
-        return cls(
-            series_id=series.id,
-            course=course,
+        return cls.of_row(
+            row,
             words=course_words(
                 course,
                 row.point_count,
@@ -287,14 +286,9 @@ class SeriesAnalysis(Output):
                 drift=drift,
             ),
             n=row.point_count,
-            missing_points=row.missing_points,
-            memory=row.memory,
             drift=drift,
             noise=None if row.noise is None else Noise.of(NoiseChange.model_validate(row.noise)),
             noise_missing_points=noise_missing_points(row.point_count),
-            suspect=None if row.suspect is None else Suspect.model_validate(row.suspect),
             changes=[SeriesChange.of(change, series.better) for change in changes],
             events=[SeriesEvent.of(found, series.better, changes) for found in events],
-            detector=row.detector,
-            analysed_at=row.analysed_at,
         )

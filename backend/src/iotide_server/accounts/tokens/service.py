@@ -29,8 +29,10 @@ def list_tokens(session: Session, principal: Principal, whose: Whose, paging: Pa
     """
     if whose == "all":
         principal.require(Role.ADMIN, None)
-        return token_queries.all_tokens(session, paging).page(lambda row: Token.of(*row))
-    return token_queries.tokens_of(session, principal.user_id, paging).page(lambda row: Token.of(*row))
+        found = token_queries.all_tokens(session, paging)
+    else:
+        found = token_queries.tokens_of(session, principal.user_id, paging)
+    return found.page(lambda row: Token.of_row(row[0], user_name=row[1].name))
 
 
 def create_token(session: Session, principal: Principal, wanted: TokenInput, now: datetime) -> TokenCreated:
@@ -59,7 +61,7 @@ def create_token(session: Session, principal: Principal, wanted: TokenInput, now
     owner = session.get_one(User, principal.user_id)
     action = Action("token_created", "token", token.id, None, after=_shown(token, owner))
     audit.record(session, principal, action)
-    return TokenCreated(**dict(Token.of(token, owner)), token=secret)
+    return TokenCreated.of_row(token, user_name=owner.name, token=secret)
 
 
 def revoke_token(session: Session, principal: Principal, token_id: int, now: datetime) -> None:

@@ -78,24 +78,19 @@ class SeriesEvent(Output):
         """Return the rows as the API shows them, with the changes of the series."""
         event, row = found
         change = next((one for one in changes if one.previous_at < event.at <= one.at), None)
-        if change is not None:
-            return cls(
-                event=EventOutput.model_validate(event),
-                effect=Effect.SHIFTED,
-                change_id=change.id,
-                words=seen_change_words(shift_words(change.shift_ratio), change.at),
-                n_before=change.points_before,
-                n_after=change.points_after,
-                shift_ratio=change.shift_ratio,
-                p_value=change.p_value,
-            )
-        return cls(
-            event=EventOutput.model_validate(event),
-            effect=Effect(row.effect),
-            change_id=None,
-            words=event_words(Effect(row.effect), row.shift_ratio, row.points_before, row.points_after, better),
-            n_before=row.points_before,
-            n_after=row.points_after,
-            shift_ratio=row.shift_ratio,
-            p_value=row.p_value,
+        told: EventEffect | ChangePoint = row if change is None else change
+        if change is None:
+            effect = Effect(row.effect)
+            words = event_words(effect, row.shift_ratio, row.points_before, row.points_after, better)
+        else:
+            effect = Effect.SHIFTED
+            words = seen_change_words(shift_words(change.shift_ratio), change.at)
+        return cls.of_row(
+            told,
+            event=event,
+            effect=effect,
+            change_id=None if change is None else change.id,
+            words=words,
+            n_before=told.points_before,
+            n_after=told.points_after,
         )
