@@ -320,7 +320,7 @@ def _shown(session: Session, rows: Sequence[models.Schedule], plans: Mapping[int
             row,
             cluster_name=cluster_names[row.cluster_id],
             owner=owners.get(row.owner_id) if row.owner_id is not None else None,
-            plan=plans[row.id],
+            plan=plans[row.id] or None,
             words=_words(row),
             next_firings=_next_firings(row),
             last_firing=FiringOutput.of(last[row.id]) if row.id in last else None,
