@@ -22,7 +22,7 @@ from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellObserve
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Database
-from iotide_server.kit.errors import ConflictError
+from iotide_server.kit.errors import IotideError
 from iotide_server.runs import reading
 from iotide_server.runs.line_repository import open_stage
 from iotide_server.runs.models import Run
@@ -239,7 +239,7 @@ class SimulatedAgent:
         request = ClaimRequest(fence=fence or offer.fence, agent_instance=self.instance, boot_id=self.boot_id)
         with self.site.database.transaction() as session:
             claimed = service.claim(session, self.node_id, offer.order_id, request, self.site.clock())
-        if isinstance(claimed, ConflictError):
+        if isinstance(claimed, IotideError):
             raise claimed
         return claimed
 

@@ -16,7 +16,7 @@ from installed.front import Front, in_front
 from local_stack import LocalStack, wait_for
 from rig import add_rig
 
-from iotide_server.kit.one_each import TooManyAtOnceError
+from iotide_server.kit.one_each import TOO_MANY_AT_ONCE
 from iotide_server.kit.web import ErrorBody
 from iotide_wire.units import MIB
 
@@ -166,4 +166,4 @@ def test_of_one_address_256_requests_are_under_way_and_more_are_refused_as_the_a
         wait_for("a place", lambda: client.get("/clusters").is_success or None)
     assert (refused.status_code, refused.headers.get("Retry-After")) == (httpx2.codes.TOO_MANY_REQUESTS, "1")
     assert refused.headers["Content-Type"] == "application/json"
-    assert ErrorBody.model_validate(refused.json(), strict=True).error.code == TooManyAtOnceError.code
+    assert ErrorBody.model_validate(refused.json(), strict=True).error.code == TOO_MANY_AT_ONCE.code

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 from factories.people import Person
+from factories.raised import raised
 from factories.site import ADMIN, Offered, SimulatedAgent, Site, agree
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from iotide_server.agent_api.idle_repository import IdleBeat, take_idle_beats
-from iotide_server.clusters.errors import NodeBusyError
+from iotide_server.clusters.errors import NODE_BUSY
 from iotide_server.clusters.service import retire_node
 from iotide_server.notifications.models import Channel
 from iotide_wire.messages import OrderState, Outcome, StuckLoad, Word
@@ -183,7 +184,7 @@ def test_an_idle_heartbeat_of_a_stuck_node_goes_the_usual_way(plant: Site) -> No
 
 def test_a_stuck_node_is_not_retired(plant: Site) -> None:
     agent, _ = stuck(plant)
-    with plant.database.transaction() as session, pytest.raises(NodeBusyError):
+    with plant.database.transaction() as session, raised(NODE_BUSY):
         retire_node(session, ADMIN, agent.node_id, plant.clock(), access=None)  # type: ignore[arg-type]  # never asked
 
 

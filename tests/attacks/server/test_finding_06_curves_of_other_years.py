@@ -9,12 +9,13 @@ from typing import Final
 
 import pytest
 from factories.measured import Measured
+from factories.raised import raised
 from factories.site import Offered, Site
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.sessions import service as sessions
-from iotide_server.results.errors import CurveOutOfRunError, ReportTooLargeError
+from iotide_server.results.errors import CURVE_OUT_OF_RUN, REPORT_TOO_LARGE
 from iotide_server.results.ingest import service as results
 from iotide_server.results.ingest.curves import Stretch, thin, thin_old
 from iotide_server.results.ingest.limits import ReportLimits
@@ -66,7 +67,7 @@ def stored(site: Site) -> list[datetime]:
 def test_a_curve_of_another_time_than_the_run_s_is_refused_in_a_heartbeat(plant: Site, year: datetime) -> None:
     now = plant.clock()
     agent, offer = plant.start_load()
-    with pytest.raises(CurveOutOfRunError, match="curve load1 has values of") as refused:
+    with raised(CURVE_OUT_OF_RUN, match="curve load1 has values of") as refused:
         agent.beat(heartbeat(offer, now, piece(year)))
     error = refused.value
     assert (error.status, error.code, error.field, error.value) == (
@@ -94,7 +95,7 @@ def test_a_curve_of_another_time_fails_the_run_with_words_instead_of_being_sent_
 def test_a_curve_that_reaches_beyond_the_run_is_refused(plant: Site) -> None:
     agent, offer = plant.start_load()
     slow = piece(plant.clock(), *[1.0] * 600).model_copy(update={"step_seconds": 3_600.0})
-    with pytest.raises(CurveOutOfRunError):
+    with raised(CURVE_OUT_OF_RUN):
         agent.beat(heartbeat(offer, plant.clock(), slow))
 
 
@@ -120,12 +121,12 @@ def test_an_order_has_only_so_many_pieces_and_counters(plant: Site) -> None:
     now = plant.clock()
     agent, offer = plant.start_load()
     far = [piece(now + timedelta(seconds=10 * place)) for place in range(4)]
-    with plant.database.transaction() as session, pytest.raises(ReportTooLargeError) as refused:
+    with plant.database.transaction() as session, raised(REPORT_TOO_LARGE) as refused:
         results.store_curves(session, offer.order_id, far, ReportLimits(curve_pieces=3))
     assert (refused.value.status, refused.value.field, refused.value.value) == (422, "curves", 4)
     assert str(refused.value) == "curves: 4 pieces of curves; at most 3"
     named = [piece(now, counter=f"c{place}") for place in range(4)]
-    with plant.database.transaction() as session, pytest.raises(ReportTooLargeError, match="4 counters; at most 3"):
+    with plant.database.transaction() as session, raised(REPORT_TOO_LARGE, match="4 counters; at most 3"):
         results.store_curves(session, offer.order_id, named, ReportLimits(counters=3))
     del agent
 

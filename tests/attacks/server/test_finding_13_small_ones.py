@@ -10,16 +10,18 @@ from typing import Final
 
 import psycopg
 import pytest
+from factories.raised import raised
 from factories.site import Offered, SimulatedAgent, Site
 from services import temporary_state
 
 from iotide_server.agent_api.times import plausible, with_plausible_times
 from iotide_server.backup.clients import Clients, choose_clients
-from iotide_server.backup.errors import ClientFailedError
+from iotide_server.backup.errors import POSTGRES_CLIENT_FAILED
 from iotide_server.bundled import StartError
 from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.bundled.privileges import Account
 from iotide_server.bundled.state import StateDirectory
+from iotide_server.kit.errors import ConflictError
 from iotide_wire.messages import OrderState
 
 LASTED: Final = timedelta(seconds=5)
@@ -93,7 +95,7 @@ def test_a_damaged_dump_is_refused_with_the_words_of_its_reader(migrated_url: st
         dump.write_bytes(content)
         try:
             clients.load(empty, dump)
-        except ClientFailedError as error:
+        except ConflictError as error:
             refused.append(error.message)
     words = [message.partition("failed:\n")[2] for message in refused]
     assert len(words) > 3  # some bytes of a dump are of no importance
@@ -104,14 +106,14 @@ def test_a_reader_of_dumps_that_dies_without_a_word_is_said_to_have_done_so(tmp_
     program = tmp_path / "pg_restore"
     program.write_text(f"#!/bin/sh\nkill -{signal.SIGSEGV.value} $$\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    with pytest.raises(ClientFailedError) as refused:
+    with raised(POSTGRES_CLIENT_FAILED) as refused:
         Clients(tmp_path, 15).load("postgresql://nobody@127.0.0.1:1/none", tmp_path / "dump")
     assert (
         refused.value.message
         == "pg_restore 15 failed:\nit was ended by SIGSEGV and said nothing, as for a damaged dump"
     )
     program.write_text("#!/bin/sh\nexit 3\n")
-    with pytest.raises(ClientFailedError, match="it ended with status 3 and said nothing"):
+    with raised(POSTGRES_CLIENT_FAILED, match="it ended with status 3 and said nothing"):
         Clients(tmp_path, 15).load("postgresql://nobody@127.0.0.1:1/none", tmp_path / "dump")
 
 

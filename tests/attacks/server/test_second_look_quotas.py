@@ -7,6 +7,7 @@ import pytest
 from factories.clock import MovedClock
 from factories.people import Person
 from factories.plans import operator, plan
+from factories.raised import raised
 from factories.ready_cluster import ReadyCluster
 from fastapi.testclient import TestClient
 from sqlalchemy import text
@@ -20,7 +21,7 @@ from iotide_server.campaigns.repeats import MoreRepeats
 from iotide_server.campaigns.schemas import RepeatsInput
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import IotideError
-from iotide_server.kit.quotas import IN_SESSION, QuotaReachedError, Quotas
+from iotide_server.kit.quotas import IN_SESSION, QUOTA_REACHED, Quotas
 from iotide_server.schedules import service as schedules
 from iotide_server.schedules.firing import fire_due
 from iotide_server.settings import Settings
@@ -62,8 +63,8 @@ def submit(database: Database, principal: Principal, clock: MovedClock, **change
         return campaigns.submit(session, principal, made, None, clock()).campaign_id
 
 
-def refused(database: Database, act: Callable[[Session], object]) -> QuotaReachedError:
-    with pytest.raises(QuotaReachedError) as refusal, database.transaction() as session:
+def refused(database: Database, act: Callable[[Session], object]) -> IotideError:
+    with raised(QUOTA_REACHED) as refusal, database.transaction() as session:
         act(session)
     assert (refusal.value.status, refusal.value.code) == (409, "quota_reached")
     return refusal.value
@@ -73,14 +74,14 @@ def test_waiting_runs_of_a_person_and_of_a_cluster_are_bounded(
     bounded: Database, grace: Principal, clock: MovedClock
 ) -> None:
     submit(bounded, grace, clock, repeats=3)
-    with pytest.raises(QuotaReachedError) as refusal:
+    with raised(QUOTA_REACHED) as refusal:
         submit(bounded, grace, clock, repeats=1)
     assert refusal.value.message == (
         "repeats: there would be 4 waiting runs of one person in the cluster; at most 3 are allowed"
     )
     assert "IOTIDE_QUOTA_WAITING_RUNS_OF_PERSON" in str(refusal.value.remedy)
     ada = operator(bounded, clock(), "ada")
-    with pytest.raises(QuotaReachedError, match="6 waiting runs in the cluster; at most 5") as refusal:
+    with raised(QUOTA_REACHED, match="6 waiting runs in the cluster; at most 5") as refusal:
         submit(bounded, ada, clock, repeats=3)
     assert str(refusal.value.remedy).endswith("raise IOTIDE_QUOTA_WAITING_RUNS")
     submit(bounded, ada, clock, repeats=2)

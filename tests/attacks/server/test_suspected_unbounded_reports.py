@@ -8,12 +8,13 @@ from secrets import token_bytes
 from typing import Final
 
 import pytest
+from factories.raised import raised
 from factories.site import Offered, SimulatedAgent, Site
 from sqlalchemy import text
 
 from iotide_server.agent_api import service as gateway
 from iotide_server.agent_api.service import RawOutput
-from iotide_server.results.errors import RawOutputFullError, ReportTooLargeError, SurfaceTooLargeError
+from iotide_server.results.errors import RAW_OUTPUT_FULL, REPORT_TOO_LARGE, SURFACE_TOO_LARGE
 from iotide_server.results.ingest.checks import check_size
 from iotide_server.results.ingest.limits import ReportLimits
 from iotide_server.settings import Settings
@@ -46,7 +47,7 @@ def test_raw_output_of_an_order_stays_within_its_limit_also_after_the_end(plant:
     put(plant, agent, offer, "a", b"12345", limits)
     put(plant, agent, offer, "a", b"1234567", limits)  # in the place of the first
     agent.finish(offer)
-    with pytest.raises(RawOutputFullError) as refused:
+    with raised(RAW_OUTPUT_FULL) as refused:
         put(plant, agent, offer, "b", b"1234", limits)
     error = refused.value
     assert (error.status, error.code, error.field, error.value) == (413, "raw_output_full", "b", 11)
@@ -65,7 +66,7 @@ def test_raw_output_of_a_node_and_day_stays_within_its_limit_whatever_the_orders
     put(plant, agent, offer, "a", b"12345", limits)  # the same again counts once
     agent, offer = plant.start_load()
     put(plant, agent, offer, "a", b"123", limits)
-    with pytest.raises(RawOutputFullError, match="the node today would have 12 bytes of raw output; at most 10"):
+    with raised(RAW_OUTPUT_FULL, match="the node today would have 12 bytes of raw output; at most 10"):
         put(plant, agent, offer, "b", b"1234", limits)
     assert kept(plant, "SELECT raw_bytes FROM node_beat WHERE raw_on IS NOT NULL") == [8]
     plant.change("UPDATE node_beat SET raw_on = raw_on - 1")
@@ -77,7 +78,7 @@ def test_refused_raw_output_takes_no_room_of_the_database(plant: Site) -> None:
     agent, offer = plant.start_load()
     before = kept(plant, BLOB_BYTES)
     for _ in range(2):
-        with pytest.raises(RawOutputFullError):
+        with raised(RAW_OUTPUT_FULL):
             put(plant, agent, offer, "a", token_bytes(100_000), ReportLimits(raw_bytes_a_day=10))
     assert kept(plant, BLOB_BYTES) == before
 
@@ -100,7 +101,7 @@ def test_refused_raw_output_takes_no_room_of_the_database(plant: Site) -> None:
 def test_a_result_beyond_a_limit_names_field_value_limit_and_remedy(
     samples: list[SampleMessage], limits: ReportLimits, message: str, value: int
 ) -> None:
-    with pytest.raises(ReportTooLargeError) as refused:
+    with raised(REPORT_TOO_LARGE) as refused:
         check_size(samples, limits)
     error = refused.value
     assert (error.status, error.code, error.message, error.value) == (422, "report_too_large", message, value)
@@ -144,7 +145,7 @@ def test_raw_output_that_never_came_leaves_no_more_lines_in_the_log_than_the_lim
 
 
 def test_a_surface_of_made_up_sizes_is_not_laid_out() -> None:
-    error = SurfaceTooLargeError("write", 2_000, 2_000, 40_000)
+    error = SURFACE_TOO_LARGE(operation="write", files=2_000, records=2_000, most=40_000)
     assert (error.status, error.code, error.field) == (422, "surface_too_large", "operation")
 
 

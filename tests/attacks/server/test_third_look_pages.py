@@ -22,7 +22,6 @@ from sqlalchemy import QueuePool, delete, event, func, select, update
 from starlette.datastructures import State
 
 from iotide_server.accounts import passwords
-from iotide_server.accounts.errors import TooManyAttemptsError
 from iotide_server.accounts.models import ApiToken, FailedAttempt, Role, UserSession
 from iotide_server.accounts.roles.authentication import Proof
 from iotide_server.accounts.roles.page_holders import PageHolders
@@ -33,7 +32,7 @@ from iotide_server.accounts.sessions.rotation import Browser, SessionTerms
 from iotide_server.accounts.sessions.service import NewSession, Visitor
 from iotide_server.accounts.sessions.throttle import MOST_OF_NAME_AND_NETWORK
 from iotide_server.kit.db import CONNECTIONS, Database
-from iotide_server.kit.errors import NotAuthenticatedError
+from iotide_server.kit.errors import IotideError, TooManyRequestsError
 from iotide_server.kit.one_each import MOST_WAITING
 from iotide_server.kit.proxies import behind_proxies
 from iotide_server.main import measure
@@ -189,14 +188,14 @@ def test_proofs_that_come_together_are_looked_up_together(
     proofs.append(Proof(newcomer.token, is_token=True))
     holders: PageHolders = shared_app.state.page_holders
 
-    async def introduced() -> list[NotAuthenticatedError | None]:
+    async def introduced() -> list[IotideError | None]:
         terms, limiter = shared_app.state.session_terms, CapacityLimiter(1)
         state = State({"database": database, "clock": clock, "session_terms": terms, "introductions": limiter})
         return await gather(*(holders.introduce(state, proof) for proof in proofs))
 
     with looks(database) as seen:
         *refusals, known = run(introduced())
-    assert all(isinstance(refusal, NotAuthenticatedError) for refusal in refusals)
+    assert all(isinstance(refusal, IotideError) for refusal in refusals)
     assert known is None
     assert len(seen) == 2  # for live tokens and for expired ones
     with looks(database) as seen:
@@ -319,7 +318,7 @@ def test_a_network_has_as_many_sign_ins_waiting_as_a_person_has_pages(
     assert sorted(answer.result().status_code for answer in asked) == [401] * (MOST_WAITING + 1) + [429]
 
 
-def refused(guesses: list[Future[NewSession | NotAuthenticatedError | None]]) -> int:
+def refused(guesses: list[Future[NewSession | IotideError | None]]) -> int:
     return sum(guess.done() and guess.result() is None for guess in guesses)
 
 
@@ -329,10 +328,10 @@ def test_of_many_guesses_at_once_none_passes_uncounted_while_passwords_are_hashe
     begun, may_end = hashing
     visitor = Visitor(Browser("192.0.2.7", None), SessionTerms(timedelta(days=7), timedelta(days=30)))
 
-    def guess(password: str) -> NewSession | NotAuthenticatedError | None:
+    def guess(password: str) -> NewSession | IotideError | None:
         try:
             return sessions.sign_in_by_password(database.transaction, admin.principal.name, password, visitor, clock())
-        except TooManyAttemptsError:
+        except TooManyRequestsError:
             return None
 
     with ThreadPoolExecutor(2 * MOST_OF_NAME_AND_NETWORK) as pool:

@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 from factories.clock import MovedClock
 from factories.plans import operator, plan
+from factories.raised import raised
 from factories.ready_cluster import ReadyCluster
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -20,7 +21,8 @@ from iotide_server.campaigns.planned import PlannedCampaign
 from iotide_server.campaigns.repeats import MoreRepeats
 from iotide_server.campaigns.schemas import RepeatsInput
 from iotide_server.kit.db import Database
-from iotide_server.kit.quotas import IN_SESSION, Addition, QuotaKind, QuotaReachedError, Quotas, count_day
+from iotide_server.kit.errors import IotideError
+from iotide_server.kit.quotas import IN_SESSION, QUOTA_REACHED, Addition, QuotaKind, Quotas, count_day
 from iotide_server.runs import service as runs
 from iotide_server.schedules import service as schedules
 from iotide_server.templates import service as templates
@@ -70,12 +72,12 @@ def submit_and_cancel(database: Database, who: Principal, clock: MovedClock, cou
         return list(found)
 
 
-def in_a_loop(database: Database, act: Callable[[Session, int], object]) -> QuotaReachedError:
+def in_a_loop(database: Database, act: Callable[[Session, int], object]) -> IotideError:
     """Act three times, which half of a quota of six allows, and return the refusal of the fourth."""
     for number in range(3):
         with database.transaction() as session:
             act(session, number)
-    with pytest.raises(QuotaReachedError) as refusal, database.transaction() as session:
+    with raised(QUOTA_REACHED) as refusal, database.transaction() as session:
         act(session, 3)
     return refusal.value
 
@@ -85,7 +87,7 @@ def test_cancelled_runs_count_to_the_day_of_a_person_and_of_a_cluster(
 ) -> None:
     for _ in range(2):
         submit_and_cancel(bounded, grace, clock, 3)
-    with pytest.raises(QuotaReachedError) as refusal:
+    with raised(QUOTA_REACHED) as refusal:
         submit(bounded, grace, clock, 1)
     assert refusal.value.message == (
         "repeats: there would be 7 runs added to the cluster by one person today (UTC); at most 6 are allowed"
@@ -94,7 +96,7 @@ def test_cancelled_runs_count_to_the_day_of_a_person_and_of_a_cluster(
     ada, eve = operator(bounded, clock(), "ada"), operator(bounded, clock(), "eve")
     for _ in range(2):
         submit_and_cancel(bounded, ada, clock, 3)
-    with pytest.raises(QuotaReachedError, match="13 runs added to the cluster today"):
+    with raised(QUOTA_REACHED, match="13 runs added to the cluster today"):
         submit(bounded, eve, clock, 1)
     clock.move(A_DAY_SECONDS)
     submit(bounded, grace, clock, 3)
@@ -159,7 +161,7 @@ def test_retried_runs_ask_for_room_and_count_to_the_day(bounded: Database, grace
 
     for run_id in cancelled[:3]:
         retry(run_id)
-    with pytest.raises(QuotaReachedError) as refusal:
+    with raised(QUOTA_REACHED) as refusal:
         retry(cancelled[3])
     assert refusal.value.message == (
         "run_id: there would be 4 waiting runs of one person in the cluster; at most 3 are allowed"
@@ -168,7 +170,7 @@ def test_retried_runs_ask_for_room_and_count_to_the_day(bounded: Database, grace
         with bounded.transaction() as session:
             runs.cancel(session, eve, run_id, clock())
         retry(run_id)
-    with pytest.raises(QuotaReachedError, match="7 runs added to the cluster by one person today"):
+    with raised(QUOTA_REACHED, match="7 runs added to the cluster by one person today"):
         retry(cancelled[3])
 
 
@@ -179,7 +181,7 @@ def test_a_retry_beyond_the_quota_is_refused_before_it_waits_for_others_of_the_c
     submit(bounded, grace, clock, 3)
     with bounded.transaction() as other, bounded.transaction(statement_seconds=PATIENCE_SECONDS) as session:
         count_day(other, Addition(QuotaKind.RUNS, cluster_id(other), None, clock()))
-        with pytest.raises(QuotaReachedError, match="4 waiting runs of one person"):
+        with raised(QUOTA_REACHED, match="4 waiting runs of one person"):
             runs.retry(session, grace, run_id, clock())
 
 
@@ -194,7 +196,7 @@ def test_what_began_before_midnight_and_ends_after_it_leaves_the_new_day_as_it_i
     clock.move(A_DAY_SECONDS)
     count(clock(), 3)
     count(began, 1)
-    with pytest.raises(QuotaReachedError, match="4 events added"):
+    with raised(QUOTA_REACHED, match="4 events added"):
         count(clock(), 1)
 
 
@@ -209,7 +211,7 @@ def test_added_repeats_count_to_who_asks_and_not_to_the_campaigns_owner(
             repeats.add(session, eve, MoreRepeats(campaign_id, RepeatsInput(repeats=count), None), clock())
 
     add(2)
-    with pytest.raises(QuotaReachedError, match="4 waiting runs of one person"):
+    with raised(QUOTA_REACHED, match="4 waiting runs of one person"):
         add(2)
     submit(bounded, grace, clock, 2)
 
@@ -231,7 +233,7 @@ def test_quotas_hold_where_two_requests_read_them_at_once(
     def is_refused(who: Principal) -> bool:
         try:
             submit(bounded, who, clock, 3)
-        except QuotaReachedError:
+        except IotideError:
             return True
         return False
 

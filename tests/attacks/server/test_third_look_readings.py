@@ -5,13 +5,14 @@ from typing import Final
 import pytest
 from factories.announced import NOW
 from factories.measured import Measured, finish, sample
+from factories.raised import raised
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.models import NodeBeat
 from iotide_server.kit.db import Database
-from iotide_server.results.errors import DayFullError, ReportTooLargeError
+from iotide_server.results.errors import DAY_FULL, REPORT_TOO_LARGE
 from iotide_server.results.ingest import rereading
 from iotide_server.results.ingest.limits import ReportLimits
 from iotide_wire.reading import OrderReading, RunReading
@@ -48,7 +49,7 @@ def test_series_that_readings_begin_count_to_the_day_of_the_node(database: Datab
     read_again(database, run_id, 1, "first", "a", "b")
     read_again(database, run_id, 2, "a", "b", "c")
     read_again(database, run_id, 3, "a", "b", "c")
-    with pytest.raises(ReportTooLargeError) as refusal:
+    with raised(REPORT_TOO_LARGE) as refusal:
         read_again(database, run_id, 4, "c", "d", "e", "f")
     assert (refusal.value.field, refusal.value.value) == ("orders[0].samples", 6)
     assert stored(database, "SELECT count(*) FROM series") == 1 + 3
@@ -63,7 +64,7 @@ def test_bytes_of_readings_count_to_the_day_of_the_node(database: Database, run_
             read_again(database, run_id, version, "a", "b", limits=few_bytes)
 
     read_again(database, run_id, 1, "a", "b", limits=few_bytes)
-    with pytest.raises(DayFullError) as refusal:
+    with raised(DAY_FULL) as refusal:
         read_often()
     assert refusal.value.field == "orders[0]"
     assert str(refusal.value.remedy).startswith("wait until tomorrow (UTC)")

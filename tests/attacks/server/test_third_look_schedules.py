@@ -6,6 +6,7 @@ from typing import Final
 import pytest
 from factories.clock import MovedClock
 from factories.plans import operator, plan
+from factories.raised import raised
 from factories.ready_cluster import ReadyCluster
 from sqlalchemy import text
 
@@ -14,7 +15,7 @@ from iotide_server.campaigns import planning
 from iotide_server.campaigns import service as campaigns
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
-from iotide_server.kit.quotas import IN_SESSION, QuotaReachedError, Quotas
+from iotide_server.kit.quotas import IN_SESSION, QUOTA_REACHED, Quotas
 from iotide_server.schedules import service
 from iotide_server.schedules.firing import fire_due
 from iotide_server.scheduling.service import Scheduler
@@ -66,7 +67,7 @@ def test_a_schedule_beyond_a_quota_is_refused_before_its_plan_is_expanded(
     add(bounded, owner, clock, "a")
     expanded = []
     monkeypatch.setattr(planning, "foresee", lambda *_: expanded.append(1))
-    with pytest.raises(QuotaReachedError) as refusal:
+    with raised(QUOTA_REACHED) as refusal:
         add(bounded, owner, clock, "b")
     assert refusal.value.field == "plan.cluster"
     assert expanded == []
@@ -79,7 +80,7 @@ def test_an_active_schedule_that_moves_to_another_cluster_asks_for_room_there(
     add(bounded, owner, clock, "a")
     schedule_id = add(bounded, owner, clock, "b", plan=plan(cluster="other"))
     given = {"name": "b", "plan": plan(), "cron": "* * * * *", "time_zone": "UTC"}
-    with pytest.raises(QuotaReachedError, match="2 active schedules"), bounded.transaction() as session:
+    with raised(QUOTA_REACHED, match="2 active schedules"), bounded.transaction() as session:
         service.replace(session, owner, schedule_id, SchedulePlan.model_validate(given), clock())
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 from factories.clusters import node_token
+from factories.raised import raised
 from factories.reported import SAMPLE
 from factories.site import Offered, SimulatedAgent, Site
 from factories.slow_pages import locks_wanted
@@ -18,7 +19,7 @@ from local_stack import wait_for
 from sqlalchemy import text
 
 from iotide_server.agent_api import beats, beats_first, service
-from iotide_server.agent_api.errors import OrderNotFoundError
+from iotide_server.agent_api.errors import ORDER_NOT_FOUND
 from iotide_server.agent_api.service import RawOutput
 from iotide_server.kit import web
 from iotide_server.kit.bodies import LARGE_BYTES
@@ -240,7 +241,7 @@ def test_a_node_locks_no_run_of_another_one(plant: Site) -> None:
     with plant.database.transaction() as session:
         assert not service.finish(session, agent.node_id, other.order_id, agent.result(own), plant.clock()).accepted
         raw = RawOutput("write.stdout", hashlib.sha256(b"").hexdigest(), b"")
-        with pytest.raises(OrderNotFoundError):
+        with raised(ORDER_NOT_FOUND):
             service.store_artefact(session, agent.node_id, other.order_id, other.fence, raw)
         plant.change("SELECT FROM run WHERE id = :id FOR UPDATE NOWAIT", id=other.run_id)
         plant.change("SELECT FROM node_order WHERE id = :id FOR UPDATE NOWAIT", id=other.order_id)

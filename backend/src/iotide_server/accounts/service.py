@@ -11,12 +11,12 @@ from iotide_server.accounts import repository
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.errors import (
-    GrantOfUnknownClusterError,
-    OwnAccountError,
-    PersonWantedError,
-    UserDisabledError,
-    UserNameTakenError,
-    UserNotFoundError,
+    GRANTED_CLUSTER_NOT_FOUND,
+    OWN_ACCOUNT,
+    PERSON_WANTED,
+    USER_DISABLED,
+    USER_NAME_TAKEN,
+    USER_NOT_FOUND,
 )
 from iotide_server.accounts.models import GrantSource, Role, RoleGrant, User
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
@@ -64,12 +64,12 @@ def create_user(session: Session, principal: Principal, wanted: UserInput, now: 
     """A new person; a sign-in link (`sessions.make_link`) lets them in.
 
     Raises:
-        UserNameTakenError: the name is in use.
-        GrantOfUnknownClusterError: a role names a cluster that does not exist.
+        USER_NAME_TAKEN: the name is in use.
+        GRANTED_CLUSTER_NOT_FOUND: a role names a cluster that does not exist.
     """
     principal.require(Role.ADMIN, None)
     user = User(name=wanted.name, created_at=now)
-    with savepoint(session, UserNameTakenError(wanted.name)):
+    with savepoint(session, USER_NAME_TAKEN(name=wanted.name)):
         session.add(user)
     _replace_grants(session, user.id, wanted.roles)
     after: Json = {"name": user.name, "roles": _shown(wanted.roles)}
@@ -85,16 +85,16 @@ def change_user(
     Who is shut out loses sessions, unspent links and tokens for good, and what `change` says ends too.
 
     Raises:
-        UserNotFoundError: there is no such user.
-        OwnAccountError: it is the caller.
-        GrantOfUnknownClusterError: a role names a cluster that does not exist.
+        USER_NOT_FOUND: there is no such user.
+        OWN_ACCOUNT: it is the caller.
+        GRANTED_CLUSTER_NOT_FOUND: a role names a cluster that does not exist.
     """
     principal.require(Role.ADMIN, None)
     user = repository.locked_user(session, user_id)
     if user is None:
-        raise UserNotFoundError(user_id)
+        raise USER_NOT_FOUND(user_id=user_id)
     if user.id == principal.user_id:
-        raise OwnAccountError(user_id, "change your own roles or disable yourself")
+        raise OWN_ACCOUNT(user_id=user_id, what="change your own roles or disable yourself")
     held = roles_by(GrantSource.LOCAL, repository.grants(session, user.id))
     roles, is_disabled = change.wanted.roles, change.wanted.disabled
     before: Json = {"name": user.name, "roles": _shown(held), "disabled": user.disabled_at is not None}
@@ -123,19 +123,19 @@ def invite(session: Session, principal: Principal, user_id: int, public_url: str
     """A sign-in link for another user; only for administrators of all clusters.
 
     Raises:
-        PersonWantedError: the caller is a program; a link gives a session, which can do more than a token.
-        OwnAccountError: it is the caller.
-        UserNotFoundError: there is no such user.
-        UserDisabledError: the link would let nobody in.
+        PERSON_WANTED: the caller is a program; a link gives a session, which can do more than a token.
+        OWN_ACCOUNT: it is the caller.
+        USER_NOT_FOUND: there is no such user.
+        USER_DISABLED: the link would let nobody in.
     """
     principal.require(Role.ADMIN, None)
     if principal.kind is not PrincipalKind.USER:
-        raise PersonWantedError("make sign-in links")
+        raise PERSON_WANTED(what="make sign-in links")
     if user_id == principal.user_id:
-        raise OwnAccountError(user_id, "make a sign-in link for yourself")
+        raise OWN_ACCOUNT(user_id=user_id, what="make a sign-in link for yourself")
     user = session.get(User, user_id)
     if user is None:
-        raise UserNotFoundError(user_id)
+        raise USER_NOT_FOUND(user_id=user_id)
     return link_for(session, principal, user, public_url, now)
 
 
@@ -143,10 +143,10 @@ def link_for(session: Session, principal: Principal, user: User, public_url: str
     """A sign-in link for this user; the caller is known to be allowed to make it.
 
     Raises:
-        UserDisabledError: the link would let nobody in.
+        USER_DISABLED: the link would let nobody in.
     """
     if user.disabled_at is not None:
-        raise UserDisabledError(user.name)
+        raise USER_DISABLED(name=user.name)
     link = sessions.make_link(session, user.id, public_url, now)
     after = {"name": user.name, "expires_at": (now + sessions.LINK_LIFETIME).isoformat()}
     audit.record(session, principal, Action("link_made", "user", user.id, None, after=after))
@@ -157,7 +157,7 @@ def _replace_grants(session: Session, user_id: int, grants: list[RoleGrantOutput
     named = {grant.cluster_id for grant in grants if grant.cluster_id is not None}
     unknown = named - repository.existing_clusters(session, named)
     if unknown:
-        raise GrantOfUnknownClusterError(list(unknown))
+        raise GRANTED_CLUSTER_NOT_FOUND(cluster_ids=unknown, lowest=min(unknown))
     return repository.replace_grants(session, user_id, {grant.cluster_id: grant.role for grant in grants})
 
 

@@ -28,7 +28,7 @@ def target_advice(session: Session, principal: Principal, target_id: int) -> Adv
     """What the last words of the agents and the newest campaigns of a target advise.
 
     Raises:
-        TargetNotFoundError: there is none that the caller may see.
+        TARGET_NOT_FOUND: there is none that the caller may see.
     """
     targets.target(session, principal, target_id)
     own = backing.places_of(session, [target_id], most=MOST_PLACES)
@@ -50,7 +50,7 @@ def campaign_advice(
         claimed_ratio: how many times as fast somebody says that one of its targets is as another.
 
     Raises:
-        CampaignNotFoundError: there is none that the caller may see.
+        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
     """
     campaigns.visible_campaign(session, principal, campaign_id)
     found = repository.campaign_cells(session, campaign_id)

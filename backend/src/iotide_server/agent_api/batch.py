@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from iotide_server.agent_api import batch_repository as repository
 from iotide_server.agent_api.batch_jobs import WANTED, Decided, KnownJob, decide
 from iotide_server.agent_api.batch_repository import MovedJob
-from iotide_server.agent_api.errors import LauncherDiffersError, NotAGatewayError
+from iotide_server.agent_api.errors import LAUNCHER_DIFFERS, NOT_A_GATEWAY
 from iotide_server.agent_api.repository import log_lines
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
@@ -41,9 +41,9 @@ def report(
     and those of another would seem to have vanished.
 
     Raises:
-        NotAGatewayError: the node has another role.
-        LauncherDiffersError: its cluster's runs are not started by this batch system.
-        AgentSupersededError: another agent speaks for the gateway.
+        NOT_A_GATEWAY: the node has another role.
+        LAUNCHER_DIFFERS: its cluster's runs are not started by this batch system.
+        AGENT_SUPERSEDED: another agent speaks for the gateway.
     """
     cluster_id = _cluster_of(session, node_id, request.system)
     submit: list[WantedJob] = []
@@ -63,9 +63,9 @@ def report(
 def _cluster_of(session: Session, node_id: int, system: BatchSystem) -> int:
     node, cluster = clusters.node_and_cluster(session, node_id)
     if node.role != NodeRole.GATEWAY:
-        raise NotAGatewayError(node.name, node.role)
+        raise NOT_A_GATEWAY(node=node.name, role=node.role)
     if cluster.launcher != system:
-        raise LauncherDiffersError(cluster.name, cluster.launcher, system)
+        raise LAUNCHER_DIFFERS(cluster=cluster.name, launcher=cluster.launcher, system=system)
     return cluster.id
 
 

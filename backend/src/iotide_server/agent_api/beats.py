@@ -14,7 +14,8 @@ from iotide_server.agent_api.times import check_within, moved_curves, plausible
 from iotide_server.change_feed import service as live
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.agents.beats import beat_seconds
-from iotide_server.results.errors import DayFullError
+from iotide_server.kit.errors import IotideError
+from iotide_server.results.errors import DAY_FULL
 from iotide_server.results.ingest import service as results
 from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
 from iotide_server.runs import stuck
@@ -40,7 +41,7 @@ def beat(  # noqa: PLR0913 - the last two bound what is stored and waited for
         waits: for orders that another transaction holds.
 
     Raises:
-        AgentSupersededError: another agent speaks for the node.
+        AGENT_SUPERSEDED: another agent speaks for the node.
         InvalidInputError: curves that cannot be stored, or more of them than an order may have.
         OperationalError: another transaction holds an order, and `waits` is false.
     """
@@ -57,7 +58,9 @@ def beat(  # noqa: PLR0913 - the last two bound what is stored and waited for
         order_limits, day_bytes = limits.of_order(row.offered_at, now), begun.day_bytes + curve_bytes
         try:
             curve_bytes += results.store_curves(session, row.id, curves, order_limits, day_bytes=day_bytes)
-        except DayFullError as error:
+        except IotideError as error:
+            if error.kind is not DAY_FULL:
+                raise
             _log_left_out(session, row, error, now)
         _keep_endpoint(session, said[row.id])
         _keep_heard(session, row, said[row.id])
@@ -119,7 +122,7 @@ def word_on(beat: OrderBeat, row: Row[Any] | None, moved: Moved | None, starts: 
     return OrderWord(order_id=beat.order_id, fence=beat.fence, word=word, go_at=moment)
 
 
-def _log_left_out(session: Session, row: Row[Any], error: DayFullError, now: datetime) -> None:
+def _log_left_out(session: Session, row: Row[Any], error: IotideError, now: datetime) -> None:
     """Add to the run's log, once for each order, that curves are missing from now on."""
     words = f"curves were left out, and the run goes on: {error.message}; {error.remedy}"
     evidence = RunEvent(run_id=row.run_id, order_id=row.id, at=now, kind="curves_missing", text=words)

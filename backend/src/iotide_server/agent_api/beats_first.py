@@ -24,8 +24,9 @@ from iotide_server.clusters.agents import repository as identity_repository
 from iotide_server.clusters.agents.rules import OLDEST_VERSION, node_holder
 from iotide_server.kit.clock import CLOCK
 from iotide_server.kit.db import DATABASE, after_commit, limit_locks
+from iotide_server.kit.errors import TooManyRequestsError
 from iotide_server.kit.meters import HEARTBEATS
-from iotide_server.kit.one_each import OneEach, TooManyAtOnceError
+from iotide_server.kit.one_each import OneEach
 from iotide_server.kit.web import refusal
 from iotide_server.results.ingest.limits import REPORT_LIMITS
 from iotide_wire.versions import as_spoken
@@ -97,7 +98,7 @@ class BeatsFirst:
                 if answer is None:
                     await self._app(request.scope, _once_more(body, request.receive), send)
                 return answer
-        except TooManyAtOnceError as error:
+        except TooManyRequestsError as error:
             request.scope["route"] = self._route
             await refusal(error)(request.scope, request.receive, send)
             return None

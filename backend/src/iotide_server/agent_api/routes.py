@@ -20,10 +20,9 @@ from iotide_server.clusters.agents.access import AGENT_ACCESS
 from iotide_server.clusters.agents.rules import ConfirmingNode, NodeAgent, NodeOrWaiting, spoken_version, waiting_node
 from iotide_server.clusters.enrolment import pending
 from iotide_server.clusters.enrolment import service as enrolment
-from iotide_server.clusters.errors import JoinTokenRefusedError
 from iotide_server.kit.db import after_commit
 from iotide_server.kit.digests import digest
-from iotide_server.kit.errors import IotideError
+from iotide_server.kit.errors import IotideError, NotAuthenticatedError
 from iotide_server.kit.meters import CLAIMS, GRANTED, HEARTBEATS, REFUSED
 from iotide_server.kit.web import Id, NodeTx, Now, errors, refusal
 from iotide_server.results.ingest.limits import REPORT_LIMITS
@@ -80,7 +79,7 @@ def enroll_agent(_: Anyone, session: NodeTx, now: Now, request: Request, body: E
     throttle.admit(session, attempt, now)
     try:
         reply = enrolment.enroll(session, body, access, address, now)
-    except JoinTokenRefusedError as error:  # raised before anything is written; the failure is, too
+    except NotAuthenticatedError as error:  # raised before anything is written; the failure is, too
         sessions.note_failure(session, attempt, None, now)
         return refusal(error)
     return _spoken(reply, body.wire_version, 201)

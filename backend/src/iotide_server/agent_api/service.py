@@ -12,21 +12,21 @@ from sqlalchemy.orm import Session
 
 from iotide_server.agent_api import repository
 from iotide_server.agent_api.errors import (
-    OrderCancelledError,
-    OrderNotFoundError,
-    OrderTakenError,
-    OrderWithdrawnError,
-    SchemaChangedError,
-    StaleFenceError,
+    ORDER_CANCELLED,
+    ORDER_NOT_FOUND,
+    ORDER_TAKEN,
+    ORDER_WITHDRAWN,
+    SCHEMA_CHANGED,
+    STALE_FENCE,
 )
 from iotide_server.agent_api.times import check_within, put_off, with_plausible_times
 from iotide_server.change_feed import service as live
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.agents.beats import IDLE_BEAT_SECONDS
-from iotide_server.clusters.errors import AgentSupersededError
+from iotide_server.clusters.errors import AGENT_SUPERSEDED
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import after_commit
-from iotide_server.kit.errors import ConflictError, InvalidInputError
+from iotide_server.kit.errors import InvalidInputError, IotideError
 from iotide_server.kit.meters import INGEST_BYTES, INGEST_SECONDS, LATE, RESULTS, SAMPLES
 from iotide_server.results.ingest import service as results
 from iotide_server.results.ingest.checks import check_described
@@ -73,7 +73,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     """Take an agent as its node's, take down what it announces, and count as lost what it no longer has.
 
     Raises:
-        AgentAlreadyRunningError: the agent cannot be the node's.
+        AGENT_ALREADY_RUNNING: the agent cannot be the node's.
     """
     runs.lock_runs_on(session, node_id)
     before = session.get_one(Node, node_id).boot_id
@@ -92,7 +92,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     )
 
 
-def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, now: datetime) -> Order | ConflictError:
+def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, now: datetime) -> Order | IotideError:
     """Give an offered order to the node's agent; repeated by the same process, give it again.
 
     Returns:
@@ -100,17 +100,17 @@ def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, 
         for that, a node that answers again.
 
     Raises:
-        OrderNotFoundError, StaleFenceError, OrderTakenError: it is not to be had.
-        AgentSupersededError: another agent process speaks for the node.
+        ORDER_NOT_FOUND, STALE_FENCE, ORDER_TAKEN: it is not to be had.
+        AGENT_SUPERSEDED: another agent process speaks for the node.
     """
     found = _order(session, node_id, order_id, now)
     if found.fence != request.fence:
-        raise StaleFenceError(order_id)
+        raise STALE_FENCE(order_id=order_id)
     if found.state == OrderState.OFFERED and found.role == OrderRole.LOAD and not found.has_workload:
         return _end_changed(session, order_id, found.workload, now)
     if repository.claim(session, node_id, order_id, request, now):
         if not repository.speaks_for_node(session, node_id, request.agent_instance):
-            raise AgentSupersededError(f"node {node_id}")
+            raise AGENT_SUPERSEDED(node=f"node {node_id}")
         repository.log_states(session, [order_id], now)
         live.publish(session, "run", found.run_id, found.cluster_id)
         subject = {"run_id": found.run_id, "attempt": found.attempt, "order_id": order_id, "node_id": node_id}
@@ -121,7 +121,7 @@ def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, 
             agents.trust(session, node_id, request.agent_instance)
             return _withdrawn(order_id, found)
         if (found.claimed_by, found.claimed_boot_id) != (request.agent_instance, request.boot_id):
-            raise OrderTakenError(order_id)
+            raise ORDER_TAKEN(order_id=order_id)
     agents.trust(session, node_id, request.agent_instance)
     return _wire_order(session, node_id, order_id, found)
 
@@ -164,15 +164,15 @@ def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
     """Store a piece of raw output, once however often it is sent; also of an order that was lost, as evidence.
 
     Raises:
-        OrderNotFoundError, StaleFenceError: it belongs to no order of this node.
-        ArtefactTooLargeError, DigestMismatchError: it is not what it is said to be.
-        RawOutputFullError: the order, or its node today, has sent as much as it may.
+        ORDER_NOT_FOUND, STALE_FENCE: it belongs to no order of this node.
+        ARTEFACT_TOO_LARGE, DIGEST_MISMATCH: it is not what it is said to be.
+        RAW_OUTPUT_FULL: the order, or its node today, has sent as much as it may.
     """
     locked = runs.lock_order(session, order_id, node_id)
     if locked is None:
-        raise OrderNotFoundError(order_id)
+        raise ORDER_NOT_FOUND(order_id=order_id)
     if locked.fence != fence:
-        raise StaleFenceError(order_id)
+        raise STALE_FENCE(order_id=order_id)
     results.store_artefact(session, locked.order, raw.name, raw.sha256, raw.content, limits=limits)
     after_commit(session, lambda: INGEST_BYTES.inc(len(raw.content)))
 
@@ -186,13 +186,13 @@ def _note(ending: Ending, sample_count: int, subject: Mapping[str, int]) -> None
 def _order(session: Session, node_id: int, order_id: int, now: datetime) -> Row[Any]:
     found = repository.order(session, node_id, order_id, now)
     if found is None:
-        raise OrderNotFoundError(order_id)
+        raise ORDER_NOT_FOUND(order_id=order_id)
     return found
 
 
-def _end_changed(session: Session, order_id: int, workload: str, now: datetime) -> SchemaChangedError:
+def _end_changed(session: Session, order_id: int, workload: str, now: datetime) -> IotideError:
     """End the run: however often its node is asked, it has another workload now."""
-    refusal = SchemaChangedError(workload)
+    refusal = SCHEMA_CHANGED(workload=workload)
     locked = runs.lock_order(session, order_id)
     if locked is not None and locked.order.state == OrderState.OFFERED:
         ending = Ending(OrderEnd.FAILED, now, refusal.code, refusal.message)
@@ -200,10 +200,10 @@ def _end_changed(session: Session, order_id: int, workload: str, now: datetime) 
     return refusal
 
 
-def _withdrawn(order_id: int, ended: Row[Any]) -> ConflictError:
+def _withdrawn(order_id: int, ended: Row[Any]) -> IotideError:
     if ended.reason_code == runs.CANCELLED_BY_PERSON:
-        return OrderCancelledError(order_id, ended.reason)
-    return OrderWithdrawnError(order_id, ended.reason)
+        return ORDER_CANCELLED(order_id=order_id, reason=ended.reason or "cancelled")
+    return ORDER_WITHDRAWN(order_id=order_id, reason=ended.reason or "it has ended")
 
 
 def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) -> Order:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from iotide_server.results.errors import CurveOutOfRunError
+from iotide_server.results.errors import CURVE_OUT_OF_RUN
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.messages import CurvePiece, FinishRequest
 
@@ -50,13 +50,13 @@ def check_within(pieces: Iterable[CurvePiece], offered_at: datetime, now: dateti
     """Refuse a curve that has values of a time at which its order was not under way.
 
     Raises:
-        CurveOutOfRunError: names the first such piece.
+        CURVE_OUT_OF_RUN: names the first such piece.
     """
     first, last = offered_at - CLOCK_SLACK, now + CLOCK_SLACK
     for piece in pieces:
         seconds_left = (last - piece.started_at).total_seconds()
         if piece.started_at < first or len(piece.values) * piece.step_seconds > seconds_left:
-            raise CurveOutOfRunError(piece.counter, piece.started_at, first, last)
+            raise CURVE_OUT_OF_RUN(counter=piece.counter, said=piece.started_at, first=first, last=last)
 
 
 def with_plausible_times(

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import Role, User
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.alerts import models, repository
-from iotide_server.alerts.errors import AlertNotFoundError
+from iotide_server.alerts.errors import ALERT_NOT_FOUND
 from iotide_server.alerts.journal import SILENT
 from iotide_server.alerts.lifecycle import AlertState, possible
 from iotide_server.alerts.models import AlertAction as ActionRow
@@ -67,10 +67,10 @@ def alert(session: Session, principal: Principal, alert_id: int, now: datetime) 
     """One alert with its history and its group.
 
     Raises:
-        AlertNotFoundError: there is none that the caller may see.
+        ALERT_NOT_FOUND: there is none that the caller may see.
     """
     found = session.execute(_described().where(models.Alert.id == alert_id)).one_or_none()
-    missing = AlertNotFoundError(alert_id)
+    missing = ALERT_NOT_FOUND(alert_id=alert_id)
     if found is None:
         raise missing
     principal.require(Role.VIEWER, found[0].cluster_id, missing)

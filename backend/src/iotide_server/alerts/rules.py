@@ -11,7 +11,7 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.alerts import models, repository
-from iotide_server.alerts.errors import AlertRuleNameTakenError, AlertRuleNotFoundError
+from iotide_server.alerts.errors import ALERT_RULE_NAME_TAKEN, ALERT_RULE_NOT_FOUND
 from iotide_server.alerts.journal import close
 from iotide_server.alerts.lifecycle import AlertState, AlertUpdate, ClosedBecause, after_news
 from iotide_server.alerts.models import Alert
@@ -42,7 +42,7 @@ def rule(session: Session, principal: Principal, rule_id: int) -> AlertRuleOutpu
     """One rule, with how many alerts would be closed with it.
 
     Raises:
-        AlertRuleNotFoundError: there is none that the caller may see, or it was removed.
+        ALERT_RULE_NOT_FOUND: there is none that the caller may see, or it was removed.
     """
     return _shown(session, _visible(session, principal, rule_id, Role.VIEWER))
 
@@ -51,8 +51,8 @@ def create(session: Session, principal: Principal, given: AlertRuleInput, now: d
     """A new rule, for changes that are confirmed from now on; its id.
 
     Raises:
-        ClusterNotFoundError, TargetNotFoundError, ChannelNotFoundError: there is none that the caller may see.
-        AlertRuleNameTakenError: the name is in use.
+        CLUSTER_NOT_FOUND, TARGET_NOT_FOUND, CHANNEL_NOT_FOUND: there is none that the caller may see.
+        ALERT_RULE_NAME_TAKEN: the name is in use.
     """
     made = models.AlertRule(created_at=now)
     _write(session, principal, made, given)
@@ -67,7 +67,7 @@ def replace(session: Session, principal: Principal, rule_id: int, given: AlertRu
     """All of a rule anew; what it raised already stays.
 
     Raises:
-        AlertRuleNotFoundError: there is none that the caller may see, or it was removed.
+        ALERT_RULE_NOT_FOUND: there is none that the caller may see, or it was removed.
         IotideError: as `create`.
     """
     changed = _visible(session, principal, rule_id, Role.OPERATOR)
@@ -82,7 +82,7 @@ def remove(session: Session, principal: Principal, rule_id: int, now: datetime) 
     """It raises nothing more, and what it raised and is still open is closed; how many alerts that were.
 
     Raises:
-        AlertRuleNotFoundError: there is none that the caller may see, or it was removed.
+        ALERT_RULE_NOT_FOUND: there is none that the caller may see, or it was removed.
     """
     removed = _visible(session, principal, rule_id, Role.OPERATOR)
     removed.removed_at = now
@@ -105,7 +105,7 @@ def _visible(session: Session, principal: Principal, rule_id: int, role: Role) -
     statement = select(models.AlertRule).where(models.AlertRule.id == rule_id)
     found = session.scalar(statement if role is Role.VIEWER else statement.with_for_update(key_share=True))
     kept = None if found is None or found.removed_at is not None else found
-    return principal.require_row(role, kept, AlertRuleNotFoundError(rule_id))
+    return principal.require_row(role, kept, ALERT_RULE_NOT_FOUND(rule_id=rule_id))
 
 
 def _write(session: Session, principal: Principal, row: models.AlertRule, given: AlertRuleInput) -> None:
@@ -122,7 +122,7 @@ def _write(session: Session, principal: Principal, row: models.AlertRule, given:
 
 
 def _flush(session: Session, row: models.AlertRule) -> None:
-    with savepoint(session, AlertRuleNameTakenError(row.name)):
+    with savepoint(session, ALERT_RULE_NAME_TAKEN(name=row.name)):
         session.flush()
 
 

@@ -11,11 +11,11 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.alerts import repository
 from iotide_server.alerts.errors import (
-    AlertNotFoundError,
-    DetailMissingError,
-    DetailUnexpectedError,
-    MoveRefusedError,
-    OwnerUnknownError,
+    ALERT_DETAIL_MISSING,
+    ALERT_DETAIL_UNEXPECTED,
+    ALERT_MOVE_REFUSED,
+    ALERT_NOT_FOUND,
+    OWNER_UNKNOWN,
 )
 from iotide_server.alerts.journal import Deed, note
 from iotide_server.alerts.lifecycle import AlertState, Move, moved, possible
@@ -25,7 +25,7 @@ from iotide_server.alerts.schemas import AlertActionInput
 from iotide_server.change_feed import service as live
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import IMPROVEMENTS
-from iotide_server.trends.events.service import EventNotFoundError
+from iotide_server.trends.events.service import EVENT_NOT_FOUND
 from iotide_server.trends.models import ChangePoint, Event
 
 
@@ -33,11 +33,11 @@ def act(session: Session, principal: Principal, alert_id: int, wanted: AlertActi
     """Move an alert on, or comment on it.
 
     Raises:
-        AlertNotFoundError: there is none that the caller may see.
-        MoveRefusedError: its state does not lead there; the remedy names the actions that do.
-        DetailMissingError, DetailUnexpectedError: the action needs something else.
-        OwnerUnknownError: nobody of that name may see it.
-        EventNotFoundError: there is no such event in its cluster.
+        ALERT_NOT_FOUND: there is none that the caller may see.
+        ALERT_MOVE_REFUSED: its state does not lead there; the remedy names the actions that do.
+        ALERT_DETAIL_MISSING, ALERT_DETAIL_UNEXPECTED: the action needs something else.
+        OWNER_UNKNOWN: nobody of that name may see it.
+        EVENT_NOT_FOUND: there is no such event in its cluster.
     """
     alert = _own(session, principal, alert_id)
     series = session.get_one(Series, alert.series_id)
@@ -46,7 +46,9 @@ def act(session: Session, principal: Principal, alert_id: int, wanted: AlertActi
     state = AlertState(alert.state)
     after = moved(state, wanted.action, is_improvement=is_improvement)
     if after is None:
-        raise MoveRefusedError(alert_id, state, wanted.action, possible(state, is_improvement=is_improvement))
+        raise ALERT_MOVE_REFUSED(
+            alert_id=alert_id, state=state, move=wanted.action, possible=possible(state, is_improvement=is_improvement)
+        )
     _check_details(wanted)
     changes: dict[str, object] = {"state": after.value}
     match wanted.action:
@@ -56,7 +58,7 @@ def act(session: Session, principal: Principal, alert_id: int, wanted: AlertActi
             changes |= {"event_id": _event(session, alert, wanted.event_id)}
         case Move.ACCEPT_BASELINE:
             if change is None:
-                raise MoveRefusedError(alert_id, state, wanted.action, (Move.COMMENT,))
+                raise ALERT_MOVE_REFUSED(alert_id=alert_id, state=state, move=wanted.action, possible=(Move.COMMENT,))
             changes |= {"baseline_level": change.median_after, "baseline_at": now}
         case Move.REOPEN:
             changes |= {"baseline_level": None, "baseline_at": None, "event_id": None}
@@ -73,7 +75,7 @@ def mute_series(session: Session, principal: Principal, alert_id: int, until: da
     """Tell nobody of the alert's series before then; None: tell again. Alerts are raised and shown all the same.
 
     Raises:
-        AlertNotFoundError: there is none that the caller may see.
+        ALERT_NOT_FOUND: there is none that the caller may see.
     """
     alert = _own(session, principal, alert_id)
     muted = session.get(SeriesMute, alert.series_id)
@@ -92,18 +94,18 @@ def mute_series(session: Session, principal: Principal, alert_id: int, until: da
 
 def _own(session: Session, principal: Principal, alert_id: int) -> Alert:
     found = session.get(Alert, alert_id, with_for_update=True)
-    return principal.require_row(Role.OPERATOR, found, AlertNotFoundError(alert_id))
+    return principal.require_row(Role.OPERATOR, found, ALERT_NOT_FOUND(alert_id=alert_id))
 
 
 def _check_details(wanted: AlertActionInput) -> None:
     belongs = {"owner": Move.ACKNOWLEDGE, "due_at": Move.ACKNOWLEDGE, "event_id": Move.EXPECT}
     for field, move in belongs.items():
         if getattr(wanted, field) is not None and wanted.action is not move:
-            raise DetailUnexpectedError(field, wanted.action, move)
+            raise ALERT_DETAIL_UNEXPECTED(field=field, action=wanted.action, belongs_to=move)
     if wanted.action is Move.EXPECT and wanted.event_id is None:
-        raise DetailMissingError("event_id", wanted.action)
+        raise ALERT_DETAIL_MISSING(field="event_id", action=wanted.action)
     if wanted.action is Move.COMMENT and not wanted.comment:
-        raise DetailMissingError("comment", wanted.action)
+        raise ALERT_DETAIL_MISSING(field="comment", action=wanted.action)
 
 
 def _owner(session: Session, principal: Principal, alert: Alert, name: str | None) -> int | None:
@@ -111,12 +113,12 @@ def _owner(session: Session, principal: Principal, alert: Alert, name: str | Non
         return principal.user_id
     user_id = accounts.member(session, name, alert.cluster_id)
     if user_id is None:
-        raise OwnerUnknownError(name)
+        raise OWNER_UNKNOWN(name=name)
     return user_id
 
 
 def _event(session: Session, alert: Alert, event_id: int | None) -> int | None:
     event = session.get(Event, event_id) if event_id is not None else None
     if event is None or event.cluster_id != alert.cluster_id:
-        raise EventNotFoundError(event_id or 0)
+        raise EVENT_NOT_FOUND(event_id=event_id or 0)
     return event.id

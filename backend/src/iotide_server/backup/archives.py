@@ -11,7 +11,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from iotide_server.backup.errors import BackupNewerError, BackupUnreadableError
+from iotide_server.backup.errors import BACKUP_NEWER, BACKUP_UNREADABLE
 from iotide_server.backup.manifest import FORMAT, MANIFEST, Manifest, Stamp, fact_of
 
 _OURS: Final = re.compile(r"manifest\.json|database\.dump|settings\.json|tls/(ca|server)\.(crt|key)")
@@ -24,8 +24,8 @@ def opened(place: Path) -> Iterator[tuple[Manifest, Path]]:
     One file is unpacked into a private temporary directory (TMPDIR), which needs as much room as it takes itself.
 
     Raises:
-        BackupUnreadableError: it is no backup, or not as it was written.
-        BackupNewerError: this release does not know its form.
+        BACKUP_UNREADABLE: it is no backup, or not as it was written.
+        BACKUP_NEWER: this release does not know its form.
     """
     if place.is_dir():
         yield _checked(place, place), place
@@ -35,7 +35,7 @@ def opened(place: Path) -> Iterator[tuple[Manifest, Path]]:
             with tarfile.open(place, mode="r:") as archive:
                 _unpack(archive, Path(directory))
         except (OSError, tarfile.TarError) as error:
-            raise BackupUnreadableError(place, f"cannot be read as a backup: {error}") from error
+            raise BACKUP_UNREADABLE(place=place, why=f"cannot be read as a backup: {error}") from error
         yield _checked(Path(directory), place), Path(directory)
 
 
@@ -55,7 +55,7 @@ def _checked(directory: Path, place: Path) -> Manifest:
     for name, expected in manifest.files.items():
         file = directory / name
         if not file.is_file() or file.is_symlink() or fact_of(file) != expected:
-            raise BackupUnreadableError(place, f"is not what was written: {name} is missing or was changed")
+            raise BACKUP_UNREADABLE(place=place, why=f"is not what was written: {name} is missing or was changed")
     return manifest
 
 
@@ -65,7 +65,7 @@ def _manifest(directory: Path, place: Path) -> Manifest:
         # Of a newer form no more is known than its number and who wrote it.
         stamp = Stamp.model_validate_json(written)
         if stamp.format > FORMAT:
-            raise BackupNewerError(stamp.format, FORMAT, stamp.iotide_version)
+            raise BACKUP_NEWER(form=stamp.format, known=FORMAT, version=stamp.iotide_version)
         return Manifest.model_validate_json(written)
     except (OSError, ValidationError) as error:
-        raise BackupUnreadableError(place, f"has no {MANIFEST} that can be read") from error
+        raise BACKUP_UNREADABLE(place=place, why=f"has no {MANIFEST} that can be read") from error

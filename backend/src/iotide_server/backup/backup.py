@@ -21,7 +21,7 @@ from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.backup.clients import Clients, choose_clients
-from iotide_server.backup.errors import BackupPlaceError
+from iotide_server.backup.errors import BACKUP_PLACE
 from iotide_server.backup.manifest import (
     DATABASE,
     FORMAT,
@@ -34,7 +34,7 @@ from iotide_server.backup.manifest import (
     vault_fingerprints,
 )
 from iotide_server.kit.db import Database, open_engine
-from iotide_server.kit.migrations import SchemaBehindError, head_revision
+from iotide_server.kit.migrations import SCHEMA_BEHIND, head_revision
 from iotide_server.kit.schema import RevisionState, schema_state
 from iotide_server.monitoring.repository import BACKUP_TAKEN
 
@@ -83,12 +83,12 @@ def back_up(source: BackupSource, place: Path, now: datetime) -> Manifest:
         place: a new directory, or a new file where it ends with `.tar`; only its owner may read it.
 
     Raises:
-        BackupPlaceError: something is there already, or it cannot be written.
-        SchemaBehindError: the database holds nothing of ours.
-        ClientsMissingError, ClientFailedError: pg_dump is missing or gave up.
+        BACKUP_PLACE: something is there already, or it cannot be written.
+        SCHEMA_BEHIND: the database holds nothing of ours.
+        POSTGRES_CLIENTS_MISSING, POSTGRES_CLIENT_FAILED: pg_dump is missing or gave up.
     """
     if place.exists():
-        raise BackupPlaceError(place, "is there already", remedy="name a new one")
+        raise BACKUP_PLACE(place=place, why="is there already", remedy="name a new one")
     draft = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         draft.mkdir(mode=0o700)
@@ -96,7 +96,7 @@ def back_up(source: BackupSource, place: Path, now: datetime) -> Manifest:
         _move_into_place(draft, place)
     except OSError as error:
         why = f"cannot be written: {error.strerror or error}"
-        raise BackupPlaceError(place, why, remedy="name another place") from error
+        raise BACKUP_PLACE(place=place, why=why, remedy="name another place") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return manifest
@@ -106,7 +106,7 @@ def _write(source: BackupSource, draft: Path, now: datetime) -> Manifest:
     with psycopg.connect(source.database_url) as connection:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         if _value(connection, "SELECT to_regclass('alembic_version')") is None:
-            raise SchemaBehindError(None, head_revision())
+            raise SCHEMA_BEHIND(schema="no schema", revision=None, head=head_revision())
         postgres_major = connection.info.server_version // 10_000
         clients = choose_clients(at_least=postgres_major)
         snapshot = str(_value(connection, "SELECT pg_export_snapshot()"))

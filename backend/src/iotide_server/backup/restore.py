@@ -20,11 +20,11 @@ from iotide_server.accounts.sessions import service as sessions
 from iotide_server.backup.backup import row_counts
 from iotide_server.backup.clients import choose_clients
 from iotide_server.backup.errors import (
-    CountsDifferError,
-    DatabaseInUseError,
-    DatabaseNotEmptyError,
-    SchemaNewerError,
-    VaultKeyDiffersError,
+    COUNTS_DIFFER,
+    DATABASE_IN_USE,
+    DATABASE_NOT_EMPTY,
+    SCHEMA_NEWER,
+    VAULT_KEY_DIFFERS,
 )
 from iotide_server.backup.inflight import Settled, settle
 from iotide_server.backup.manifest import DATABASE, Manifest, vault_fingerprints
@@ -70,9 +70,9 @@ def restore(manifest: Manifest, directory: Path, database_url: str, wanted: Rest
         manifest, directory: from `archives.opened`.
 
     Raises:
-        SchemaNewerError, VaultKeyDiffersError: the backup cannot be used.
-        DatabaseNotEmptyError, DatabaseInUseError: the database cannot.
-        ClientsMissingError, ClientFailedError, CountsDifferError: it went wrong, and the database is as it was.
+        SCHEMA_NEWER, VAULT_KEY_DIFFERS: the backup cannot be used.
+        DATABASE_NOT_EMPTY, DATABASE_IN_USE: the database cannot.
+        POSTGRES_CLIENTS_MISSING, POSTGRES_CLIENT_FAILED, COUNTS_DIFFER: it went wrong, and the database is as it was.
     """
     check(manifest, wanted)
     with _room(database_url, replace=wanted.replace) as server_major:
@@ -94,16 +94,16 @@ def check(manifest: Manifest, wanted: RestoreOptions) -> None:
     """Refuse what could not be used afterwards.
 
     Raises:
-        SchemaNewerError: this release does not know the schema.
-        VaultKeyDiffersError: it has secrets of which the key is not at hand.
+        SCHEMA_NEWER: this release does not know the schema.
+        VAULT_KEY_DIFFERS: it has secrets of which the key is not at hand.
     """
     if not knows_revision(manifest.schema_revision):
-        raise SchemaNewerError(manifest.schema_revision, manifest.iotide_version)
+        raise SCHEMA_NEWER(revision=manifest.schema_revision, version=manifest.iotide_version)
     at_hand = vault_fingerprints(wanted.vault_keys)
     # The first one seals, so with it all that was sealed lately can be opened.
     is_openable = bool(manifest.vault_fingerprints) and manifest.vault_fingerprints[0] in at_hand
     if manifest.has_sealed_secrets and not wanted.without_vault_key and not is_openable:
-        raise VaultKeyDiffersError
+        raise VAULT_KEY_DIFFERS()
 
 
 @contextmanager
@@ -118,7 +118,7 @@ def _room(database_url: str, *, replace: bool) -> Iterator[int]:
         _drop_former(connection)
         tables = _table_count(connection)
         if tables and not replace:
-            raise DatabaseNotEmptyError(tables)
+            raise DATABASE_NOT_EMPTY(tables=tables)
         with connection.transaction():
             connection.execute(f"ALTER SCHEMA public RENAME TO {_ASIDE}")
             connection.execute("CREATE SCHEMA public")
@@ -150,7 +150,7 @@ def _require_alone(connection: psycopg.Connection) -> None:
         " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' ORDER BY 1"
     ).fetchall()
     if others:
-        raise DatabaseInUseError([name for (name,) in others])
+        raise DATABASE_IN_USE(names=[name for (name,) in others])
 
 
 def _table_count(connection: psycopg.Connection) -> int:
@@ -165,7 +165,7 @@ def _require_counts(database_url: str, manifest: Manifest) -> None:
         name for name in counts.keys() | manifest.row_counts.keys() if counts.get(name) != manifest.row_counts.get(name)
     )
     if differing:
-        raise CountsDifferError(differing)
+        raise COUNTS_DIFFER(tables=differing)
 
 
 def _settle(engine: Engine, manifest: Manifest, wanted: RestoreOptions, now: datetime) -> Settled:

@@ -1,383 +1,147 @@
-"""What can go wrong with campaigns."""
+"""What can go wrong with campaigns, the roles in their plans and the repeats that are added to them."""
 
 from collections.abc import Sequence
-from datetime import timedelta
-from typing import ClassVar
-
-from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from iotide_wire.expressions import MEMORY_FACTOR
-from iotide_wire.units import format_bytes, format_seconds
-
-_MOST_NAMED = 5
-
-
-class CampaignNotFoundError(NotFoundError):
-    """No such campaign, or none that the caller may see."""
-
-    code = "campaign_not_found"
-
-    def __init__(self, campaign_id: int) -> None:
-        super().__init__(f"there is no campaign {campaign_id}", field="campaign_id", value=campaign_id)
-
-
-class CampaignEndedError(ConflictError):
-    """No run of the campaign waits or is active."""
-
-    code = "campaign_ended"
-
-    def __init__(self, campaign_id: int) -> None:
-        super().__init__(
-            f"all runs of campaign {campaign_id} have ended",
-            field="campaign_id",
-            value=campaign_id,
-            remedy="submit a new one with that priority",
-        )
-
-
-class CampaignTooLargeError(InvalidInputError):
-    """The matrix means more runs than a campaign may have."""
-
-    code = "campaign_too_large"
-
-    def __init__(self, runs: int, allowed: int) -> None:
-        super().__init__(
-            f"the plan means {runs} runs; a campaign has at most {allowed}",
-            field="repeats",
-            value=runs,
-            remedy="take fewer nodes, targets, swept values or repeats, or submit several campaigns",
-        )
-
-
-class CampaignRowsError(InvalidInputError):
-    """The runs name more nodes and targets, all together, than may be stored for one campaign."""
-
-    code = "campaign_rows"
-
-    def __init__(self, rows: int, allowed: int) -> None:
-        super().__init__(
-            f"runs times the nodes, targets and observers of each are {rows:,}; a campaign has at most {allowed:,}",
-            field="nodes_at_once",
-            value=rows,
-            remedy="name fewer nodes, targets and observers together, or fewer swept values or repeats",
-        )
-
-
-class OptionsTooLargeError(InvalidInputError):
-    """The options of all configurations together take more memory and disk than a campaign may."""
-
-    code = "options_too_large"
-
-    def __init__(self, field: str, total_bytes: int, allowed_bytes: int) -> None:
-        super().__init__(
-            f"{field}: the options of all configurations take {format_bytes(total_bytes)}; a campaign has at most "
-            f"{format_bytes(allowed_bytes)}, and this option takes most of them",
-            field=field,
-            value=total_bytes,
-            remedy="shorten it, take fewer swept values, nodes or targets, or submit several campaigns",
-        )
-
-
-class RepeatedEntryError(InvalidInputError):
-    """Something stands twice in a list whose entries make cells."""
-
-    code = "repeated_entry"
-
-    def __init__(self, field: str, value: object) -> None:
-        super().__init__(
-            f"{field}: {value} stands there twice",
-            field=field,
-            value=value,
-            remedy="name it once; repeats says how often each cell is run",
-        )
-
-
-class NotInPlanError(InvalidInputError):
-    """A workload names what the plan does not.
-
-    Attributes:
-        among: the plan's list that lacks it.
-    """
-
-    among: ClassVar[str]
-
-    def __init__(self, field: str, name: str) -> None:
-        super().__init__(
-            f"{field}: {name} is not among the {self.among} of the plan",
-            field=field,
-            value=name,
-            remedy=f"add {name} to {self.among}, or leave it out here",
-        )
-
-
-class NodeNotInPlanError(NotInPlanError):
-    """A workload is to run on a node that the plan does not name."""
-
-    code = "node_not_in_plan"
-    among = "nodes"
-
-
-class ObserverNotInPlanError(NotInPlanError):
-    """A workload's runs are to be watched by a node that the plan does not name for that."""
-
-    code = "observer_not_in_plan"
-    among = "observers"
-
-
-class TargetNotInPlanError(NotInPlanError):
-    """A workload is to load a target that the plan does not name."""
-
-    code = "target_not_in_plan"
-    among = "targets"
-
-
-class StageNotInPlanError(NotInPlanError):
-    """A workload is to be run in a stage that the plan does not have."""
-
-    code = "stage_not_in_plan"
-    among = "stages"
-
-
-class ObserverLoadsError(InvalidInputError):
-    """A node is to watch runs in all of which it loads."""
-
-    code = "observer_loads"
-
-    def __init__(self, field: str, node: str) -> None:
-        super().__init__(
-            f"{field}: {node} loads in every run that it is to watch, and what loads is sampled anyway",
-            field=field,
-            value=node,
-            remedy=f"leave {node} out of observers, or name a node that does not load",
-        )
-
-
-class ObserverHasNoAgentError(InvalidInputError):
-    """A node is to watch runs on which no agent runs beside them."""
-
-    code = "observer_has_no_agent"
-
-    def __init__(self, field: str, node: str, role: str) -> None:
-        super().__init__(
-            f"{field}: {node} is a {role} node of a cluster with a batch system, and no agent stays there",
-            field=field,
-            value=node,
-            remedy="name a storage node, on which an agent runs as a service",
-        )
-
-
-class QuietBesideRunsError(InvalidInputError):
-    """A run is to start on a quiet node alone, and others may load that node at the same time."""
-
-    code = "quiet_beside_runs"
-
-    def __init__(self, policy: str) -> None:
-        super().__init__(
-            f"quiet: {policy} asks for a quiet node, and with exclusive: none other runs may load it at the same time",
-            field="quiet",
-            value=policy,
-            remedy="choose another exclusivity, or quiet: flag or ignore",
-        )
-
-
-class NoWorkloadNamesItError(InvalidInputError):
-    """A plan names a node, an observer, a target or a stage that no workload of it is run with."""
-
-    code = "no_workload_names_it"
-
-    def __init__(self, field: str, name: str, narrowed_by: str) -> None:
-        super().__init__(
-            f"{field}: no workload of the plan is run with {name}",
-            field=field,
-            value=name,
-            remedy=f"leave {name} out, or name it in {narrowed_by} of a workload",
-        )
-
-
-class TooFewNodesError(InvalidInputError):
-    """More nodes are to load together than there are."""
-
-    code = "too_few_nodes"
-
-    def __init__(self, field: str, count: int, nodes: Sequence[str]) -> None:
-        names = ", ".join(nodes[:_MOST_NAMED]) + (" ..." if len(nodes) > _MOST_NAMED else "")
-        super().__init__(
-            f"{field}: {count} nodes are to load together, and there are {len(nodes)} ({names})",
-            field=field,
-            value=count,
-            remedy=f"name more nodes, or take {len(nodes)} or fewer",
-        )
-
-
-class SweptAndSetError(InvalidInputError):
-    """An option has both one value and a list of values."""
-
-    code = "option_swept_and_set"
-
-    def __init__(self, field: str, option: str) -> None:
-        super().__init__(
-            f"{field}: {option} is also among the options",
-            field=field,
-            value=option,
-            remedy=f"leave {option} out of options or out of sweep",
-        )
-
-
-class TargetNotOnNodeError(ConflictError):
-    """A node of the plan does not have a target of the plan."""
-
-    code = "target_not_on_node"
-
-    def __init__(self, field: str, target: str, node: str) -> None:
-        super().__init__(
-            f"target {target} is not on node {node}",
-            field=field,
-            value=target,
-            remedy=f"leave {node} or {target} out, have each workload name the nodes and targets that go together, or"
-            f" define a target that {node} has too",
-        )
-
-
-class MountChangedError(ConflictError):
-    """A target of the plan is not mounted on a node of the plan as it was when it was made."""
-
-    code = "mount_changed"
-
-    def __init__(self, field: str, target: str, node: str, problem: str) -> None:
-        what, _, remedy = problem.partition("; ")
-        super().__init__(
-            f"target {target} on node {node}: {what}",
-            field=field,
-            value=target,
-            remedy=f"{remedy}; or leave {node} or {target} out",
-        )
-
-
-class NotEnoughSpaceError(ConflictError):
-    """A run would not fit on its target."""
-
-    code = "not_enough_space"
-
-    def __init__(self, field: str, where: str, needed_bytes: float, free_bytes: int, *, is_auto: bool = False) -> None:
-        size = "give a size instead of auto, which is twice the memory," if is_auto else "take smaller sizes"
-        super().__init__(
-            f"{field} needs {format_bytes(needed_bytes)} with its reserve; {where} has {format_bytes(free_bytes)} free",
-            field=field,
-            value=int(needed_bytes),
-            remedy=f"{size} or another target, or free space there",
-        )
-
-
-class NotPausedError(ConflictError):
-    """Nothing of the campaign waits for an operator."""
-
-    code = "campaign_not_paused"
-
-    def __init__(self, campaign_id: int) -> None:
-        super().__init__(
-            f"campaign {campaign_id} does not wait for a confirmation",
-            field="campaign_id",
-            value=campaign_id,
-            remedy="confirm when its state is paused",
-        )
-
-
-class StageNotEndedError(ConflictError):
-    """Runs of an earlier stage have not ended."""
-
-    code = "stage_not_ended"
-
-    def __init__(self, campaign_id: int, variant: str) -> None:
-        super().__init__(
-            f"runs of the stage before {variant!r} were retried and have not ended",
-            field="campaign_id",
-            value=campaign_id,
-            remedy="let them end or cancel them, then change the servers and confirm",
-        )
-
-
-class FactsNotReadError(ConflictError):
-    """What a node said of its mounts is older than the operator's request to look."""
-
-    code = "facts_not_read"
-
-    def __init__(self, campaign_id: int, nodes: Sequence[str]) -> None:
-        super().__init__(
-            f"{', '.join(nodes)} has not yet said what is mounted",
-            field="campaign_id",
-            value=campaign_id,
-            remedy="ask for it with POST .../pause/look once the servers are changed and wait for the answer, or"
-            " cancel the waiting runs of a node that cannot give one; take one that only serves a target out of what"
-            " the target stands on",
-        )
-
-
-class MountsDifferError(ConflictError):
-    """The confirmation is of other mounts than those found."""
-
-    code = "mounts_differ"
-
-    def __init__(self, found_sha256: str) -> None:
-        super().__init__(
-            "the mounts are no longer those that the confirmation names",
-            field="found_sha256",
-            value=found_sha256,
-            remedy="look at the pause again and confirm what is found now",
-        )
-
-
-class TargetNotMountedError(ConflictError):
-    """A target of a paused campaign is not mounted on a node."""
-
-    code = "target_not_mounted"
-
-    def __init__(self, target: str, node: str, problem: str) -> None:
-        super().__init__(
-            f"target {target} on node {node}: {problem}",
-            field="targets",
-            value=target,
-            remedy="mount it there, look again and confirm",
-        )
-
-
-class DataFitsInMemoryError(ConflictError):
-    """The cache policy relies on data larger than memory, and a run has less."""
-
-    code = "data_fits_in_memory"
-
-    def __init__(self, field: str, node: str, data_bytes: float, memory_bytes: float, *, can_grow: bool) -> None:
-        larger = "take larger sizes (`auto` is twice the memory), or" if can_grow else "larger sizes have no room: take"
-        super().__init__(
-            f"{field}: cache is larger_than_memory, a run has {format_bytes(data_bytes)} of data on {node}, and twice"
-            f" the memory of {node} is {format_bytes(MEMORY_FACTOR * memory_bytes)}",
-            field=field,
-            value=int(data_bytes),
-            remedy=f"{larger} the cache policy drop or remount",
-        )
-
-
-class IdempotencyKeyReusedError(ConflictError):
-    """The same key came with another plan."""
-
-    code = "idempotency_key_reused"
-
-    def __init__(self, key: str, campaign_id: int) -> None:
-        super().__init__(
-            f"the key was used for campaign {campaign_id} with another plan",
-            field="Idempotency-Key",
-            value=key,
-            remedy="make a new key for each campaign",
-        )
-
-
-class RunLongerThanWindowError(InvalidInputError):
-    """By its time limit no run could end in the window."""
-
-    code = "run_longer_than_window"
-
-    def __init__(self, time_limit_seconds: float, window: str, longest: timedelta) -> None:
-        super().__init__(
-            f"time_limit_seconds: a run of {format_seconds(time_limit_seconds)} cannot end in the window {window}",
-            field="time_limit_seconds",
-            value=time_limit_seconds,
-            remedy=f"take a time limit below {format_seconds(longest.total_seconds())}, or a longer window",
-        )
+from typing import Final
+
+from iotide_server.kit.errors import ErrorKind, IotideError
+from iotide_wire.endpoint import AUTOMATIC
+
+_MOST_NAMED: Final = 5
+
+CAMPAIGN_NOT_FOUND = ErrorKind(404, "campaign_not_found", field="campaign_id").says(
+    "there is no campaign {campaign_id}"
+)
+CAMPAIGN_ENDED = ErrorKind(409, "campaign_ended", field="campaign_id").says(
+    "all runs of campaign {campaign_id} have ended", "submit a new one with that priority"
+)
+CAMPAIGN_TOO_LARGE = ErrorKind(422, "campaign_too_large", field="repeats", shows="runs").says(
+    "the plan means {runs} runs; a campaign has at most {allowed}",
+    "take fewer nodes, targets, swept values or repeats, or submit several campaigns",
+)
+CAMPAIGN_ROWS = ErrorKind(422, "campaign_rows", field="nodes_at_once", shows="rows").says(
+    "runs times the nodes, targets and observers of each are {rows:,}; a campaign has at most {allowed:,}",
+    "name fewer nodes, targets and observers together, or fewer swept values or repeats",
+)
+OPTIONS_TOO_LARGE = ErrorKind(422, "options_too_large", field="{field}", shows="total_bytes").says(
+    "{field}: the options of all configurations take {total_bytes:bytes}; a campaign has at most"
+    " {allowed_bytes:bytes}, and this option takes most of them",
+    "shorten it, take fewer swept values, nodes or targets, or submit several campaigns",
+)
+REPEATED_ENTRY = ErrorKind(422, "repeated_entry", field="{field}", shows="value").says(
+    "{field}: {value} stands there twice", "name it once; repeats says how often each cell is run"
+)
+
+
+def _not_in_plan(code: str, among: str) -> ErrorKind:
+    return ErrorKind(422, code, field="{field}", shows="name").says(
+        f"{{field}}: {{name}} is not among the {among} of the plan", f"add {{name}} to {among}, or leave it out here"
+    )
+
+
+NODE_NOT_IN_PLAN = _not_in_plan("node_not_in_plan", "nodes")
+OBSERVER_NOT_IN_PLAN = _not_in_plan("observer_not_in_plan", "observers")
+TARGET_NOT_IN_PLAN = _not_in_plan("target_not_in_plan", "targets")
+STAGE_NOT_IN_PLAN = _not_in_plan("stage_not_in_plan", "stages")
+OBSERVER_LOADS = ErrorKind(422, "observer_loads", field="{field}", shows="node").says(
+    "{field}: {node} loads in every run that it is to watch, and what loads is sampled anyway",
+    "leave {node} out of observers, or name a node that does not load",
+)
+OBSERVER_HAS_NO_AGENT = ErrorKind(422, "observer_has_no_agent", field="{field}", shows="node").says(
+    "{field}: {node} is a {role} node of a cluster with a batch system, and no agent stays there",
+    "name a storage node, on which an agent runs as a service",
+)
+QUIET_BESIDE_RUNS = ErrorKind(422, "quiet_beside_runs", field="quiet", shows="policy").says(
+    "quiet: {policy} asks for a quiet node, and with exclusive: none other runs may load it at the same time",
+    "choose another exclusivity, or quiet: flag or ignore",
+)
+NO_WORKLOAD_NAMES_IT = ErrorKind(422, "no_workload_names_it", field="{field}", shows="name").says(
+    "{field}: no workload of the plan is run with {name}", "leave {name} out, or name it in {narrowed_by} of a workload"
+)
+TOO_FEW_NODES = ErrorKind(422, "too_few_nodes", field="{field}", shows="count").says(
+    "{field}: {count} nodes are to load together, and there are {known} ({names})",
+    "name more nodes, or take {known} or fewer",
+)
+OPTION_SWEPT_AND_SET = ErrorKind(422, "option_swept_and_set", field="{field}", shows="option").says(
+    "{field}: {option} is also among the options", "leave {option} out of options or out of sweep"
+)
+TARGET_NOT_ON_NODE = ErrorKind(409, "target_not_on_node", field="{field}", shows="target").says(
+    "target {target} is not on node {node}",
+    "leave {node} or {target} out, have each workload name the nodes and targets that go together, or define a"
+    " target that {node} has too",
+)
+MOUNT_CHANGED = ErrorKind(409, "mount_changed", field="{field}", shows="target").says(
+    "target {target} on node {node}: {what}", "{otherwise}; or leave {node} or {target} out"
+)
+NOT_ENOUGH_SPACE = ErrorKind(409, "not_enough_space", field="{field}", shows="needed_bytes").says(
+    "{field} needs {needed_bytes:bytes} with its reserve; {where} has {free_bytes:bytes} free",
+    "{smaller} or another target, or free space there",
+)
+CAMPAIGN_NOT_PAUSED = ErrorKind(409, "campaign_not_paused", field="campaign_id").says(
+    "campaign {campaign_id} does not wait for a confirmation", "confirm when its state is paused"
+)
+STAGE_NOT_ENDED = ErrorKind(409, "stage_not_ended", field="campaign_id").says(
+    "runs of the stage before {variant!r} were retried and have not ended",
+    "let them end or cancel them, then change the servers and confirm",
+)
+FACTS_NOT_READ = ErrorKind(409, "facts_not_read", field="campaign_id").says(
+    "{nodes:names} has not yet said what is mounted",
+    "ask for it with POST .../pause/look once the servers are changed and wait for the answer, or cancel the"
+    " waiting runs of a node that cannot give one; take one that only serves a target out of what the target"
+    " stands on",
+)
+MOUNTS_DIFFER = ErrorKind(409, "mounts_differ", field="found_sha256").says(
+    "the mounts are no longer those that the confirmation names",
+    "look at the pause again and confirm what is found now",
+)
+TARGET_NOT_MOUNTED = ErrorKind(409, "target_not_mounted", field="targets", shows="target").says(
+    "target {target} on node {node}: {problem}", "mount it there, look again and confirm"
+)
+DATA_FITS_IN_MEMORY = ErrorKind(409, "data_fits_in_memory", field="{field}", shows="data_bytes").says(
+    "{field}: cache is larger_than_memory, a run has {data_bytes:bytes} of data on {node}, and twice"
+    " the memory of {node} is {enough_bytes:bytes}",
+    "{larger} the cache policy drop or remount",
+)
+IDEMPOTENCY_KEY_REUSED = ErrorKind(409, "idempotency_key_reused", field="Idempotency-Key", shows="key").says(
+    "the key was used for campaign {campaign_id} with another plan", "make a new key for each campaign"
+)
+RUN_LONGER_THAN_WINDOW = ErrorKind(422, "run_longer_than_window", field="time_limit_seconds").says(
+    "time_limit_seconds: a run of {time_limit_seconds:seconds} cannot end in the window {window}",
+    "take a time limit below {longest:seconds}, or a longer window",
+)
+ROLES_NOT_OFFERED = ErrorKind(422, "roles_not_offered", field="{field}", shows="workload").says(
+    "{field}: {workload} does all of its work on each node and has no sender and receiver",
+    "leave roles out, or take a workload that sends from one node to another, such as stream",
+)
+SENDER_RECEIVES = ErrorKind(422, "sender_receives", field="{field}", shows="node").says(
+    "{field}: {node} would send to itself",
+    "name two nodes, or leave roles out: each node then sends to itself within the node",
+)
+RECEIVER_UNREACHABLE = ErrorKind(409, "receiver_unreachable", field="{field}", shows="receiver").says(
+    "{field}: {receiver} {why}",
+    f"name the address at which it receives as data_address in agent.toml of {{receiver}}, or {AUTOMATIC} for"
+    " that by which it reaches this server, and start its agent anew",
+)
+ROLES_AND_NODES_AT_ONCE = ErrorKind(422, "roles_and_nodes_at_once", field="{field}", shows="at_once").says(
+    "{field}: roles say which two nodes work together", "leave nodes_at_once or roles out of this workload"
+)
+TOO_MANY_RUNS = ErrorKind(409, "too_many_runs", field="repeats").says(
+    "campaign {campaign_id} would have {runs} runs; a campaign has at most {allowed}",
+    "add fewer repeats, or choose fewer cells",
+)
+CELL_STAGE_OVER = ErrorKind(409, "cell_stage_over", field="cell_ids", shows="cell_id").says(
+    "cell {cell_id} belongs to the stage {variant!r} of its campaign, which is over",
+    "choose cells of the present stage or a later one, or submit a campaign for that stage",
+)
+REPEATED_CELL_NOT_FOUND = ErrorKind(404, "cell_not_found", field="cell_ids[{index}]", shows="cell_id").says(
+    "campaign {campaign_id} has no cell {cell_id}", "take ids from /api/v1/campaigns/{campaign_id}/cells"
+)
+CELL_RESOURCES_GONE = ErrorKind(409, "cell_resources_gone", field="campaign_id").says(
+    "cells of campaign {campaign_id} cannot be run any more: {gone:clauses}",
+    "choose other cells, or submit a campaign over the nodes and targets that there are",
+)
+
+
+def too_few_nodes(field: str, count: int, nodes: Sequence[str]) -> IotideError:
+    """Return the refusal of more nodes than there are to load together."""
+    names = ", ".join(nodes[:_MOST_NAMED]) + (" ..." if len(nodes) > _MOST_NAMED else "")
+    return TOO_FEW_NODES(field=field, count=count, known=len(nodes), names=names)

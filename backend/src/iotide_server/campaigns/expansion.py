@@ -7,20 +7,20 @@ from math import prod
 from typing import Generic, TypeVar
 
 from iotide_server.campaigns.errors import (
-    CampaignRowsError,
-    CampaignTooLargeError,
-    NodeNotInPlanError,
-    NotInPlanError,
-    NoWorkloadNamesItError,
-    ObserverLoadsError,
-    ObserverNotInPlanError,
-    RepeatedEntryError,
-    StageNotInPlanError,
-    SweptAndSetError,
-    TargetNotInPlanError,
-    TooFewNodesError,
+    CAMPAIGN_ROWS,
+    CAMPAIGN_TOO_LARGE,
+    NO_WORKLOAD_NAMES_IT,
+    NODE_NOT_IN_PLAN,
+    OBSERVER_LOADS,
+    OBSERVER_NOT_IN_PLAN,
+    OPTION_SWEPT_AND_SET,
+    REPEATED_ENTRY,
+    STAGE_NOT_IN_PLAN,
+    TARGET_NOT_IN_PLAN,
+    too_few_nodes,
 )
 from iotide_server.campaigns.roles import check_roles, pair_count, pairs
+from iotide_server.kit.errors import ErrorKind
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import CampaignPlan, NodesAtOnce, Roles, WorkloadChoice
 
@@ -190,37 +190,38 @@ def check_matrix(plan: CampaignPlan) -> None:
     """Make sure that the matrix can be expanded.
 
     Raises:
-        CampaignTooLargeError: it means more than MAX_RUNS runs.
-        CampaignRowsError: its runs have more than MAX_ROWS places.
-        RepeatedEntryError: a node, an observer, a target or a count of nodes is named twice.
-        TooFewNodesError: more nodes are to load together than there are.
-        NotInPlanError: a workload names what the plan does not.
+        CAMPAIGN_TOO_LARGE: it means more than MAX_RUNS runs.
+        CAMPAIGN_ROWS: its runs have more than MAX_ROWS places.
+        REPEATED_ENTRY: a node, an observer, a target or a count of nodes is named twice.
+        TOO_FEW_NODES: more nodes are to load together than there are.
+        NODE_NOT_IN_PLAN, OBSERVER_NOT_IN_PLAN, TARGET_NOT_IN_PLAN, STAGE_NOT_IN_PLAN: a workload names what the plan
+            does not.
         IotideError: as `check_roles`.
-        SweptAndSetError: an option is both set and swept.
-        NoWorkloadNamesItError: no workload is run on a node, on a target, in a stage or before an observer of the plan.
-        ObserverLoadsError: an observer loads in every run that it is to watch.
+        OPTION_SWEPT_AND_SET: an option is both set and swept.
+        NO_WORKLOAD_NAMES_IT: no workload is run on a node, on a target, in a stage or before an observer of the plan.
+        OBSERVER_LOADS: an observer loads in every run that it is to watch.
     """
     runs = run_count(plan)
     if runs > MAX_RUNS:
-        raise CampaignTooLargeError(runs, MAX_RUNS)
+        raise CAMPAIGN_TOO_LARGE(runs=runs, allowed=MAX_RUNS)
     rows = row_count(plan)
     if rows > MAX_ROWS:
-        raise CampaignRowsError(rows, MAX_ROWS)
+        raise CAMPAIGN_ROWS(rows=rows, allowed=MAX_ROWS)
     _check_distinct("nodes", plan.nodes)
     _check_distinct("observers", plan.observers)
     _check_distinct("targets", plan.targets)
     for index, choice in enumerate(plan.workloads):
-        _check_own(f"workloads[{index}].nodes", choice.nodes, plan.nodes, NodeNotInPlanError)
+        _check_own(f"workloads[{index}].nodes", choice.nodes, plan.nodes, NODE_NOT_IN_PLAN)
         check_roles(f"workloads[{index}]", choice, _named_nodes(plan, choice))
         if choice.roles is None:
             own = "" if choice.nodes_at_once is None else f"workloads[{index}]."
             _check_at_once(f"{own}nodes_at_once", _nodes_at_once(plan, choice), _named_nodes(plan, choice))
-        _check_own(f"workloads[{index}].observers", choice.observers, plan.observers, ObserverNotInPlanError)
-        _check_own(f"workloads[{index}].targets", choice.targets, plan.targets, TargetNotInPlanError)
+        _check_own(f"workloads[{index}].observers", choice.observers, plan.observers, OBSERVER_NOT_IN_PLAN)
+        _check_own(f"workloads[{index}].targets", choice.targets, plan.targets, TARGET_NOT_IN_PLAN)
         variants = [stage.variant for stage in plan.stages]
-        _check_own(f"workloads[{index}].variants", choice.variants, variants, StageNotInPlanError)
+        _check_own(f"workloads[{index}].variants", choice.variants, variants, STAGE_NOT_IN_PLAN)
         for name in choice.sweep.keys() & choice.options.keys():
-            raise SweptAndSetError(f"workloads[{index}].sweep.{name}", name)
+            raise OPTION_SWEPT_AND_SET(field=f"workloads[{index}].sweep.{name}", option=name)
     _check_all_run(plan)
     _check_all_observe(plan)
 
@@ -229,37 +230,39 @@ def _check_all_run(plan: CampaignPlan) -> None:
     nodes = {name for choice in plan.workloads for name in nodes_of(plan, choice)}
     for index, name in enumerate(plan.nodes):
         if name not in nodes:
-            raise NoWorkloadNamesItError(f"nodes[{index}]", name, "nodes")
+            raise NO_WORKLOAD_NAMES_IT(field=f"nodes[{index}]", name=name, narrowed_by="nodes")
     targets = {name for choice in plan.workloads for name in targets_of(plan, choice)}
     for index, name in enumerate(plan.targets):
         if name not in targets:
-            raise NoWorkloadNamesItError(f"targets[{index}]", name, "targets")
+            raise NO_WORKLOAD_NAMES_IT(field=f"targets[{index}]", name=name, narrowed_by="targets")
     stages = {ordinal for choice in plan.workloads for ordinal in stages_of(plan, choice)}
     for ordinal, stage in enumerate(plan.stages, start=1):
         if ordinal not in stages:
-            raise NoWorkloadNamesItError(f"stages[{ordinal - 1}].variant", stage.variant, "variants")
+            raise NO_WORKLOAD_NAMES_IT(
+                field=f"stages[{ordinal - 1}].variant", name=stage.variant, narrowed_by="variants"
+            )
 
 
 def _check_all_observe(plan: CampaignPlan) -> None:
     for index, name in enumerate(plan.observers):
         watched = [choice for choice in plan.workloads if name in observers_of(plan, choice)]
         if not watched:
-            raise NoWorkloadNamesItError(f"observers[{index}]", name, "observers")
+            raise NO_WORKLOAD_NAMES_IT(field=f"observers[{index}]", name=name, narrowed_by="observers")
         if all(name in nodes for choice in watched for nodes in node_sets(plan, choice)):
-            raise ObserverLoadsError(f"observers[{index}]", name)
+            raise OBSERVER_LOADS(field=f"observers[{index}]", node=name)
 
 
 def _check_own(
     field: str,
     own: Sequence[str] | None,
     planned: Sequence[str],
-    missing: type[NotInPlanError],
+    missing: ErrorKind,
 ) -> None:
     _check_distinct(field, own or ())
     known = set(planned)
     for index, name in enumerate(own or ()):
         if name not in known:
-            raise missing(f"{field}[{index}]", name)
+            raise missing(field=f"{field}[{index}]", name=name)
 
 
 def _check_at_once(field: str, at_once: NodesAtOnce, names: Sequence[str]) -> None:
@@ -268,14 +271,14 @@ def _check_at_once(field: str, at_once: NodesAtOnce, names: Sequence[str]) -> No
     _check_distinct(field, at_once)
     for index, count in enumerate(at_once):
         if count > len(names):
-            raise TooFewNodesError(f"{field}[{index}]", count, names)
+            raise too_few_nodes(f"{field}[{index}]", count, names)
 
 
 def _check_distinct(field: str, names: Sequence[str | int]) -> None:
     seen: set[str | int] = set()
     for index, name in enumerate(names):
         if name in seen:
-            raise RepeatedEntryError(f"{field}[{index}]", name)
+            raise REPEATED_ENTRY(field=f"{field}[{index}]", value=name)
         seen.add(name)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from itertools import count
 
-from iotide_server.campaigns.errors import RunLongerThanWindowError
+from iotide_server.campaigns.errors import RUN_LONGER_THAN_WINDOW
 from iotide_server.kit.zones import first_moment, zone_named
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.window import Window
@@ -28,15 +28,17 @@ def check_window(plan: CampaignPlan, start_takes: timedelta) -> None:
         start_takes: from the decision to start a run until its load starts.
 
     Raises:
-        TimeZoneUnknownError: the window's is none.
-        RunLongerThanWindowError: no run could end in it.
+        TIME_ZONE_UNKNOWN: the window's is none.
+        RUN_LONGER_THAN_WINDOW: no run could end in it.
     """
     if plan.window is None:
         return
     zone_named(plan.window.time_zone, field="window.time_zone")
     longest = _length(plan.window) - start_takes
     if timedelta(seconds=plan.time_limit_seconds) >= longest:
-        raise RunLongerThanWindowError(plan.time_limit_seconds, str(plan.window), longest)
+        raise RUN_LONGER_THAN_WINDOW(
+            time_limit_seconds=plan.time_limit_seconds, window=str(plan.window), longest=longest
+        )
 
 
 def opening_at(window: Window, needed: timedelta, now: datetime) -> Opening:

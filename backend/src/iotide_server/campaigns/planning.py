@@ -11,13 +11,13 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.errors import (
-    DataFitsInMemoryError,
-    MountChangedError,
-    NotEnoughSpaceError,
-    ObserverHasNoAgentError,
-    OptionsTooLargeError,
-    QuietBesideRunsError,
-    TargetNotOnNodeError,
+    DATA_FITS_IN_MEMORY,
+    MOUNT_CHANGED,
+    NOT_ENOUGH_SPACE,
+    OBSERVER_HAS_NO_AGENT,
+    OPTIONS_TOO_LARGE,
+    QUIET_BESIDE_RUNS,
+    TARGET_NOT_ON_NODE,
 )
 from iotide_server.campaigns.expansion import (
     CellDraft,
@@ -57,6 +57,7 @@ from iotide_server.workloads import service as workloads
 from iotide_wire.expressions import (
     AUTO,
     MEMORY,
+    MEMORY_FACTOR,
     TARGET_COUNT,
     TARGET_FREE,
     TARGET_RESERVE,
@@ -81,7 +82,7 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     """Check a plan against the cluster as it is now.
 
     Raises:
-        ClusterMadeUpError: nothing runs on its cluster.
+        CLUSTER_MADE_UP: nothing runs on its cluster.
         IotideError: of one class for each thing that can be wrong, naming the field of the plan.
     """
     return foresee(session, cluster_of(session, principal, plan), plan)
@@ -96,7 +97,7 @@ def cluster_of(session: Session, principal: Principal, plan: CampaignPlan) -> Cl
     check_matrix(plan)
     check_window(plan, START_TAKES)
     if plan.exclusive is Exclusivity.NONE and plan.quiet in {QuietPolicy.WAIT, QuietPolicy.REFUSE}:
-        raise QuietBesideRunsError(plan.quiet)
+        raise QUIET_BESIDE_RUNS(policy=plan.quiet)
     cluster = clusters.cluster_named(session, principal, plan.cluster, Role.OPERATOR, field="cluster")
     clusters.require_real(session, cluster.id)
     return cluster
@@ -131,7 +132,7 @@ def _check_agents(cluster: Cluster, observers: Sequence[Node]) -> None:
     """Whether an agent stays on each: a compute node of a batch system has one in its jobs alone."""
     for index, node in enumerate(observers):
         if node.role == "gateway" or (node.role == "compute" and cluster.launcher != "direct"):
-            raise ObserverHasNoAgentError(f"observers[{index}]", node.name, node.role)
+            raise OBSERVER_HAS_NO_AGENT(field=f"observers[{index}]", node=node.name, role=node.role)
 
 
 def _check_mounted(plan: CampaignPlan, nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
@@ -150,9 +151,12 @@ def _check_mounted(plan: CampaignPlan, nodes: Sequence[Node], views: Sequence[Ta
             pair = (node.name, view.target.name)
             mount = mounts.get(node.id)
             if mount is None and pair in wanted:
-                raise TargetNotOnNodeError(f"targets[{index}]", view.target.name, node.name)
+                raise TARGET_NOT_ON_NODE(field=f"targets[{index}]", target=view.target.name, node=node.name)
             if mount is not None and mount.problem is not None and pair in wanted_now:
-                raise MountChangedError(f"targets[{index}]", view.target.name, node.name, mount.problem)
+                where, (what, _, otherwise) = f"targets[{index}]", mount.problem.partition("; ")
+                raise MOUNT_CHANGED(
+                    field=where, target=view.target.name, node=node.name, what=what, otherwise=otherwise
+                )
 
 
 def _loads(session: Session, plan: CampaignPlan, by_name: Mapping[str, Node]) -> Iterator[Load[Node, str, OptionSets]]:
@@ -182,7 +186,7 @@ def _check_option_bytes(loads: Sequence[Load[Node, str, OptionSets]]) -> None:
     """Refuse a plan whose cells store more than MOST_OPTION_BYTES of options; nothing is expanded for it.
 
     Raises:
-        OptionsTooLargeError: naming the option that takes most.
+        OPTIONS_TOO_LARGE: naming the option that takes most.
     """
     by_option: dict[str, int] = {}
     for load in loads:
@@ -191,7 +195,9 @@ def _check_option_bytes(loads: Sequence[Load[Node, str, OptionSets]]) -> None:
             by_option[f"{load.option_set.field}.options.{name}"] = places * taken
     total = sum(by_option.values())
     if total > MOST_OPTION_BYTES:
-        raise OptionsTooLargeError(max(by_option, key=lambda field: by_option[field]), total, MOST_OPTION_BYTES)
+        raise OPTIONS_TOO_LARGE(
+            field=max(by_option, key=lambda field: by_option[field]), total_bytes=total, allowed_bytes=MOST_OPTION_BYTES
+        )
 
 
 def _variant(plan: CampaignPlan, stage: int) -> str:
@@ -318,8 +324,16 @@ def _check_larger_than_memory(blocks: Sequence[PlannedBlock]) -> None:
             cached = block.cached_on(kind)
             if cached is not None:
                 node, data_bytes = cached
-                field, can_grow = f"{block.option_sets.field}.options", block.size_fits(node) and not block.is_in_memory
-                raise DataFitsInMemoryError(field, node.name, data_bytes, node.facts[MEMORY], can_grow=can_grow)
+                can_grow = block.size_fits(node) and not block.is_in_memory
+                raise DATA_FITS_IN_MEMORY(
+                    field=f"{block.option_sets.field}.options",
+                    node=node.name,
+                    data_bytes=int(data_bytes),
+                    enough_bytes=MEMORY_FACTOR * node.facts[MEMORY],
+                    larger="take larger sizes (`auto` is twice the memory), or"
+                    if can_grow
+                    else "larger sizes have no room: take",
+                )
 
 
 def _check_space(blocks: Sequence[PlannedBlock], confirmed: Mapping[tuple[str, str], int]) -> None:
@@ -350,5 +364,10 @@ def _refuse_space(block: PlannedBlock, rooms: Sequence[PlannedRoom]) -> None:
         if room.free_bytes is not None and _lacks(room, bytes_needed):
             # Refused and not shrunk: a size by the room of the day would be another experiment each night.
             is_auto = AUTO in sets.options_of(first).values()
-            needed = _with_margin(room, bytes_needed)
-            raise NotEnoughSpaceError(f"{sets.field}.options", room.where, needed, room.free_bytes, is_auto=is_auto)
+            raise NOT_ENOUGH_SPACE(
+                field=f"{sets.field}.options",
+                needed_bytes=int(_with_margin(room, bytes_needed)),
+                where=room.where,
+                free_bytes=room.free_bytes,
+                smaller="give a size instead of auto, which is twice the memory," if is_auto else "take smaller sizes",
+            )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address
 
-from iotide_server.campaigns.role_errors import ReceiverUnreachableError, RolesNotOfferedError
+from iotide_server.campaigns.errors import RECEIVER_UNREACHABLE, ROLES_NOT_OFFERED
 from iotide_server.campaigns.roles import NODE_ROLES
 from iotide_server.clusters.models import Node
 from iotide_server.workloads.models import Workload
@@ -21,16 +21,16 @@ def check_between(
         Nothing for a workload without roles.
 
     Raises:
-        RolesNotOfferedError, ReceiverUnreachableError: it cannot.
+        ROLES_NOT_OFFERED, RECEIVER_UNREACHABLE: it cannot.
     """
     if not found:
         return ()
     if not set(NODE_ROLES) <= set(workload.step_roles):
-        raise RolesNotOfferedError(f"{field}.roles", workload.name)
+        raise ROLES_NOT_OFFERED(field=f"{field}.roles", workload=workload.name)
     for pair in found:
         why = _why_unreachable(by_name[pair.sender], by_name[pair.receiver])
         if why is not None:
-            raise ReceiverUnreachableError(f"{field}.roles", pair.receiver, why)
+            raise RECEIVER_UNREACHABLE(field=f"{field}.roles", receiver=pair.receiver, why=why)
     return NODE_ROLES
 
 

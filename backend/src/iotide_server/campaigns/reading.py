@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repository
-from iotide_server.campaigns.errors import CampaignNotFoundError
+from iotide_server.campaigns.errors import CAMPAIGN_NOT_FOUND
 from iotide_server.campaigns.models import Campaign as CampaignRow
 from iotide_server.campaigns.repository import AnyRow
 from iotide_server.campaigns.schemas import (
@@ -23,18 +23,18 @@ def visible_campaign(session: Session, principal: Principal, campaign_id: int, r
     """The campaign's row alone, for a caller with at least `role` in its cluster.
 
     Raises:
-        CampaignNotFoundError: there is none that the caller may see.
+        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
         NotAllowedError: the caller may see it but lacks the role.
     """
     found = session.get(CampaignRow, campaign_id)
-    return principal.require_row(role, found, CampaignNotFoundError(campaign_id))
+    return principal.require_row(role, found, CAMPAIGN_NOT_FOUND(campaign_id=campaign_id))
 
 
 def campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> CampaignOutput:
     """One campaign with its state and counts, for which all of its runs are read.
 
     Raises:
-        CampaignNotFoundError: there is none that the caller may see.
+        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
     """
     visible_campaign(session, principal, campaign_id)
     return CampaignOutput(**dict(_shown(session, repository.described(session, campaign_id), now)))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -12,16 +13,16 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repository
-from iotide_server.campaigns.errors import IdempotencyKeyReusedError
+from iotide_server.campaigns.errors import (
+    CELL_RESOURCES_GONE,
+    CELL_STAGE_OVER,
+    IDEMPOTENCY_KEY_REUSED,
+    REPEATED_CELL_NOT_FOUND,
+    TOO_MANY_RUNS,
+)
 from iotide_server.campaigns.expansion import MAX_RUNS
 from iotide_server.campaigns.models import Campaign, CampaignAddition
 from iotide_server.campaigns.reading import visible_campaign
-from iotide_server.campaigns.repeat_errors import (
-    CellResourcesGoneError,
-    CellsNotFoundError,
-    CellStageOverError,
-    TooManyRunsError,
-)
 from iotide_server.campaigns.schemas import RepeatsInput
 from iotide_server.campaigns.service import new_runs
 from iotide_server.change_feed import service as live
@@ -33,6 +34,8 @@ from iotide_server.runs import line_repository as lines
 from iotide_server.runs import repository as runs
 from iotide_server.runs.room import require_room, take_room
 from iotide_wire.plan import CampaignPlan
+
+_MOST_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +60,14 @@ def add(session: Session, principal: Principal, more: MoreRepeats, now: datetime
     """Let cells of a campaign be run so many times more, under the conditions of its plan.
 
     Raises:
-        CampaignNotFoundError: there is none that the caller may see.
-        ClusterMadeUpError: nothing runs on its cluster.
-        IdempotencyKeyReusedError: the key came with another request before.
-        CellsNotFoundError: a cell is none of the campaign's.
-        TooManyRunsError: the campaign would have more runs than one may have.
-        QuotaReachedError: too many runs would wait, or were added today.
-        CellStageOverError: a cell's stage is over, and the servers are no longer as they were in it.
-        CellResourcesGoneError: a node or a target of a cell was retired, or a target taken off a node.
+        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
+        CLUSTER_MADE_UP: nothing runs on its cluster.
+        IDEMPOTENCY_KEY_REUSED: the key came with another request before.
+        REPEATED_CELL_NOT_FOUND: a cell is none of the campaign's.
+        TOO_MANY_RUNS: the campaign would have more runs than one may have.
+        QUOTA_REACHED: too many runs would wait, or were added today.
+        CELL_STAGE_OVER: a cell's stage is over, and the servers are no longer as they were in it.
+        CELL_RESOURCES_GONE: a node or a target of a cell was retired, or a target taken off a node.
     """
     visible_campaign(session, principal, more.campaign_id, Role.OPERATOR)
     campaign = repository.lock_campaign(session, more.campaign_id)
@@ -103,7 +106,7 @@ def _was_added(session: Session, principal: Principal, more: MoreRepeats) -> boo
     if earlier is None:
         return False
     if earlier.request_sha256 != more.sha256:
-        raise IdempotencyKeyReusedError(more.key or "", earlier.campaign_id)
+        raise IDEMPOTENCY_KEY_REUSED(key=more.key or "", campaign_id=earlier.campaign_id)
     return True
 
 
@@ -111,12 +114,13 @@ def _chosen_cells(session: Session, campaign: Campaign, wanted: RepeatsInput, st
     """Return the ids of the cells that are meant, in the order of the plan."""
     strangers = [cell_id for cell_id in wanted.cell_ids or () if cell_id not in stage_of]
     if strangers:
-        raise CellsNotFoundError(campaign.id, wanted.cell_ids or [], strangers[0])
+        index = list(wanted.cell_ids or ()).index(strangers[0])
+        raise REPEATED_CELL_NOT_FOUND(campaign_id=campaign.id, cell_id=strangers[0], index=index)
     chosen = set(stage_of if wanted.cell_ids is None else wanted.cell_ids)
     cell_ids = [cell_id for cell_id in stage_of if cell_id in chosen]
     count = repository.run_count(session, campaign.id) + wanted.repeats * len(cell_ids)
     if count > MAX_RUNS:
-        raise TooManyRunsError(campaign.id, wanted.repeats, count, MAX_RUNS)
+        raise TOO_MANY_RUNS(campaign_id=campaign.id, repeats=wanted.repeats, runs=count, allowed=MAX_RUNS)
     return cell_ids
 
 
@@ -124,10 +128,10 @@ def _hold_resources(session: Session, campaign: Campaign, cell_ids: Sequence[int
     present = repository.hold_present_stage(session, campaign.id)
     for cell_id in cell_ids:
         if present is not None and stage_of[cell_id] < present:
-            raise CellStageOverError(cell_id, runs.variant_of(session, cell_id))
+            raise CELL_STAGE_OVER(cell_id=cell_id, variant=runs.variant_of(session, cell_id))
     gone = runs.lock_resources(session, cell_ids)
     if gone:
-        raise CellResourcesGoneError(campaign.id, gone)
+        raise CELL_RESOURCES_GONE(campaign_id=campaign.id, gone=gone[:_MOST_NAMED])
 
 
 def _add_runs(

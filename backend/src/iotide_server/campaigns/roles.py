@@ -4,8 +4,13 @@ from collections.abc import Sequence
 from itertools import permutations
 from typing import Final
 
-from iotide_server.campaigns.errors import NodeNotInPlanError, RepeatedEntryError, TooFewNodesError
-from iotide_server.campaigns.role_errors import RolesAndCountsError, SenderReceivesError
+from iotide_server.campaigns.errors import (
+    NODE_NOT_IN_PLAN,
+    REPEATED_ENTRY,
+    ROLES_AND_NODES_AT_ONCE,
+    SENDER_RECEIVES,
+    too_few_nodes,
+)
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import Roles, WorkloadChoice
 
@@ -36,24 +41,24 @@ def check_roles(field: str, choice: WorkloadChoice, names: Sequence[str]) -> Non
         field: of the workload.
 
     Raises:
-        RolesAndCountsError, TooFewNodesError, SenderReceivesError, NodeNotInPlanError, RepeatedEntryError: they do not.
+        ROLES_AND_NODES_AT_ONCE, TOO_FEW_NODES, SENDER_RECEIVES, NODE_NOT_IN_PLAN, REPEATED_ENTRY: they do not.
     """
     if choice.roles is None:
         return
     if choice.nodes_at_once is not None:
-        raise RolesAndCountsError(f"{field}.nodes_at_once")
+        raise ROLES_AND_NODES_AT_ONCE(field=f"{field}.nodes_at_once", at_once="nodes_at_once")
     if isinstance(choice.roles, str):
         if len(names) < len(NODE_ROLES):
-            raise TooFewNodesError(f"{field}.roles", len(NODE_ROLES), names)
+            raise too_few_nodes(f"{field}.roles", len(NODE_ROLES), names)
         return
     known, seen = set(names), set[tuple[str, str]]()
     for index, pair in enumerate(choice.roles):
         where = f"{field}.roles[{index}]"
         for role, name in (("sender", pair.sender), ("receiver", pair.receiver)):
             if name not in known:
-                raise NodeNotInPlanError(f"{where}.{role}", name)
+                raise NODE_NOT_IN_PLAN(field=f"{where}.{role}", name=name)
         if pair.sender == pair.receiver:
-            raise SenderReceivesError(f"{where}.receiver", pair.receiver)
+            raise SENDER_RECEIVES(field=f"{where}.receiver", node=pair.receiver)
         if (pair.sender, pair.receiver) in seen:
-            raise RepeatedEntryError(where, f"{pair.sender} to {pair.receiver}")
+            raise REPEATED_ENTRY(field=where, value=f"{pair.sender} to {pair.receiver}")
         seen.add((pair.sender, pair.receiver))

@@ -12,7 +12,7 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repository, stages, windows
-from iotide_server.campaigns.errors import CampaignEndedError, IdempotencyKeyReusedError
+from iotide_server.campaigns.errors import CAMPAIGN_ENDED, IDEMPOTENCY_KEY_REUSED
 from iotide_server.campaigns.expansion import run_count
 from iotide_server.campaigns.models import Campaign
 from iotide_server.campaigns.planning import cluster_of, foresee
@@ -50,8 +50,8 @@ def submit(
     """A campaign with all its cells and runs, waiting in their lines.
 
     Raises:
-        IdempotencyKeyReusedError: the key came with another plan before.
-        QuotaReachedError: too many runs would wait, or were added today.
+        IDEMPOTENCY_KEY_REUSED: the key came with another plan before.
+        QUOTA_REACHED: too many runs would wait, or were added today.
         IotideError: the plan cannot be carried out, see `planning.resolve`.
     """
     digest = canonical_sha256(plan.model_dump(mode="json"))
@@ -103,7 +103,7 @@ def _repeated(session: Session, principal: Principal, key: str | None, digest: s
     if earlier is None:
         return None
     if earlier.request_sha256 != digest:
-        raise IdempotencyKeyReusedError(key or "", earlier.id)
+        raise IDEMPOTENCY_KEY_REUSED(key=key or "", campaign_id=earlier.id)
     return SubmittedCampaign(earlier.id, is_new=False)
 
 
@@ -126,12 +126,12 @@ def change_priority(session: Session, principal: Principal, campaign_id: int, pr
     """Let the campaign's runs stand where they would had it been submitted with this priority; active ones go on.
 
     Raises:
-        CampaignNotFoundError: there is none that the caller may see.
-        CampaignEndedError: none of its runs waits or is active.
+        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
+        CAMPAIGN_ENDED: none of its runs waits or is active.
     """
     campaign = visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     if not line_repository.resort_campaign(session, campaign_id, priority * _PRIORITY_STEP_SECONDS):
-        raise CampaignEndedError(campaign_id)
+        raise CAMPAIGN_ENDED(campaign_id=campaign_id)
     before = repository.set_priority(session, campaign_id, priority)
     change = Action(
         "campaign_priority_changed",
@@ -149,7 +149,7 @@ def cancel(session: Session, principal: Principal, campaign_id: int, now: dateti
     """Cancel every run of the campaign that has not ended; once more changes nothing.
 
     Raises:
-        CampaignNotFoundError: there is none that the caller may see.
+        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
     """
     campaign = visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     run_count = runs.cancel_campaign(session, principal, campaign_id, now)

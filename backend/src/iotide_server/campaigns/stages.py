@@ -11,11 +11,11 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repository
 from iotide_server.campaigns.errors import (
-    FactsNotReadError,
-    MountsDifferError,
-    NotPausedError,
-    StageNotEndedError,
-    TargetNotMountedError,
+    CAMPAIGN_NOT_PAUSED,
+    FACTS_NOT_READ,
+    MOUNTS_DIFFER,
+    STAGE_NOT_ENDED,
+    TARGET_NOT_MOUNTED,
 )
 from iotide_server.campaigns.models import CampaignStage
 from iotide_server.campaigns.reading import visible_campaign
@@ -103,8 +103,8 @@ def pause(session: Session, principal: Principal, campaign_id: int) -> Pause:
     """What the campaign waits for.
 
     Raises:
-        CampaignNotFoundError: there is none that the caller may see.
-        NotPausedError: it waits for no operator.
+        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
+        CAMPAIGN_NOT_PAUSED: it waits for no operator.
     """
     visible_campaign(session, principal, campaign_id)
     return _pause(session, campaign_id, repository.paused_stage(session, campaign_id))
@@ -116,7 +116,7 @@ def look(session: Session, principal: Principal, campaign_id: int, now: datetime
     What they said before counts no more.
 
     Raises:
-        CampaignNotFoundError, NotPausedError: as `pause`.
+        CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_PAUSED: as `pause`.
     """
     visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     found = _pause(session, campaign_id, repository.lock_paused_stage(session, campaign_id))
@@ -129,12 +129,12 @@ def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha25
     """Accept the mounts that the operator saw as those of the targets, and let the stage's runs start.
 
     Raises:
-        CampaignNotFoundError, NotPausedError: as `pause`.
-        StageNotEndedError: runs of an earlier stage were retried and have not ended.
-        FactsNotReadError: a node has not answered since it was asked to look.
-        MountsDifferError: the operator saw something else.
-        TargetNotMountedError: a target, or one that it stands on, is not mounted on a node.
-        StrangerMountError, FileSystemIsTargetError: what is mounted cannot be the target.
+        CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_PAUSED: as `pause`.
+        STAGE_NOT_ENDED: runs of an earlier stage were retried and have not ended.
+        FACTS_NOT_READ: a node has not answered since it was asked to look.
+        MOUNTS_DIFFER: the operator saw something else.
+        TARGET_NOT_MOUNTED: a target, or one that it stands on, is not mounted on a node.
+        STRANGER_MOUNTED, FILE_SYSTEM_IS_TARGET: what is mounted cannot be the target.
     """
     cluster_id = visible_campaign(session, principal, campaign_id, Role.OPERATOR).cluster_id
     found = _pause(session, campaign_id, repository.lock_paused_stage(session, campaign_id))
@@ -154,20 +154,20 @@ def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha25
 
 def _pause(session: Session, campaign_id: int, stage: CampaignStage | None) -> Pause:
     if stage is None:
-        raise NotPausedError(campaign_id)
+        raise CAMPAIGN_NOT_PAUSED(campaign_id=campaign_id)
     return Pause(campaign_id, stage, mount_changes(session, repository.places_of(session, stage)))
 
 
 def _check(session: Session, found: Pause, seen_sha256: str) -> None:
     if repository.open_runs_before(session, found.campaign_id, found.stage.ordinal):
-        raise StageNotEndedError(found.campaign_id, found.stage.variant)
+        raise STAGE_NOT_ENDED(campaign_id=found.campaign_id, variant=found.stage.variant)
     if found.silent_nodes:
-        raise FactsNotReadError(found.campaign_id, found.silent_nodes)
+        raise FACTS_NOT_READ(campaign_id=found.campaign_id, nodes=found.silent_nodes)
     if seen_sha256 != found.found_sha256:
-        raise MountsDifferError(seen_sha256)
+        raise MOUNTS_DIFFER(found_sha256=seen_sha256)
     for on in found.mounts:
         if on.problem is not None:
-            raise TargetNotMountedError(on.target.name, on.node.name, on.problem)
+            raise TARGET_NOT_MOUNTED(target=on.target.name, node=on.node.name, problem=on.problem)
 
 
 def _summary(found: Pause) -> Iterator[str]:

@@ -20,7 +20,7 @@ def timeline(session: Session, principal: Principal, campaign_id: int, span: Tim
     """The newest orders of the span with their leases, and what waits.
 
     Raises:
-        CampaignNotFoundError: there is none that the caller may see.
+        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
     """
     visible_campaign(session, principal, campaign_id)
     since, until = span.since, span.until

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from iotide_server.change_feed.service import CHANNEL
 from iotide_server.kit.app_values import AppValue
-from iotide_server.kit.errors import IotideError
+from iotide_server.kit.errors import ErrorKind
 from iotide_server.kit.one_each import Holder
 
 FEED: Final[AppValue["Feed"]] = AppValue("feed")
@@ -25,6 +25,10 @@ _MOST_WAITING = 4000
 """More, and everything is asked for again."""
 _RECONNECT_SECONDS = 1.0
 _log = structlog.get_logger(__name__)
+
+TOO_MANY_STREAMS = ErrorKind(429, "too_many_streams").says(
+    f"you have {MOST_STREAMS} streams open already", "close some of them, or wait until one has ended"
+)
 
 
 class ChangeNotice(BaseModel):
@@ -73,18 +77,6 @@ class Subscription:
         self._waiting.clear()
         self._has_missed = False
         return taken
-
-
-class TooManyStreamsError(IotideError):
-    """One person holds as many places as one may."""
-
-    status = 429
-    code = "too_many_streams"
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"you have {MOST_STREAMS} streams open already", remedy="close some of them, or wait until one has ended"
-        )
 
 
 class Feed:

@@ -14,7 +14,7 @@ from iotide_server.accounts.roles.rules import Anyone
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.clock import CLOCK
 from iotide_server.kit.db import DATABASE, Database, StorageFailure, storage_failure
-from iotide_server.kit.errors import IotideError
+from iotide_server.kit.errors import ErrorKind
 from iotide_server.kit.pulse import WORKER_LATE_AFTER, pulse_lateness
 from iotide_server.kit.schema import RevisionState, schema_state
 from iotide_server.kit.wake import is_scheduled
@@ -31,6 +31,10 @@ _FRESH_FOR: Final = timedelta(seconds=1)
 _ReadyTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=1)]
 """One at a time, and in no place of pages: readers without an account hold up nobody's supervisor."""
 _DISK_FULL: Final = "No space left on device"
+
+SCHEMA_NOT_READY = ErrorKind(503, "schema_not_ready", shows="found").says(
+    "{words}", "run `iotide-server migrate` of this release, or start the release that made the schema"
+)
 
 
 class Health(Output):
@@ -53,14 +57,6 @@ class Alive(Output):
     """The process answers."""
 
     status: Literal["alive"]
-
-
-class SchemaNotReadyError(IotideError):
-    """The database is not at the schema that this release was written for."""
-
-    status = 503
-    code = "schema_not_ready"
-    usual_remedy = "run `iotide-server migrate` of this release, or start the release that made the schema"
 
 
 class Ready(Output):
@@ -133,7 +129,7 @@ def get_ready(_: Anyone, session: _ReadyTx) -> Ready:
     """
     schema = schema_state(session)
     if schema.standing in {RevisionState.BEHIND, RevisionState.EMPTY}:
-        raise SchemaNotReadyError(schema.words, value=schema.found)
+        raise SCHEMA_NOT_READY(words=schema.words, found=schema.found)
     return Ready(status="ready")
 
 

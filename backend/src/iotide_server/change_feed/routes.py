@@ -14,7 +14,7 @@ from starlette.responses import StreamingResponse
 from iotide_server.accounts.roles.page_holders import holder
 from iotide_server.accounts.roles.rules import PAGE_HOLDERS, Reader
 from iotide_server.change_feed import repository, service
-from iotide_server.change_feed.feed import FEED, ChangeNotice, TooManyStreamsError
+from iotide_server.change_feed.feed import FEED, TOO_MANY_STREAMS, ChangeNotice
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import DATABASE, Database
 from iotide_server.kit.errors import InvalidInputError
@@ -85,7 +85,7 @@ async def _expect_place(principal: Reader, request: Request) -> None:
 def _require_place(request: Request, whose: Holder) -> None:
     feed = FEED.of(request.app.state)
     if not feed.has_place(whose):
-        raise TooManyStreamsError
+        raise TOO_MANY_STREAMS()
 
 
 @router.get(

@@ -11,7 +11,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository, service
-from iotide_server.clusters.errors import BlackoutNotFoundError, BlackoutOverError
+from iotide_server.clusters.errors import BLACKOUT_NOT_FOUND, BLACKOUT_OVER
 from iotide_server.clusters.models import Blackout
 from iotide_server.kit.clock import written
 from iotide_server.kit.db import Json
@@ -32,7 +32,7 @@ def list_blackouts(
     """Those of the cluster that are not over, the last entered first.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
     """
     service.cluster(session, principal, cluster_id)
     return repository.blackouts(session, cluster_id, now, paging)
@@ -47,9 +47,9 @@ def create_blackout(
         wanted: when and why.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
         InvalidInputError: it ends before it starts.
-        BlackoutOverError: it ends before now.
+        BLACKOUT_OVER: it ends before now.
     """
     service.cluster(session, principal, cluster_id, Role.OPERATOR)
     if wanted.ends_at <= wanted.starts_at:
@@ -60,7 +60,7 @@ def create_blackout(
             remedy=f"give a time after {written(wanted.starts_at)}",
         )
     if wanted.ends_at <= now:
-        raise BlackoutOverError(wanted.ends_at)
+        raise BLACKOUT_OVER(ends_at=wanted.ends_at)
     wanted.cluster_id, wanted.owner_id, wanted.created_at = cluster_id, principal.user_id, now
     session.add(wanted)
     session.flush()
@@ -72,10 +72,10 @@ def remove_blackout(session: Session, principal: Principal, blackout_id: int) ->
     """Runs start again as if it had never been.
 
     Raises:
-        BlackoutNotFoundError: there is none that the caller may see.
+        BLACKOUT_NOT_FOUND: there is none that the caller may see.
     """
     row = session.get(Blackout, blackout_id)
-    found = principal.require_row(Role.OPERATOR, row, BlackoutNotFoundError(blackout_id))
+    found = principal.require_row(Role.OPERATOR, row, BLACKOUT_NOT_FOUND(blackout_id=blackout_id))
     session.delete(found)
     session.flush()
     _announce(session, principal, found, "blackout_removed", before=_summary(found))

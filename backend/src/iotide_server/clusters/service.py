@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from sqlalchemy import Row
@@ -11,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit.trail import Action
-from iotide_server.accounts.errors import ClusterPublishedError
+from iotide_server.accounts.errors import CLUSTER_PUBLISHED
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import service as live
@@ -20,13 +19,13 @@ from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import own_node, void
 from iotide_server.clusters.drains import repository as drain_repository
 from iotide_server.clusters.errors import (
-    ClusterBusyError,
-    ClusterMadeUpError,
-    ClusterNameTakenError,
-    ClusterNotFoundError,
-    NodeBusyError,
-    NodeNotFoundError,
-    SlotsInUseError,
+    CLUSTER_BUSY,
+    CLUSTER_MADE_UP,
+    CLUSTER_NAME_TAKEN,
+    CLUSTER_NOT_FOUND,
+    NODE_BUSY,
+    NODE_NOT_FOUND,
+    SLOTS_IN_USE,
 )
 from iotide_server.clusters.models import Cluster, Node, NodeBeat
 from iotide_server.clusters.schemas import ClusterOutput, NodeSummaryOutput
@@ -43,8 +42,9 @@ from iotide_server.clusters.views import (
     node_state,
 )
 from iotide_server.kit.db import Json, savepoint, set_fields
+from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import Page, PageRequest, Slice
-from iotide_server.kit.suggest import in_order
+from iotide_server.kit.suggest import choose_from, in_order
 from iotide_server.kit.wake import wake_scheduler
 
 
@@ -72,11 +72,11 @@ def cluster(session: Session, principal: Principal, cluster_id: int, role: Role 
     """The cluster, for a caller with at least `role` in it.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
         NotAllowedError: the caller may see it but lacks the role.
     """
     found = session.get(Cluster, cluster_id)
-    missing = ClusterNotFoundError(cluster_id)
+    missing = CLUSTER_NOT_FOUND(cluster=cluster_id)
     principal.require(role, cluster_id, missing)
     if found is None:
         raise missing
@@ -90,13 +90,13 @@ def cluster_named(session: Session, principal: Principal, name: str, role: Role,
         field: where the name stands in the request, for the errors.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
         NotAllowedError: the caller may see it but lacks the role.
     """
     found = repository.cluster_by_name(session, name)
     if found is None or not principal.may(Role.VIEWER, found.id):
         known = repository.cluster_names(session, principal.visible_clusters())
-        raise ClusterNotFoundError(name, known, field=field)
+        raise CLUSTER_NOT_FOUND(cluster=name, field=field, remedy=choose_from(name, known))
     principal.require(role, found.id)
     return found
 
@@ -108,14 +108,14 @@ def require_real(session: Session, cluster_id: int, *, field: str = "cluster") -
         field: what of the request leads there, for the error.
 
     Raises:
-        ClusterMadeUpError: the cluster holds sample data.
-        ClusterPublishedError: it holds what others measured.
+        CLUSTER_MADE_UP: the cluster holds sample data.
+        CLUSTER_PUBLISHED: it holds what others measured.
     """
     found = session.get_one(Cluster, cluster_id)
     if found.origin == Origin.MADE_UP:
-        raise ClusterMadeUpError(found.name, field=field)
+        raise CLUSTER_MADE_UP(name=found.name, field=field)
     if found.origin == Origin.PUBLISHED:
-        raise ClusterPublishedError(found.name, field=field)
+        raise CLUSTER_PUBLISHED(name=found.name, field=field)
 
 
 def create_cluster(
@@ -124,11 +124,11 @@ def create_cluster(
     """A new cluster; only for administrators of all clusters.
 
     Raises:
-        ClusterNameTakenError: the name is in use.
+        CLUSTER_NAME_TAKEN: the name is in use.
     """
     principal.require(Role.ADMIN, None)
     created = Cluster(name=name, description=description, launcher=launcher, owner_id=principal.user_id)
-    with savepoint(session, ClusterNameTakenError(name)):
+    with savepoint(session, CLUSTER_NAME_TAKEN(name=name)):
         session.add(created)
     after = {"name": name, "description": description, "launcher": launcher.value}
     live.record(session, principal, Action("cluster_created", "cluster", created.id, created.id, after=after))
@@ -145,8 +145,8 @@ def change_cluster(session: Session, principal: Principal, cluster_id: int, chan
     """The cluster with another name, description or launcher.
 
     Raises:
-        ClusterNameTakenError: the new name is in use.
-        ClusterBusyError: a run is active, which the present launcher has to end.
+        CLUSTER_NAME_TAKEN: the new name is in use.
+        CLUSTER_BUSY: a run is active, which the present launcher has to end.
     """
     changed = cluster(session, principal, cluster_id, Role.ADMIN)
     if changes.get("launcher", changed.launcher) != changed.launcher:
@@ -154,8 +154,8 @@ def change_cluster(session: Session, principal: Principal, cluster_id: int, chan
         drain_repository.stop_starts(session)
         active = repository.active_runs(session, cluster_id)
         if active:
-            raise ClusterBusyError(changed.name, changes["launcher"], active)
-    with savepoint(session, ClusterNameTakenError(changes.get("name", changed.name))):
+            raise CLUSTER_BUSY(name=changed.name, launcher=changes["launcher"], run_count=active)
+    with savepoint(session, CLUSTER_NAME_TAKEN(name=changes.get("name", changed.name))):
         before = set_fields(changed, changes)
     action = Action("cluster_changed", "cluster", changed.id, changed.id, before=before, after=changes)
     live.record(session, principal, action)
@@ -178,7 +178,7 @@ def node_lines(
     """The living nodes of a cluster, each with no more than a list shows of it.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
     """
     origin = cluster(session, principal, cluster_id).origin
     page = repository.node_lines(session, cluster_id, paging)
@@ -206,11 +206,11 @@ def node(session: Session, principal: Principal, node_id: int, now: datetime) ->
     """The node, retired or not.
 
     Raises:
-        NodeNotFoundError: there is none that the caller may see.
+        NODE_NOT_FOUND: there is none that the caller may see.
     """
     found = session.get(Node, node_id)
     if found is None or not principal.may(Role.VIEWER, found.cluster_id):
-        raise NodeNotFoundError(node_id)
+        raise NODE_NOT_FOUND(node=node_id)
     return _views(session, [found], now)[0]
 
 
@@ -221,11 +221,15 @@ def nodes_named(session: Session, cluster_id: int, names: Sequence[str], *, fiel
         field: where the names stand in the request, for the error.
 
     Raises:
-        NodeNotFoundError: a name is unknown.
+        NODE_NOT_FOUND: a name is unknown.
     """
     found = repository.living_nodes_by_name(session, cluster_id, names)
-    known = partial(repository.living_node_names, session, cluster_id)
-    return in_order(found, names, field, lambda name, at: NodeNotFoundError(name, known(), field=at))
+
+    def missing(name: str, at: str) -> IotideError:
+        known = repository.living_node_names(session, cluster_id)
+        return NODE_NOT_FOUND(node=name, field=at, remedy=choose_from(name, known))
+
+    return in_order(found, names, field, missing)
 
 
 def nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int], *, field: str) -> list[Node]:
@@ -235,10 +239,10 @@ def nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int], *,
         field: where the ids stand in the request, for the error.
 
     Raises:
-        NodeNotFoundError: there is no such node in the cluster.
+        NODE_NOT_FOUND: there is no such node in the cluster.
     """
     found = repository.living_nodes_by_id(session, cluster_id, node_ids)
-    return in_order(found, node_ids, field, lambda node_id, at: NodeNotFoundError(node_id, field=at))
+    return in_order(found, node_ids, field, lambda node_id, at: NODE_NOT_FOUND(node=node_id, field=at))
 
 
 def node_and_cluster(session: Session, node_id: int) -> tuple[Node, Cluster]:
@@ -251,8 +255,8 @@ def change_node(session: Session, principal: Principal, node_id: int, changes: J
     """The node with another number of slots or another role.
 
     Raises:
-        NodeNotFoundError: there is none that the caller may see, or it is retired.
-        SlotsInUseError: more runs share it now than it would have slots.
+        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
+        SLOTS_IN_USE: more runs share it now than it would have slots.
     """
     changed = own_node(session, principal, node_id)
     try:
@@ -260,7 +264,7 @@ def change_node(session: Session, principal: Principal, node_id: int, changes: J
             before = set_fields(changed, changes)
     except IntegrityError as error:
         session.refresh(changed)
-        raise SlotsInUseError(changes["slots"], changed.shared_leases) from error
+        raise SLOTS_IN_USE(slots=changes["slots"], used=changed.shared_leases) from error
     action = Action("node_changed", "node", changed.id, changed.cluster_id, before=before, after=changes)
     live.record(session, principal, action)
     wake_scheduler(session, "node")
@@ -271,13 +275,13 @@ def retire_node(session: Session, principal: Principal, node_id: int, now: datet
     """Let the node in no more: its token opens nothing, its Redis user goes; its results stay.
 
     Raises:
-        NodeNotFoundError: there is none that the caller may see, or it is retired.
-        NodeBusyError: runs wait for it or are active on it.
+        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
+        NODE_BUSY: runs wait for it or are active on it.
     """
     retired = own_node(session, principal, node_id)
     run_count = repository.runs_that_need(session, node_id)
     if run_count:
-        raise NodeBusyError(retired.name, run_count)
+        raise NODE_BUSY(name=retired.name, run_count=run_count)
     retired.retired_at = now
     drain_repository.forget(session, DrainKind.NODE, node_id)
     action = Action("node_retired", "node", retired.id, retired.cluster_id, before={"name": retired.name})

@@ -63,7 +63,7 @@ def require_served_schema(settings: Settings) -> None:
     """Start on no schema that this release cannot serve; a database that is away now is waited for as ever.
 
     Raises:
-        SchemaBehindError, SchemaTooNewError: it cannot.
+        SCHEMA_BEHIND, SCHEMA_TOO_NEW: it cannot.
     """
     engine = open_engine(settings.database_url.get_secret_value(), pool_size=1)
     with contextlib.suppress(OperationalError):
@@ -76,7 +76,7 @@ def open_database(settings: Settings, *, pool_size: int = 1) -> Iterator[Databas
     """The database, for the time of the block.
 
     Raises:
-        SchemaBehindError, SchemaTooNewError: this release cannot work on it.
+        SCHEMA_BEHIND, SCHEMA_TOO_NEW: this release cannot work on it.
     """
     engine = open_engine(settings.database_url.get_secret_value(), pool_size=pool_size)
     try:
@@ -91,7 +91,7 @@ def transaction(settings: Settings) -> Iterator[Session]:
     """One transaction, committed where the block ends well.
 
     Raises:
-        SchemaBehindError, SchemaTooNewError: as `open_database`.
+        SCHEMA_BEHIND, SCHEMA_TOO_NEW: as `open_database`.
     """
     with open_database(settings) as database, database.transaction() as session:
         yield session

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.clusters.models import Cluster
 from iotide_server.clusters.views import Origin
-from iotide_server.demo_history.errors import NoHistoryError
+from iotide_server.demo_history.errors import DEMO_HISTORY_ABSENT
 from iotide_server.forgetting import forget_clusters
 from iotide_server.kit.db import Database
 
@@ -18,11 +18,11 @@ def made_up_clusters(session: Session) -> Sequence[Cluster]:
     """Those that there are, by name.
 
     Raises:
-        NoHistoryError: there is none.
+        DEMO_HISTORY_ABSENT: there is none.
     """
     found = session.scalars(select(Cluster).where(Cluster.origin == Origin.MADE_UP).order_by(Cluster.name)).all()
     if not found:
-        raise NoHistoryError
+        raise DEMO_HISTORY_ABSENT()
     return found
 
 
@@ -33,7 +33,7 @@ def forget_history(database: Database, now: datetime) -> int:
         How many rows that were.
 
     Raises:
-        NoHistoryError: there is none.
+        DEMO_HISTORY_ABSENT: there is none.
     """
     with database.transaction() as session:
         clusters = made_up_clusters(session)

@@ -16,7 +16,7 @@ from iotide_server.campaigns.planned import PlannedCampaign
 from iotide_server.campaigns.planning import foresee
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.views import Origin
-from iotide_server.demo_history.errors import HistoryLoadedError, HistoryNameTakenError
+from iotide_server.demo_history.errors import DEMO_HISTORY_LOADED, DEMO_HISTORY_NAME_TAKEN
 from iotide_server.demo_history.sites import Routine, SampleCluster, SampleTarget
 from iotide_server.demo_history.truth import Truth, TruthKind
 from iotide_server.kit.db import any_text_of
@@ -61,16 +61,16 @@ def require_room(session: Session, sites: tuple[SampleCluster, ...]) -> None:
     """Make sure that no history is there and no cluster in its way.
 
     Raises:
-        HistoryLoadedError, HistoryNameTakenError: what is there.
+        DEMO_HISTORY_LOADED, DEMO_HISTORY_NAME_TAKEN: what is there.
     """
     loaded = session.scalars(select(Cluster.name).where(Cluster.origin == Origin.MADE_UP).order_by(Cluster.name)).all()
     if loaded:
-        raise HistoryLoadedError(loaded)
+        raise DEMO_HISTORY_LOADED(clusters=loaded)
     taken = session.scalar(
         select(Cluster.name).where(Cluster.name == any_text_of([site.name for site in sites])).limit(1)
     )
     if taken is not None:
-        raise HistoryNameTakenError(taken)
+        raise DEMO_HISTORY_NAME_TAKEN(name=taken)
 
 
 def found(session: Session, principal: Principal, site: SampleCluster, seed: int, began_at: datetime) -> Founded:

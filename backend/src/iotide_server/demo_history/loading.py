@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.campaigns.models import Cell
 from iotide_server.change_feed import service as live
-from iotide_server.demo_history.errors import HistoryTooShortError
+from iotide_server.demo_history.errors import DEMO_HISTORY_TOO_SHORT
 from iotide_server.demo_history.founding import Founded, found, require_room, say_hello
 from iotide_server.demo_history.nights import Nights
 from iotide_server.demo_history.sites import SITES, Routine, SampleCluster
@@ -87,11 +87,11 @@ def load_history(database: Database, plan: HistoryPlan, clock: Clock, tell: Prog
     """Make the clusters and their history, a week in a transaction, and analyse each series thrice.
 
     Raises:
-        HistoryTooShortError: nothing could be seen in so few days, or there are too many.
-        HistoryLoadedError, HistoryNameTakenError: something is in its way; nothing was changed.
+        DEMO_HISTORY_TOO_SHORT: nothing could be seen in so few days, or there are too many.
+        DEMO_HISTORY_LOADED, DEMO_HISTORY_NAME_TAKEN: something is in its way; nothing was changed.
     """
     if not FEWEST_DAYS <= plan.days <= MOST_DAYS:
-        raise HistoryTooShortError(plan.days, FEWEST_DAYS, MOST_DAYS)
+        raise DEMO_HISTORY_TOO_SHORT(days=plan.days, fewest=FEWEST_DAYS, most=MOST_DAYS)
     now = clock()
     began_at = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=plan.days)
     with database.transaction() as session:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from iotide_server.demo_history.errors import NotInHistoryError
+from iotide_server.demo_history.errors import DEMO_HISTORY_UNKNOWN_NAME
 from iotide_wire.facts import FactValue
 from iotide_wire.units import GIB, TIB
 
@@ -358,7 +358,7 @@ def narrowed(clusters: Collection[str] = (), workloads: Collection[str] = ()) ->
     """The clusters of these names with the routines of these workloads; no name: all. Their numbers stay as they are.
 
     Raises:
-        NotInHistoryError: nothing is called so there.
+        DEMO_HISTORY_UNKNOWN_NAME: nothing is called so there.
     """
     _require("cluster", clusters, {site.name for site in SITES})
     chosen = [site for site in SITES if not clusters or site.name in clusters]
@@ -376,4 +376,4 @@ def _narrowed_routines(site: SampleCluster, workloads: Collection[str]) -> Itera
 def _require(what: str, names: Collection[str], known: Collection[str]) -> None:
     for name in names:
         if name not in known:
-            raise NotInHistoryError(what, name, known)
+            raise DEMO_HISTORY_UNKNOWN_NAME(what=what, name=name, known=known)

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.explorer import cursors, queries
-from iotide_server.explorer.errors import WorkloadWantedError
+from iotide_server.explorer.errors import WORKLOAD_WANTED
 from iotide_server.explorer.queries import AnyRow
 from iotide_server.explorer.schemas import (
     ExplorerFilter,
@@ -31,12 +31,12 @@ def runs_page(
     """One page of the runs that the caller may see, in the order that is wanted.
 
     Raises:
-        WorkloadWantedError: they are to be sorted by numbers of several workloads.
+        WORKLOAD_WANTED: they are to be sorted by numbers of several workloads.
         InvalidInputError: the cursor is none of ours, or the time ends before it begins.
     """
     _check_times(wanted)
     if paging.sort.key is SortKey.VALUE and wanted.workload is None:
-        raise WorkloadWantedError(paging.sort)
+        raise WORKLOAD_WANTED(sort=paging.sort)
     after = None if paging.cursor is None else cursors.read(paging.sort, paging.cursor)
     of_caller = queries.resolve(session, wanted, principal.visible_clusters())
     if of_caller is None:

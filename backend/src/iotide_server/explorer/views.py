@@ -12,11 +12,11 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.explorer.errors import (
     MOST_VIEWS,
-    NobodysViewError,
-    ReadingTokenError,
-    TooManyViewsError,
-    ViewNameTakenError,
-    ViewNotFoundError,
+    READING_TOKEN,
+    TOO_MANY_VIEWS,
+    USER_WANTED,
+    VIEW_NAME_TAKEN,
+    VIEW_NOT_FOUND,
 )
 from iotide_server.explorer.models import SavedView
 from iotide_server.explorer.schemas import SavedViewInput
@@ -32,12 +32,12 @@ def keep_view(session: Session, principal: Principal, wanted: SavedViewInput, no
     """A new view of the caller's.
 
     Raises:
-        ViewNameTakenError, TooManyViewsError: what is there already forbids it.
+        VIEW_NAME_TAKEN, TOO_MANY_VIEWS: what is there already forbids it.
     """
     user_id = _user_id(principal)
     _require_operating(principal)
     if len(views_of(session, user_id)) >= MOST_VIEWS:
-        raise TooManyViewsError
+        raise TOO_MANY_VIEWS()
     view = SavedView(user_id=user_id, name=wanted.name, query=wanted.query, created_at=now)
     _store(session, view, wanted.name)
     audit.record(session, principal, _action("view_kept", view, None, _said(view)))
@@ -48,8 +48,8 @@ def change_view(session: Session, principal: Principal, view_id: int, wanted: Sa
     """Another name or another choice for a view of the caller's.
 
     Raises:
-        ViewNotFoundError: the caller has none of that id.
-        ViewNameTakenError: another one has that name.
+        VIEW_NOT_FOUND: the caller has none of that id.
+        VIEW_NAME_TAKEN: another one has that name.
     """
     view = _own(session, principal, view_id)
     _require_operating(principal)
@@ -65,7 +65,7 @@ def remove_view(session: Session, principal: Principal, view_id: int) -> None:
     """The view is gone.
 
     Raises:
-        ViewNotFoundError: the caller has none of that id.
+        VIEW_NOT_FOUND: the caller has none of that id.
     """
     view = _own(session, principal, view_id)
     _require_operating(principal)
@@ -75,7 +75,7 @@ def remove_view(session: Session, principal: Principal, view_id: int) -> None:
 
 def _user_id(principal: Principal) -> int:
     if principal.user_id is None:
-        raise NobodysViewError
+        raise USER_WANTED()
     return principal.user_id
 
 
@@ -83,21 +83,21 @@ def _require_operating(principal: Principal) -> None:
     """Refuse a token that may only read; a viewer in a browser keeps views.
 
     Raises:
-        ReadingTokenError: it is one.
+        READING_TOKEN: it is one.
     """
     if principal.kind is PrincipalKind.TOKEN and not principal.may_somewhere(Role.OPERATOR):
-        raise ReadingTokenError
+        raise READING_TOKEN()
 
 
 def _own(session: Session, principal: Principal, view_id: int) -> SavedView:
     view = view_of(session, _user_id(principal), view_id)
     if view is None:
-        raise ViewNotFoundError(view_id)
+        raise VIEW_NOT_FOUND(view_id=view_id)
     return view
 
 
 def _store(session: Session, view: SavedView, name: str) -> None:
-    with savepoint(session, ViewNameTakenError(name)):
+    with savepoint(session, VIEW_NAME_TAKEN(name=name)):
         session.add(view)
 
 

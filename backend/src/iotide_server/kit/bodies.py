@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from iotide_server.kit.app_values import AppValue
-from iotide_server.kit.errors import InvalidInputError, IotideError
+from iotide_server.kit.errors import ErrorKind
 
 BODIES: Final[AppValue["Bodies"]] = AppValue("bodies")
 
@@ -36,6 +36,12 @@ MEDIUM_AT_ONCE: Final = 4
 _LIMIT: Final = "iotide.body_limit"
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 """Passes each byte once and keeps nothing of it, also in a text that never ends."""
+
+BODY_TOO_COMPLEX = ErrorKind(422, "invalid_input").says("the body has {what}", "send less at once")
+NO_ROOM_FOR_BODY = ErrorKind(503, "no_room_for_body").says(
+    "the server cannot keep the body while it arrives: {why}",
+    "make room on its disk for temporary files, then send the same again",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,34 +63,21 @@ class BodyLimit:
     queue: str = ""
 
     def check(self, body: bytes) -> None:
-        """Raise BodyTooComplexError for JSON that holds more; it costs a few milliseconds a megabyte."""
+        """Raise BODY_TOO_COMPLEX for JSON that holds more; it costs a few milliseconds a megabyte."""
         self.check_lists(_lists_in(body))
         self._check_gaps(body)
         _check("names of members", _outside_of_texts(body, b":", self.names), self.names)
         _check("values", _outside_of_texts(body, b",", self.values), self.values)
 
     def check_lists(self, count: int) -> None:
-        """Raise BodyTooComplexError for more lists and objects."""
+        """Raise BODY_TOO_COMPLEX for more lists and objects."""
         _check("lists and objects", count, self.lists)
 
     def _check_gaps(self, body: bytes) -> None:
         """Refuse one text, number or blank that is most of a large body."""
         for start in range(0, len(body) - LARGE_BYTES, LARGE_BYTES):
             if body.find(b'"', start, start + LARGE_BYTES) < 0:
-                raise BodyTooComplexError(f"the body has {LARGE_BYTES} bytes without a quotation mark")
-
-
-class BodyTooComplexError(InvalidInputError):
-    """The JSON of a body is made to take memory, or holds more than any request needs."""
-
-    usual_remedy = "send less at once"
-
-
-class NoRoomForBodyError(IotideError):
-    """The disk is full on which large bodies are kept while they arrive."""
-
-    status = 503
-    code = "no_room_for_body"
+                raise BODY_TOO_COMPLEX(what=f"{LARGE_BYTES} bytes without a quotation mark")
 
 
 class Caller(NamedTuple):
@@ -134,8 +127,8 @@ class Bodies:
         """Read the body and return what `act` answers to it.
 
         Raises:
-            BodyTooComplexError: it has more lists and objects than it may; it was not read to its end.
-            NoRoomForBodyError: it is large and the disk is full.
+            BODY_TOO_COMPLEX: it has more lists and objects than it may; it was not read to its end.
+            NO_ROOM_FOR_BODY: it is large and the disk is full.
             HTTPException: it has more bytes than it may (413), or its sender is gone (400).
         """
         limit = body_limit(request.scope)
@@ -184,21 +177,14 @@ def _new_file() -> IO[bytes]:
     try:
         return TemporaryFile()
     except OSError as error:
-        raise _no_room(error) from error
+        raise NO_ROOM_FOR_BODY(why=error.strerror) from error
 
 
 def _opened(path: Path) -> IO[bytes]:
     try:
         return path.open("wb")
     except OSError as error:
-        raise _no_room(error) from error
-
-
-def _no_room(error: OSError) -> NoRoomForBodyError:
-    return NoRoomForBodyError(
-        f"the server cannot keep the body while it arrives: {error.strerror}",
-        remedy="make room on its disk for temporary files, then send the same again",
-    )
+        raise NO_ROOM_FOR_BODY(why=error.strerror) from error
 
 
 async def _keep(request: Request, file: IO[bytes], limit: BodyLimit | None) -> None:
@@ -211,7 +197,7 @@ async def _keep(request: Request, file: IO[bytes], limit: BodyLimit | None) -> N
             file.write(chunk)
         file.flush()
     except OSError as error:
-        raise _no_room(error) from error
+        raise NO_ROOM_FOR_BODY(why=error.strerror) from error
 
 
 def _is_large(request: Request, limit: BodyLimit) -> bool:
@@ -239,4 +225,4 @@ def _lists_in(part: bytes) -> int:
 
 def _check(what: str, count: int, most: int) -> None:
     if count > most:
-        raise BodyTooComplexError(f"the body has more than {most} {what}")
+        raise BODY_TOO_COMPLEX(what=f"more than {most} {what}")

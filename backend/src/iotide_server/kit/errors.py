@@ -1,22 +1,34 @@
-"""Business failures: each class holds its HTTP status and a stable code; the edge turns them into one error body."""
+"""Business failures as data: a slice has a table of kinds, and the edge turns each error into one body."""
 
-from typing import ClassVar
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from string import Formatter
+from typing import Any, Final, Self
+
+from iotide_server.kit.clock import written
+from iotide_wire.units import format_bytes, format_seconds
 
 
 class IotideError(Exception):
     """A request cannot be served, and the caller can be told why.
 
     Attributes:
+        kind: the row of a table that it was made of, if any.
         status: HTTP status.
         code: stable, for programs.
+        message: what is wrong, for a person.
         field: dotted path of the input it is about, for instance `workloads[0].options.file_size_bytes`.
         value: what was given there.
         remedy: what to do about it; where nothing better is known, the class's usual remedy.
+        wait_seconds: until the same request may succeed; sent as the header Retry-After.
     """
 
-    status: ClassVar[int] = 400
-    code: ClassVar[str] = "bad_request"
-    usual_remedy: ClassVar[str | None] = None
+    status = 400
+    code = "bad_request"
+    usual_remedy: str | None = None
+    kind: "ErrorKind | None" = None
+    wait_seconds: int | None = None
 
     def __init__(
         self, message: str, *, field: str | None = None, value: object = None, remedy: str | None = None
@@ -65,15 +77,98 @@ class NotAllowedError(IotideError):
 
 
 class TooManyRequestsError(IotideError):
-    """The caller has to wait.
-
-    Attributes:
-        wait_seconds: until the same request may succeed; sent as the header Retry-After.
-    """
+    """The caller has to wait."""
 
     status = 429
     code = "too_many_requests"
 
-    def __init__(self, message: str, wait_seconds: int, *, remedy: str) -> None:
-        super().__init__(message, remedy=remedy)
-        self.wait_seconds = wait_seconds
+
+@dataclass(frozen=True)
+class ErrorKind:
+    """Describe one way to fail; a call with the values of the templates returns the error to raise.
+
+    A template has its values in braces, `{run_id}`. A format may follow, of `_FORMATS` or of Python: `{size:bytes}`.
+
+    Attributes:
+        status: HTTP status, which also decides the class of the error.
+        code: stable, for programs.
+        field: template of the error's field; a call may give another one.
+        shows: name of the value that the error shows, or a template of it; by default the one named like the field.
+        message: template of what is wrong.
+        remedy: template of what to do about it; a call may give another one.
+    """
+
+    status: int
+    code: str
+    field: str | None = None
+    shows: str | None = None
+    message: str = ""
+    remedy: str | None = None
+
+    def says(self, message: str, remedy: str | None = None) -> Self:
+        """Return this kind with a message and a remedy."""
+        return replace(self, message=message, remedy=remedy)
+
+    def __call__(
+        self, *, field: str | None = None, remedy: str | None = None, wait_seconds: int | None = None, **named: object
+    ) -> IotideError:
+        """Return an error of this kind; KeyError where a value is missing that a template names."""
+        field = field or (self.field and _filled(self.field, named))
+        values = named | {"field": field, "wait_seconds": wait_seconds}
+        error = _CLASSES.get(self.status, IotideError)(
+            _filled(self.message, values),
+            field=field,
+            value=self._shown(values),
+            remedy=remedy or (self.remedy and _filled(self.remedy, values)),
+        )
+        error.kind, error.status, error.code, error.wait_seconds = self, self.status, self.code, wait_seconds
+        return error
+
+    def names(self) -> set[str]:
+        """Return the names of the values that a call has to give."""
+        shown = self.shows if self.shows is None or "{" in self.shows else f"{{{self.shows}}}"
+        templates = filter(None, (self.message, self.field, self.remedy, shown))
+        return {name for template in templates for _, name, _, _ in Formatter().parse(template) if name}
+
+    def _shown(self, values: Mapping[str, object]) -> object:
+        if self.shows is None:
+            return None if self.field is None else values.get(self.field)
+        return _filled(self.shows, values) if "{" in self.shows else values[self.shows]
+
+
+_CLASSES: Final[Mapping[int, type[IotideError]]] = {
+    error.status: error
+    for error in (
+        *(InvalidInputError, NotFoundError, ConflictError),
+        *(NotAuthenticatedError, NotAllowedError, TooManyRequestsError),
+    )
+}
+
+
+def _seconds(duration: timedelta | float) -> str:
+    return format_seconds(duration.total_seconds() if isinstance(duration, timedelta) else duration)
+
+
+def _names(named: Collection[object]) -> str:
+    return ", ".join(map(str, named))
+
+
+_FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "bytes": format_bytes,
+    "seconds": _seconds,
+    "time": written,
+    "iso": datetime.isoformat,
+    "names": _names,
+    "sorted": lambda named: _names(sorted(named)),
+    "clauses": "; ".join,
+}
+
+
+class _Templates(Formatter):
+    def format_field(self, value: object, format_spec: str) -> str:
+        write = _FORMATS.get(format_spec)
+        return str(super().format_field(value, format_spec)) if write is None else write(value)
+
+
+def _filled(template: str, values: Mapping[str, object]) -> str:
+    return _Templates().vformat(template, (), values)

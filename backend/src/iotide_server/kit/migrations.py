@@ -24,15 +24,29 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Mapped, mapped_column
 
 from iotide_server.kit.db import Base
-from iotide_server.kit.errors import ConflictError
-from iotide_wire.units import format_seconds
+from iotide_server.kit.errors import ErrorKind
 
 OLDEST_SERVED: Final = "0032"
 """Last revision of the previous release, 0.1.0: its code works on this schema, so the two may run at once."""
 
 _LOCK: Final = 0x696F74696465  # "iotide": advisory locks of other programs in the same database stay apart
 _RETRIED: Final = (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected)
+_TURN_SECONDS: Final = 0.2
+"""So often is asked whether another process has migrated."""
 _log = structlog.get_logger(__name__)
+
+MIGRATION_BLOCKED = ErrorKind(409, "migration_blocked", field="database").says(
+    "the database was too busy to be migrated for {waited:seconds}: {error}",
+    "look in pg_stat_activity for a transaction that is open for long, end it, and run `iotide-server migrate`"
+    " again; what was done stays",
+)
+SCHEMA_BEHIND = ErrorKind(409, "schema_behind", field="database", shows="revision").says(
+    "the database has {schema}, and this release needs {head}", "run `iotide-server migrate`"
+)
+SCHEMA_TOO_NEW = ErrorKind(409, "schema_too_new", field="database", shows="revision").says(
+    "the database has schema {revision}; this release knows {head} and can no longer work on that",
+    "start the release that migrated it, or restore the backup from before with `iotide-server restore`",
+)
 
 
 class SchemaFloor(Base):
@@ -45,52 +59,6 @@ class SchemaFloor(Base):
     __tablename__ = "schema_floor"
 
     revision: Mapped[str] = mapped_column(primary_key=True)
-
-
-class MigrationBlockedError(ConflictError):
-    """Others held what a migration needs for as long as it was tried."""
-
-    code = "migration_blocked"
-
-    def __init__(self, waited: timedelta, error: str) -> None:
-        super().__init__(
-            f"the database was too busy to be migrated for {format_seconds(waited.total_seconds())}: {error}",
-            field="database",
-            remedy="look in pg_stat_activity for a transaction that is open for long, end it, and run"
-            " `iotide-server migrate` again; what was done stays",
-        )
-
-
-class SchemaBehindError(ConflictError):
-    """The database has not been migrated to what this release needs."""
-
-    code = "schema_behind"
-
-    def __init__(self, revision: str | None, head: str) -> None:
-        super().__init__(
-            f"the database has {f'schema {revision}' if revision else 'no schema'}, and this release needs {head}",
-            field="database",
-            value=revision,
-            remedy="run `iotide-server migrate`",
-        )
-
-
-class SchemaTooNewError(ConflictError):
-    """The database was migrated by a release that this one cannot work beside."""
-
-    code = "schema_too_new"
-
-    def __init__(self, revision: str, head: str) -> None:
-        super().__init__(
-            f"the database has schema {revision}; this release knows {head} and can no longer work on that",
-            field="database",
-            value=revision,
-            remedy="start the release that migrated it, or restore the backup from before with `iotide-server restore`",
-        )
-
-
-_TURN_SECONDS: Final = 0.2
-"""So often is asked whether another process has migrated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +101,7 @@ def migrate(engine: Engine, patience: LockPatience = AS_USUAL, sleep: Callable[[
     """Run all pending migrations under an advisory lock, each in a transaction of its own.
 
     Raises:
-        MigrationBlockedError: a lock was not to be had; migrations that were done before it stay.
+        MIGRATION_BLOCKED: a lock was not to be had; migrations that were done before it stay.
     """
     with engine.connect() as connection:
         # Asked again and again rather than waited for: an index that is built CONCURRENTLY waits for every statement
@@ -170,7 +138,7 @@ def _upgrade(connection: Connection, patience: LockPatience, sleep: Callable[[fl
             if not isinstance(error.orig, _RETRIED):
                 raise
             if paused >= patience.in_all:
-                raise MigrationBlockedError(paused, str(error.orig).splitlines()[0]) from error
+                raise MIGRATION_BLOCKED(waited=paused, error=str(error.orig).splitlines()[0]) from error
             _log.warning("migration_waits", error=str(error.orig).splitlines()[0], pause_seconds=pause.total_seconds())
             sleep(pause.total_seconds())
             paused += pause + patience.lock_wait
@@ -204,8 +172,8 @@ def require_schema(engine: Engine) -> None:
     A schema that a newer release made is served as long as that one promises so: while it is deployed, both run.
 
     Raises:
-        SchemaBehindError: it has to be migrated first.
-        SchemaTooNewError: this release cannot work on it.
+        SCHEMA_BEHIND: it has to be migrated first.
+        SCHEMA_TOO_NEW: this release cannot work on it.
     """
     head = head_revision()
     with engine.connect() as connection:
@@ -215,10 +183,11 @@ def require_schema(engine: Engine) -> None:
     if revision == head:
         return
     if revision is None or knows_revision(revision):
-        raise SchemaBehindError(revision, head)
+        schema = f"schema {revision}" if revision else "no schema"
+        raise SCHEMA_BEHIND(schema=schema, revision=revision, head=head)
     # Revisions are numbers of four digits, so they are in the order of their texts.
     if floor is None or floor > head:
-        raise SchemaTooNewError(revision, head)
+        raise SCHEMA_TOO_NEW(revision=revision, head=head)
     _log.info("schema_is_newer", revision=revision, known=head)
 
 

@@ -10,7 +10,7 @@ from fastapi import Depends, Request
 from starlette.exceptions import HTTPException
 
 from iotide_server.kit.app_values import AppValue
-from iotide_server.kit.errors import TooManyRequestsError
+from iotide_server.kit.errors import ErrorKind
 
 ONE_EACH: Final[AppValue["OneEach"]] = AppValue("one_each")
 ONE_NODE_EACH: Final[AppValue["OneEach"]] = AppValue("one_node_each")
@@ -20,18 +20,9 @@ MOST_WAITING: Final = 20
 """Of one person in one process; a browser has six connections."""
 _TRY_AGAIN_SECONDS: Final = 1
 
-
-class TooManyAtOnceError(TooManyRequestsError):
-    """A caller sends more requests at once than may wait for one another."""
-
-    code = "too_many_at_once"
-
-    def __init__(self, most_waiting: int) -> None:
-        super().__init__(
-            f"{most_waiting} of your requests wait already",
-            _TRY_AGAIN_SECONDS,
-            remedy="ask for fewer things at once, then try again",
-        )
+TOO_MANY_AT_ONCE = ErrorKind(429, "too_many_at_once").says(
+    "{most_waiting} of your requests wait already", "ask for fewer things at once, then try again"
+)
 
 
 class Holder(NamedTuple):
@@ -71,7 +62,7 @@ class OneEach:
         """Wait until no other request of the same holder is served.
 
         Raises:
-            TooManyAtOnceError: too many of them wait.
+            TOO_MANY_AT_ONCE: too many of them wait.
             HTTPException: the client went away while it waited.
         """
         holder = self._holder_of(request)
@@ -80,7 +71,7 @@ class OneEach:
             return
         queue = self._queues.setdefault(holder.name, _Queue())
         if queue.count > self._most_waiting:
-            raise TooManyAtOnceError(self._most_waiting)
+            raise TOO_MANY_AT_ONCE(most_waiting=self._most_waiting, wait_seconds=_TRY_AGAIN_SECONDS)
         queue.count += 1
         try:
             strangers = None if holder.is_known else self._turn_of_strangers

@@ -12,7 +12,7 @@ from sqlalchemy import ForeignKey, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from iotide_server.kit.db import Base
-from iotide_server.kit.errors import ConflictError
+from iotide_server.kit.errors import ErrorKind
 
 IN_SESSION: Final = "quotas"
 EVERYBODY: Final = 0
@@ -41,6 +41,10 @@ _ADDED: Final = text(
     WHERE cluster_id = :cluster_id AND kind = :kind AND user_id = ANY(CAST(:user_ids AS bigint[]))
       AND date_trunc('day', added_at, 'UTC') = date_trunc('day', CAST(:now AS timestamptz), 'UTC')
     """
+)
+
+QUOTA_REACHED = ErrorKind(409, "quota_reached", field="{field}", shows="count").says(
+    "{field}: there would be {count:,} {what}; at most {most:,} are allowed", "{remedy}"
 )
 
 
@@ -97,20 +101,6 @@ class AddedToday(Base):
     number: Mapped[int]
 
 
-class QuotaReachedError(ConflictError):
-    """The cluster, or a person in it, would have more of something than its quota allows."""
-
-    code = "quota_reached"
-
-    def __init__(self, what: str, count: int, most: int, *, field: str, remedy: str) -> None:
-        super().__init__(
-            f"{field}: there would be {count:,} {what}; at most {most:,} are allowed",
-            field=field,
-            value=count,
-            remedy=remedy,
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Addition:
     """What a person adds to a cluster.
@@ -138,7 +128,7 @@ def check_day(session: Session, addition: Addition) -> None:
     """Refuse early what the quota of the day has no room for; nothing is counted and nobody is made to wait.
 
     Raises:
-        QuotaReachedError: naming the quota.
+        QUOTA_REACHED: naming the quota.
     """
     before = {row.user_id: row.number for row in session.execute(_ADDED, _values(addition))}
     _check(session, addition, {who: before.get(who, 0) + addition.number for who in _counted(addition)})
@@ -150,7 +140,7 @@ def count_day(session: Session, addition: Addition) -> None:
     So it comes last where the transaction does much, and what is counted after it is exact.
 
     Raises:
-        QuotaReachedError: others have used up the quota of the day meanwhile.
+        QUOTA_REACHED: others have used up the quota of the day meanwhile.
     """
     _check(session, addition, {row.user_id: row.number for row in session.execute(_ADD, _values(addition))})
 
@@ -182,10 +172,10 @@ def _check(session: Session, addition: Addition, numbers: dict[int, int]) -> Non
         if number > most:
             whose = "" if user_id == EVERYBODY else " by one person"
             setting = f"IOTIDE_QUOTA_{addition.kind.upper()}_A_DAY"
-            raise QuotaReachedError(
-                f"{addition.kind} added to the cluster{whose} today (UTC)",
-                number,
-                most,
+            raise QUOTA_REACHED(
+                what=f"{addition.kind} added to the cluster{whose} today (UTC)",
+                count=number,
+                most=most,
                 field=addition.field,
                 remedy=f"wait until tomorrow, or have an administrator raise {setting}",
             )

@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.clock import CLOCK
 from iotide_server.kit.db import CONNECTIONS, DATABASE, StorageFailure, storage_failure
-from iotide_server.kit.errors import IotideError, TooManyRequestsError
+from iotide_server.kit.errors import IotideError
 from iotide_server.kit.one_each import OneEachTurn, OneNodeTurn
 from iotide_server.kit.request_context import current_request_id
 from iotide_wire.base import NAME_PATTERN
@@ -235,7 +235,7 @@ def refusal(error: IotideError) -> JSONResponse:
     response = error_response(
         error.status, error.code, error.message, field=error.field, value=error.value, remedy=error.remedy
     )
-    if isinstance(error, TooManyRequestsError):
+    if error.wait_seconds is not None:
         response.headers["Retry-After"] = str(error.wait_seconds)
     return response
 

@@ -5,24 +5,13 @@ from difflib import get_close_matches
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
-from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.errors import ErrorKind
 
 _SECOND = timedelta(seconds=1)
 
-
-class TimeZoneUnknownError(InvalidInputError):
-    """No time zone has the name."""
-
-    code = "time_zone_unknown"
-
-    def __init__(self, name: str, *, field: str) -> None:
-        close = get_close_matches(name, _names(), n=1)
-        super().__init__(
-            f"{field}: there is no time zone {name}",
-            field=field,
-            value=name,
-            remedy=f"did you mean {close[0]}?" if close else "write an IANA name, for instance Europe/Zurich or UTC",
-        )
+TIME_ZONE_UNKNOWN = ErrorKind(422, "time_zone_unknown", field="{field}", shows="name").says(
+    "{field}: there is no time zone {name}", "{remedy}"
+)
 
 
 @cache
@@ -37,10 +26,12 @@ def zone_named(name: str, *, field: str) -> ZoneInfo:
         field: where it stands in the request, for the error.
 
     Raises:
-        TimeZoneUnknownError: there is none.
+        TIME_ZONE_UNKNOWN: there is none.
     """
     if name not in _names():
-        raise TimeZoneUnknownError(name, field=field)
+        close = get_close_matches(name, _names(), n=1)
+        remedy = f"did you mean {close[0]}?" if close else "write an IANA name, for instance Europe/Zurich or UTC"
+        raise TIME_ZONE_UNKNOWN(field=field, name=name, remedy=remedy)
     return ZoneInfo(name)
 
 

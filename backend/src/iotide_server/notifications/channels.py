@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -20,10 +21,10 @@ from iotide_server.notifications import models, repository
 from iotide_server.notifications.addresses import Reach
 from iotide_server.notifications.digests import plan_digest
 from iotide_server.notifications.errors import (
-    ChannelInUseError,
-    ChannelNameTakenError,
-    ChannelNotFoundError,
-    VaultLockedError,
+    CHANNEL_IN_USE,
+    CHANNEL_NAME_TAKEN,
+    CHANNEL_NOT_FOUND,
+    VAULT_KEY_MISSING,
 )
 from iotide_server.notifications.receivers import SECRETS, receiver, shown
 from iotide_server.notifications.schemas import (
@@ -34,6 +35,8 @@ from iotide_server.notifications.schemas import (
     DeliveryOutput,
 )
 from iotide_server.notifications.sending import words_of
+
+_MOST_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def channel(session: Session, principal: Principal, channel_id: int) -> ChannelO
     """One channel.
 
     Raises:
-        ChannelNotFoundError: there is none that the caller may see.
+        CHANNEL_NOT_FOUND: there is none that the caller may see.
     """
     return _shown(session, [own_channel(session, principal, channel_id, Role.OPERATOR)])[0]
 
@@ -72,9 +75,9 @@ def create(session: Session, principal: Principal, given: ChannelInput, terms: T
     """A new channel; its id.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
-        ChannelNameTakenError: the name is in use.
-        VaultLockedError: the server can keep no secret.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
+        CHANNEL_NAME_TAKEN: the name is in use.
+        VAULT_KEY_MISSING: the server can keep no secret.
         InvalidInputError: of one class for each thing that can be wrong with it.
     """
     if given.cluster_id is None:
@@ -85,7 +88,7 @@ def create(session: Session, principal: Principal, given: ChannelInput, terms: T
     _write(made, given, None, terms)
     made.digest, made.digest_due_at = None, None  # planned once the channel has an id
     if not repository.insert_channel(session, made):
-        raise ChannelNameTakenError(given.name)
+        raise CHANNEL_NAME_TAKEN(name=given.name)
     _plan(session, made, given, terms.now)
     _note(session, principal, made, "channel_created", after=_summary(made))
     return made.id
@@ -95,14 +98,14 @@ def change(session: Session, principal: Principal, channel_id: int, given: Chann
     """All of it but its scope; secrets that are not given stay.
 
     Raises:
-        ChannelNotFoundError: there is none that the caller may see.
-        ChannelNameTakenError, VaultLockedError, InvalidInputError: as `create`.
+        CHANNEL_NOT_FOUND: there is none that the caller may see.
+        CHANNEL_NAME_TAKEN, VAULT_KEY_MISSING, InvalidInputError: as `create`.
     """
     changed = own_channel(session, principal, channel_id, Role.ADMIN)
     before = _summary(changed)
     _write(changed, given, changed, terms)
     if not repository.insert_channel(session, changed):
-        raise ChannelNameTakenError(given.name)
+        raise CHANNEL_NAME_TAKEN(name=given.name)
     _plan(session, changed, given, terms.now)
     _note(session, principal, changed, "channel_changed", before=before, after=_summary(changed))
 
@@ -111,14 +114,15 @@ def remove(session: Session, principal: Principal, channel_id: int) -> None:
     """It is told nothing any more, and what it was told is forgotten.
 
     Raises:
-        ChannelNotFoundError: there is none that the caller may see.
-        ChannelInUseError: alert rules send to it.
+        CHANNEL_NOT_FOUND: there is none that the caller may see.
+        CHANNEL_IN_USE: alert rules send to it.
     """
     removed = own_channel(session, principal, channel_id, Role.ADMIN)
     before = _summary(removed)
     rules = repository.rules_that_use(session, channel_id)
     if rules:
-        raise ChannelInUseError(channel_id, removed.name, rules)
+        named = ", ".join(list(rules)[:_MOST_NAMED]) + (" and others" if len(rules) > _MOST_NAMED else "")
+        raise CHANNEL_IN_USE(channel_id=channel_id, name=removed.name, rules=named)
     session.delete(removed)
     _note(session, principal, removed, "channel_removed", before=before)
 
@@ -129,7 +133,7 @@ def list_deliveries(
     """What the channel was told of the clusters in which the caller is operator, newest first.
 
     Raises:
-        ChannelNotFoundError: there is none that the caller may see.
+        CHANNEL_NOT_FOUND: there is none that the caller may see.
     """
     own_channel(session, principal, channel_id, Role.OPERATOR)
     rows = repository.deliveries_page(session, channel_id, principal.clusters_with(Role.OPERATOR), paging)
@@ -148,10 +152,10 @@ def own_channel(session: Session, principal: Principal, channel_id: int, role: R
     Who is operator somewhere sees the channels of all clusters too, and uses them in terms.
 
     Raises:
-        ChannelNotFoundError: there is none that the caller may see.
+        CHANNEL_NOT_FOUND: there is none that the caller may see.
         NotAllowedError: the caller may see it but not do this.
     """
-    missing = ChannelNotFoundError(channel_id)
+    missing = CHANNEL_NOT_FOUND(channel_id=channel_id)
     found = repository.locked_channel(session, channel_id)
     if found is None:
         raise missing
@@ -179,7 +183,7 @@ def _sealed(secrets: dict[str, str], vault: Vault | None) -> str | None:
     if not secrets:
         return None
     if vault is None:
-        raise VaultLockedError
+        raise VAULT_KEY_MISSING()
     return vault.seal(secrets)
 
 

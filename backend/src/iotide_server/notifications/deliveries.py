@@ -74,7 +74,7 @@ class Office:
             The delivery, and what to send.
 
         Raises:
-            ChannelNotFoundError: there is none that the caller may see.
+            CHANNEL_NOT_FOUND: there is none that the caller may see.
         """
         channel = own_channel(session, principal, channel_id, Role.ADMIN)
         message = Message(

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.notifications.addresses import Reach
-from iotide_server.notifications.errors import AddressRefusedError, ChannelSecretMissingError
+from iotide_server.notifications.errors import ADDRESS_REFUSED, CHANNEL_SECRET_MISSING
 from iotide_server.notifications.models import Channel
 from iotide_server.notifications.schemas import (
     Chat,
@@ -85,7 +85,7 @@ def shown(channel: Channel) -> Email | Webhook | Chat:
 def _email(given: EmailInput, known: Channel | None, reach: Reach) -> Receiver:
     objection = reach.objection(given.host)
     if objection is not None:
-        raise AddressRefusedError("receiver.host", given.host, objection)
+        raise ADDRESS_REFUSED(field="receiver.host", host=given.host, why=objection)
     settings = given.model_dump(mode="json", exclude={"kind", "password"})
     if given.user is None:
         if given.password is not None:
@@ -109,7 +109,7 @@ def _email(given: EmailInput, known: Channel | None, reach: Reach) -> Receiver:
 
 def _kept(secret: str, settings: Json, known: Channel | None, why_not: str) -> Receiver:
     if known is None:
-        raise ChannelSecretMissingError(f"receiver.{secret}", why_not)
+        raise CHANNEL_SECRET_MISSING(field=f"receiver.{secret}", why=why_not)
     return Receiver(settings, None)
 
 
@@ -118,7 +118,7 @@ def _check_url(url: str, field: str, reach: Reach) -> str:
 
     Raises:
         InvalidInputError: it is no address, or has a password in it.
-        AddressRefusedError: it leads where nothing is sent to.
+        ADDRESS_REFUSED: it leads where nothing is sent to.
     """
     try:
         parts = urlsplit(url)
@@ -136,5 +136,5 @@ def _check_url(url: str, field: str, reach: Reach) -> str:
         )
     objection = reach.objection(host)
     if objection is not None:
-        raise AddressRefusedError(field, host, objection)
+        raise ADDRESS_REFUSED(field=field, host=host, why=objection)
     return host

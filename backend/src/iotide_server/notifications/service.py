@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from iotide_server.change_feed import service as live
 from iotide_server.kit.work import want_work
 from iotide_server.notifications import repository
-from iotide_server.notifications.errors import ChannelNotFoundError
+from iotide_server.notifications.errors import CHANNEL_NOT_FOUND
 from iotide_server.notifications.hours import quiet_until
 from iotide_server.notifications.messages import Message
 from iotide_server.notifications.models import Channel, Delivery
@@ -58,13 +58,13 @@ def channels_for(session: Session, cluster_id: int | None, channel_ids: Sequence
         field: where the list stands in the request, for the error.
 
     Raises:
-        ChannelNotFoundError: there is none of an id, or it tells of another cluster.
+        CHANNEL_NOT_FOUND: there is none of an id, or it tells of another cluster.
     """
     found = {channel.id: channel for channel in repository.channels_by_id(session, channel_ids)}
     for index, channel_id in enumerate(channel_ids):
         channel = found.get(channel_id)
         if channel is None or channel.cluster_id not in (None, cluster_id):
-            raise ChannelNotFoundError(channel_id, field=f"{field}[{index}]")
+            raise CHANNEL_NOT_FOUND(channel_id=channel_id, field=f"{field}[{index}]")
     return [found[channel_id] for channel_id in channel_ids]
 
 

@@ -23,7 +23,7 @@ from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.published import repository
-from iotide_server.published.errors import NothingPublishedError, PublishedNameTakenError
+from iotide_server.published.errors import PUBLISHED_ABSENT, PUBLISHED_NAME_TAKEN
 from iotide_server.published.sources import Edition, PublishedCell, PublishedReference, Table, cells_of
 from iotide_server.runs import repository as runs
 from iotide_server.runs.handed_over import hand_over
@@ -67,13 +67,13 @@ def load_published(database: Database, edition: Edition, digest: str, clock: Clo
     """Make the database hold this edition, in one transaction; done again, it changes nothing.
 
     Raises:
-        PublishedNameTakenError: somebody's own cluster is in its way; nothing was changed.
+        PUBLISHED_NAME_TAKEN: somebody's own cluster is in its way; nothing was changed.
     """
     now = clock()
     with database.transaction() as session:
         taken = repository.taken_name(session, list(edition.clusters))
         if taken is not None:
-            raise PublishedNameTakenError(taken)
+            raise PUBLISHED_NAME_TAKEN(name=taken)
         before = repository.sources(session)
         is_new = {source.edition_sha256 for source in before} != {digest}
         if is_new:
@@ -89,11 +89,11 @@ def forget_published(database: Database, now: datetime) -> int:
     """Remove all published results; how many rows that were.
 
     Raises:
-        NothingPublishedError: there are none.
+        PUBLISHED_ABSENT: there are none.
     """
     with database.transaction() as session:
         if not repository.clusters(session):
-            raise NothingPublishedError
+            raise PUBLISHED_ABSENT()
         return _forget(session, sessions.console_principal(session, now))
 
 

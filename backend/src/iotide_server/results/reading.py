@@ -16,11 +16,11 @@ from iotide_server.kit.db import Database
 from iotide_server.kit.pagination import Page, PageRequest, Slice
 from iotide_server.results import queries
 from iotide_server.results.errors import (
+    ARTEFACT_NOT_FOUND,
+    CURVES_TOO_LARGE,
     MOST_PIECES,
     MOST_POINTS,
-    ArtefactNotFoundError,
-    CurvesTooLargeError,
-    SeriesNotFoundError,
+    SERIES_NOT_FOUND,
 )
 from iotide_server.results.figures import conduct_queries
 from iotide_server.results.figures.conduct import Conduct, conduct
@@ -42,7 +42,7 @@ from iotide_server.results.schemas import (
     UnansweredCheck,
 )
 from iotide_server.runs import reading as runs
-from iotide_server.runs.errors import RunNotFoundError
+from iotide_server.runs.errors import RUN_NOT_FOUND
 from iotide_server.runs.models import Run as RunRow
 from iotide_server.runs.schemas import RunOutput
 from iotide_server.statistics.summary import tier, variation
@@ -64,10 +64,10 @@ def series(session: Session, principal: Principal, series_id: int) -> SeriesOutp
     """One series.
 
     Raises:
-        SeriesNotFoundError: there is none that the caller may see.
+        SERIES_NOT_FOUND: there is none that the caller may see.
     """
     row = queries.series(session, series_id)
-    return SeriesOutput.model_validate(principal.require_row(Role.VIEWER, row, SeriesNotFoundError(series_id)))
+    return SeriesOutput.model_validate(principal.require_row(Role.VIEWER, row, SERIES_NOT_FOUND(series_id=series_id)))
 
 
 def series_by_id(session: Session, series_ids: Iterable[int]) -> dict[int, SeriesOutput]:
@@ -100,7 +100,7 @@ def run_counters(session: Session, principal: Principal, run_id: int) -> Sequenc
     """The counters of which a run has curves.
 
     Raises:
-        RunNotFoundError: there is none that the caller may see.
+        RUN_NOT_FOUND: there is none that the caller may see.
     """
     _visible_run(session, principal, run_id)
     return queries.run_counters(session, run_id)
@@ -115,13 +115,13 @@ def run_curves(
         counters: of these alone; None for all.
 
     Raises:
-        RunNotFoundError: there is none that the caller may see.
-        CurvesTooLargeError: they are too many values for one answer.
+        RUN_NOT_FOUND: there is none that the caller may see.
+        CURVES_TOO_LARGE: they are too many values for one answer.
     """
     _visible_run(session, principal, run_id)
     pieces = queries.curve_sizes(session, run_id, counters)
     if sum(pieces) > MOST_PIECES or len(pieces) * max_points > MOST_POINTS:
-        raise CurvesTooLargeError(len(pieces), sum(pieces), max_points)
+        raise CURVES_TOO_LARGE(curves=len(pieces), pieces=sum(pieces), max_points=max_points)
     return thinned_curves(session, run_id, max_points, counters)
 
 
@@ -146,14 +146,14 @@ def thinned_curves(session: Session, run_id: int, max_points: int, counters: Seq
 
 
 def _visible_run(session: Session, principal: Principal, run_id: int) -> None:
-    principal.require_row(Role.VIEWER, session.get(RunRow, run_id), RunNotFoundError(run_id))
+    principal.require_row(Role.VIEWER, session.get(RunRow, run_id), RUN_NOT_FOUND(run_id=run_id))
 
 
 def run_artefacts(session: Session, principal: Principal, run_id: int) -> Sequence[Artefact]:
     """The raw output of a run, by order and name.
 
     Raises:
-        RunNotFoundError: there is none that the caller may see.
+        RUN_NOT_FOUND: there is none that the caller may see.
     """
     _visible_run(session, principal, run_id)
     return queries.run_artefacts(session, run_id)
@@ -163,9 +163,9 @@ def artefact_start(session: Session, principal: Principal, artefact_id: int) -> 
     """Return a piece of raw output with the start of its content, which `artefact_pieces` goes on with.
 
     Raises:
-        ArtefactNotFoundError: there is none that the caller may see.
+        ARTEFACT_NOT_FOUND: there is none that the caller may see.
     """
-    missing = ArtefactNotFoundError(artefact_id)
+    missing = ARTEFACT_NOT_FOUND(artefact_id=artefact_id)
     found = queries.artefact(session, artefact_id)
     if found is None:
         raise missing
@@ -186,7 +186,7 @@ async def artefact_pieces(
         limiter: bounds the pieces that are read at once.
 
     Raises:
-        ArtefactNotFoundError: the content was replaced or removed meanwhile.
+        ARTEFACT_NOT_FOUND: the content was replaced or removed meanwhile.
     """
 
     def read(first: int, size_bytes: int) -> bytes | None:
@@ -203,7 +203,7 @@ async def artefact_pieces(
         except PoolTimeoutError:  # others have all connections; what was sent so far would be lost
             piece = await to_thread.run_sync(read, first, size_bytes, limiter=limiter)
         if piece is None:
-            raise ArtefactNotFoundError(artefact.id)
+            raise ARTEFACT_NOT_FOUND(artefact_id=artefact.id)
         yield piece
         first += size_bytes
 
@@ -253,7 +253,7 @@ def run_detail(session: Session, principal: Principal, run_id: int, now: datetim
     """A run with all that is known of it.
 
     Raises:
-        RunNotFoundError: there is none that the caller may see.
+        RUN_NOT_FOUND: there is none that the caller may see.
     """
     found = runs.run(session, principal, run_id)
     expected = runs.expected_start(session, found, now)

@@ -12,9 +12,10 @@ from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.campaigns.errors import CAMPAIGN_NOT_FOUND
 from iotide_server.campaigns.models import Campaign
 from iotide_server.kit.db import Json, transaction_time
-from iotide_server.kit.errors import InvalidInputError, NotFoundError
+from iotide_server.kit.errors import ErrorKind
 from iotide_server.kit.work import want_work
 from iotide_server.results import queries
 from iotide_server.results.ingest.curves import thin_old
@@ -32,28 +33,10 @@ _KEY: Final = 1
 _AGAIN_AFTER: Final = timedelta(days=1)
 _MOST_DAYS: Final = 36_500
 
-
-class DaysOutOfRangeError(InvalidInputError):
-    """Nothing is kept for so long, or for so short a time."""
-
-    code = "days_out_of_range"
-
-    def __init__(self, field: str, days: int) -> None:
-        super().__init__(
-            f"{field}: {days} is not between 1 and {_MOST_DAYS}",
-            field=field,
-            value=days,
-            remedy="say for how many days, or leave it out to keep it for ever",
-        )
-
-
-class KeptCampaignNotFoundError(NotFoundError):
-    """No such campaign."""
-
-    code = "campaign_not_found"
-
-    def __init__(self, campaign_id: int) -> None:
-        super().__init__(f"there is no campaign {campaign_id}", field="campaign_id", value=campaign_id)
+DAYS_OUT_OF_RANGE = ErrorKind(422, "days_out_of_range", field="{field}", shows="days").says(
+    f"{{field}}: {{days}} is not between 1 and {_MOST_DAYS}",
+    "say for how many days, or leave it out to keep it for ever",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +75,7 @@ def set_rule(session: Session, principal: Principal, wanted: RetentionRule, now:
 
     Raises:
         NotAllowedError: the caller is no administrator of all clusters.
-        DaysOutOfRangeError: less than a day, or more than a century.
+        DAYS_OUT_OF_RANGE: less than a day, or more than a century.
     """
     principal.require(Role.ADMIN, None)
     checked(wanted)
@@ -113,11 +96,11 @@ def checked(wanted: RetentionRule) -> RetentionRule:
     """The rule, if there can be such a one.
 
     Raises:
-        DaysOutOfRangeError: less than a day, or more than a century.
+        DAYS_OUT_OF_RANGE: less than a day, or more than a century.
     """
     for field, days in (("raw_output_days", wanted.raw_output_days), ("curve_days", wanted.curve_days)):
         if days is not None and not 1 <= days <= _MOST_DAYS:
-            raise DaysOutOfRangeError(field, days)
+            raise DAYS_OUT_OF_RANGE(field=field, days=days)
     return wanted
 
 
@@ -125,7 +108,7 @@ def keep_campaign(session: Session, principal: Principal, campaign_id: int) -> N
     """Leave everything of a campaign alone, whatever its age.
 
     Raises:
-        KeptCampaignNotFoundError: there is none that the caller may see.
+        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
         NotAllowedError: the caller is not an operator of its cluster.
     """
     campaign = _changeable(session, principal, campaign_id)
@@ -139,7 +122,7 @@ def release_campaign(session: Session, principal: Principal, campaign_id: int) -
     """Let the rule hold for a campaign again.
 
     Raises:
-        KeptCampaignNotFoundError, NotAllowedError: as `keep_campaign`.
+        CAMPAIGN_NOT_FOUND, NotAllowedError: as `keep_campaign`.
     """
     campaign = _changeable(session, principal, campaign_id)
     kept = session.get(KeptCampaign, campaign_id)
@@ -197,8 +180,8 @@ def _before(days: int | None, now: datetime) -> datetime:
 def _changeable(session: Session, principal: Principal, campaign_id: int) -> Campaign:
     campaign = session.get(Campaign, campaign_id)
     if campaign is None:
-        raise KeptCampaignNotFoundError(campaign_id)
-    principal.require(Role.OPERATOR, campaign.cluster_id, KeptCampaignNotFoundError(campaign_id))
+        raise CAMPAIGN_NOT_FOUND(campaign_id=campaign_id)
+    principal.require(Role.OPERATOR, campaign.cluster_id, CAMPAIGN_NOT_FOUND(campaign_id=campaign_id))
     return campaign
 
 

@@ -10,11 +10,12 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.agents import records as agents
-from iotide_server.clusters.errors import DeathDiffersError, NodeNotFoundError, NodeNotSilentError
+from iotide_server.clusters.errors import DEATH_DIFFERS, NODE_NOT_FOUND, NODE_NOT_SILENT
 from iotide_server.clusters.views import SILENT_AFTER, NodeState, NodeView
 from iotide_server.kit.clock import written
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.errors import IotideError
 from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.runs import death_queries, service
 from iotide_server.runs.death import REASON_CODE, following, what_ends, what_may_still_load
@@ -26,9 +27,9 @@ def statement(session: Session, principal: Principal, node_id: int, now: datetim
     """What calling the node dead would free and end.
 
     Raises:
-        NodeNotFoundError: there is none that the caller may see, or it is retired.
-        ClusterMadeUpError: it is a node of sample data.
-        NodeNotSilentError: it was heard of a moment ago, or never.
+        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
+        CLUSTER_MADE_UP: it is a node of sample data.
+        NODE_NOT_SILENT: it was heard of a moment ago, or never.
     """
     return _statement(session, _silent_node(session, principal, node_id, now))
 
@@ -37,9 +38,9 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
     """End every order of the node and pass it over until its agent says hello again.
 
     Raises:
-        NodeNotFoundError, ClusterMadeUpError, NodeNotSilentError: as `statement`.
+        NODE_NOT_FOUND, CLUSTER_MADE_UP, NODE_NOT_SILENT: as `statement`.
         NotAllowedError: the caller is not an operator of its cluster.
-        DeathDiffersError: the operator saw something else than would be freed and ended now.
+        DEATH_DIFFERS: the operator saw something else than would be freed and ended now.
     """
     _silent_node(session, principal, node_id, now)
     found = service.lock_orders_on(session, node_id)
@@ -49,7 +50,7 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
     silent = _silent_node(session, principal, node_id, now)
     stated = _statement(session, silent)
     if stated.statement_sha256 != seen_sha256:
-        raise DeathDiffersError(seen_sha256)
+        raise DEATH_DIFFERS(seen_sha256=seen_sha256)
     words = f"{OPERATOR} called {stated.node_name} dead, silent since {written(stated.last_seen_at)}"
     ends = {order.order_id: order.end for run in stated.runs for order in run.orders}
     service.end_orders(
@@ -74,13 +75,13 @@ def living_node(session: Session, principal: Principal, node_id: int, now: datet
     """Return a node that is not retired, for an operator of its cluster.
 
     Raises:
-        NodeNotFoundError: there is none that the caller may see, or it is retired.
-        ClusterMadeUpError: it is a node of sample data.
+        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
+        CLUSTER_MADE_UP: it is a node of sample data.
     """
     found = clusters.node(session, principal, node_id, now)
     principal.require(Role.OPERATOR, found.node.cluster_id)
     if found.state is NodeState.RETIRED:
-        raise NodeNotFoundError(node_id)
+        raise NODE_NOT_FOUND(node=node_id)
     clusters.require_real(session, found.node.cluster_id, field="node_id")
     return found
 
@@ -89,14 +90,19 @@ def _silent_node(session: Session, principal: Principal, node_id: int, now: date
     found = living_node(session, principal, node_id, now)
     # One that was revoked may speak, but it is not heard.
     if found.state not in {NodeState.SILENT, NodeState.REVOKED}:
-        raise NodeNotSilentError(found.node.name, found.last_seen_at, SILENT_AFTER)
+        raise _not_silent(found)
     return found
+
+
+def _not_silent(found: NodeView) -> IotideError:
+    heard = "was never heard of" if found.last_seen_at is None else f"was heard of at {written(found.last_seen_at)}"
+    return NODE_NOT_SILENT(node=found.node.name, heard=heard, silent_after=SILENT_AFTER)
 
 
 def _statement(session: Session, silent: NodeView) -> DeathStatement:
     node = silent.node
     if silent.last_seen_at is None:
-        raise NodeNotSilentError(node.name, None, SILENT_AFTER)
+        raise _not_silent(silent)
     runs = [
         EndedRunOutput.of_row(
             run,

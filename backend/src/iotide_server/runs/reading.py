@@ -16,7 +16,7 @@ from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.runs import batch, forecast, queries, queued
 from iotide_server.runs.batch import BatchSubmission
 from iotide_server.runs.declines import declined_alike
-from iotide_server.runs.errors import RunNotFoundError
+from iotide_server.runs.errors import RUN_NOT_FOUND
 from iotide_server.runs.explanation import (
     ClosedWindow,
     Maintenance,
@@ -39,10 +39,10 @@ def run(session: Session, principal: Principal, run_id: int) -> AnyRow:
     """The run with its names and progress.
 
     Raises:
-        RunNotFoundError: there is none that the caller may see.
+        RUN_NOT_FOUND: there is none that the caller may see.
     """
     row = queries.described_run(session, run_id)
-    return principal.require_row(Role.VIEWER, row, RunNotFoundError(run_id))
+    return principal.require_row(Role.VIEWER, row, RUN_NOT_FOUND(run_id=run_id))
 
 
 def list_runs(session: Session, principal: Principal, wanted: RunFilter, paging: PageRequest) -> Slice[AnyRow]:
@@ -54,7 +54,7 @@ def events(session: Session, principal: Principal, run_id: int, paging: PageRequ
     """The run's log, the oldest line first.
 
     Raises:
-        RunNotFoundError: there is none that the caller may see.
+        RUN_NOT_FOUND: there is none that the caller may see.
     """
     run(session, principal, run_id)
     return queries.events_page(session, run_id, paging)
@@ -132,7 +132,7 @@ def queue(session: Session, principal: Principal, cluster_id: int, wanted: Queue
     """The first waiting runs of the cluster in the order in which they are served, each with why it waits.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
     """
     clusters.cluster(session, principal, cluster_id)
     rows = queries.queue(session, cluster_id, wanted.campaign_id, wanted.limit)

@@ -12,7 +12,7 @@ from iotide_server.clusters import service as clusters
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import own_node
-from iotide_server.clusters.errors import NodeNotFoundError
+from iotide_server.clusters.errors import NODE_NOT_FOUND
 from iotide_server.clusters.models import Node
 from iotide_server.clusters.views import NodeState, NodeView
 from iotide_server.kit.clock import written
@@ -32,13 +32,13 @@ def statement(session: Session, principal: Principal, node_id: int, now: datetim
     """What would follow.
 
     Raises:
-        NodeNotFoundError: there is none that the caller may see, or it is retired.
+        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
         NotAllowedError: the caller is not an administrator of its cluster.
     """
     found = clusters.node(session, principal, node_id, now)
     principal.require(Role.ADMIN, found.node.cluster_id)
     if found.state is NodeState.RETIRED:
-        raise NodeNotFoundError(node_id)
+        raise NODE_NOT_FOUND(node=node_id)
     doomed = death_queries.doomed_runs(session, node_id)
     return RevocationOutput(
         node_id=node_id,
@@ -55,7 +55,7 @@ def revoke(session: Session, principal: Principal, node_id: int, access: AgentAc
     nothing.
 
     Raises:
-        NodeNotFoundError, NotAllowedError: as `statement`.
+        NODE_NOT_FOUND, NotAllowedError: as `statement`.
     """
     found = service.lock_orders_on(session, node_id)
     agents.lock_against_beats(session, node_id)

@@ -3,7 +3,7 @@
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from iotide_server.kit.quotas import Addition, QuotaReachedError, check_day, count_day, quotas_of
+from iotide_server.kit.quotas import QUOTA_REACHED, Addition, check_day, count_day, quotas_of
 
 _WAITING = text(
     """
@@ -19,7 +19,7 @@ def require_room(session: Session, addition: Addition) -> None:
     """Refuse early the runs that a cluster has no room for, before work is spent on them.
 
     Raises:
-        QuotaReachedError: naming the quota of the person or of the cluster.
+        QUOTA_REACHED: naming the quota of the person or of the cluster.
     """
     check_day(session, addition)
     _check_waiting(session, addition, addition.number)
@@ -29,7 +29,7 @@ def take_room(session: Session, addition: Addition) -> None:
     """Count runs that the transaction has added and that wait; last in it, since others of the cluster wait for it.
 
     Raises:
-        QuotaReachedError: others have taken the room meanwhile.
+        QUOTA_REACHED: others have taken the room meanwhile.
     """
     count_day(session, addition)
     _check_waiting(session, addition, 0)
@@ -45,4 +45,4 @@ def _check_waiting(session: Session, addition: Addition, further: int) -> None:
         if count > most:
             remedy = f"wait, cancel campaigns, or have an administrator raise IOTIDE_QUOTA_{setting}"
             what = f"waiting runs {whose}in the cluster"
-            raise QuotaReachedError(what, count, most, field=addition.field, remedy=remedy)
+            raise QUOTA_REACHED(what=what, count=count, most=most, field=addition.field, remedy=remedy)

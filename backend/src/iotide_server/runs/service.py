@@ -20,11 +20,11 @@ from iotide_server.kit.wake import wake_scheduler
 from iotide_server.runs import line_repository, repository
 from iotide_server.runs.endings import Ending, close, loads_of, stop, stop_observers
 from iotide_server.runs.errors import (
-    RunEndedError,
-    RunNotFoundError,
-    RunNotRetriableError,
-    RunResourcesGoneError,
-    RunStageOverError,
+    RUN_ENDED,
+    RUN_NOT_FOUND,
+    RUN_NOT_RETRIABLE,
+    RUN_RESOURCES_GONE,
+    RUN_STAGE_OVER,
 )
 from iotide_server.runs.lifecycle import (
     AttemptState,
@@ -215,14 +215,14 @@ def cancel(session: Session, principal: Principal, run_id: int, now: datetime) -
     """End the run as soon as its nodes let go of it; at once when it only waits.
 
     Raises:
-        RunNotFoundError: there is none that the caller may see.
-        RunEndedError: it has ended otherwise.
+        RUN_NOT_FOUND: there is none that the caller may see.
+        RUN_ENDED: it has ended otherwise.
     """
     run = lock_changeable(session, principal, run_id)
     if run.state == RunState.CANCELLED:
         return run
     if run.state not in {RunState.WAITING, RunState.ACTIVE}:
-        raise RunEndedError(run.id, run.state)
+        raise RUN_ENDED(run_id=run.id, state=run.state)
     before = run.state
     if not _cancel(session, [run.id], principal, now):
         return run
@@ -328,22 +328,22 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     """Let a run that failed or was cancelled wait again, for one more attempt.
 
     Raises:
-        RunNotFoundError: there is none that the caller may see.
-        RunNotRetriableError: it is neither failed nor cancelled.
-        RunStageOverError: its campaign is in another stage now.
-        RunResourcesGoneError: a node or a target of it was retired, or a target taken off a node.
-        ClusterMadeUpError: its cluster is, and nothing runs there.
-        QuotaReachedError: too many runs would wait, or were added today; a retried one counts again.
+        RUN_NOT_FOUND: there is none that the caller may see.
+        RUN_NOT_RETRIABLE: it is neither failed nor cancelled.
+        RUN_STAGE_OVER: its campaign is in another stage now.
+        RUN_RESOURCES_GONE: a node or a target of it was retired, or a target taken off a node.
+        CLUSTER_MADE_UP: its cluster is, and nothing runs there.
+        QUOTA_REACHED: too many runs would wait, or were added today; a retried one counts again.
     """
     run = lock_changeable(session, principal, run_id)
     clusters.require_real(session, run.cluster_id, field="run_id")
     if run.state not in {RunState.FAILED, RunState.CANCELLED}:
-        raise RunNotRetriableError(run.id, run.state)
+        raise RUN_NOT_RETRIABLE(run_id=run.id, state=run.state)
     if not line_repository.is_in_current_stage(session, run_id):
-        raise RunStageOverError(run.id, repository.variant_of(session, run.cell_id))
+        raise RUN_STAGE_OVER(run_id=run.id, variant=repository.variant_of(session, run.cell_id))
     gone = repository.lock_resources(session, [run.cell_id])
     if gone:
-        raise RunResourcesGoneError(run.id, gone)
+        raise RUN_RESOURCES_GONE(run_id=run.id, gone=gone)
     added = Addition(QuotaKind.RUNS, run.cluster_id, principal.user_id, now, field="run_id")
     require_room(session, added)
     before, run.asked_by = run.state, principal.user_id
@@ -367,9 +367,9 @@ def lock_changeable(session: Session, principal: Principal, run_id: int) -> Run:
     """The run, locked, if the caller may change it.
 
     Raises:
-        RunNotFoundError: there is none that the caller may see.
+        RUN_NOT_FOUND: there is none that the caller may see.
     """
-    return principal.require_row(Role.OPERATOR, repository.lock_run(session, run_id), RunNotFoundError(run_id))
+    return principal.require_row(Role.OPERATOR, repository.lock_run(session, run_id), RUN_NOT_FOUND(run_id=run_id))
 
 
 def _record(session: Session, principal: Principal, action: str, run: Run, before: str) -> None:

@@ -11,7 +11,7 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.agents import stuck as node_stuck
-from iotide_server.clusters.errors import HeldDiffersError, NodeNotStuckError
+from iotide_server.clusters.errors import HELD_DIFFERS, NODE_NOT_STUCK
 from iotide_server.clusters.views import NodeView
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
@@ -48,9 +48,9 @@ def statement(session: Session, principal: Principal, node_id: int, now: datetim
     """Return what freeing the node would do.
 
     Raises:
-        NodeNotFoundError: there is none that the caller may see, or it is retired.
-        ClusterMadeUpError: it is a node of sample data.
-        NodeNotStuckError: no load holds anything there.
+        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
+        CLUSTER_MADE_UP: it is a node of sample data.
+        NODE_NOT_STUCK: no load holds anything there.
     """
     return _statement(session, _found(session, principal, node_id, now))
 
@@ -59,16 +59,16 @@ def free(session: Session, principal: Principal, node_id: int, seen_sha256: str,
     """Give back what stuck loads hold, although they may still run.
 
     Raises:
-        NodeNotFoundError, ClusterMadeUpError, NodeNotStuckError: as `statement`.
+        NODE_NOT_FOUND, CLUSTER_MADE_UP, NODE_NOT_STUCK: as `statement`.
         NotAllowedError: the caller is not an operator of its cluster.
-        HeldDiffersError: the operator saw something else than would be freed now.
+        HELD_DIFFERS: the operator saw something else than would be freed now.
     """
     _found(session, principal, node_id, now)
     node = node_stuck.locked_node(session, node_id)
     view = _found(session, principal, node_id, now)
     stated = _statement(session, view)
     if stated.statement_sha256 != seen_sha256:
-        raise HeldDiffersError(seen_sha256)
+        raise HELD_DIFFERS(seen_sha256=seen_sha256)
     words = f"{node.name}: an operator freed what its load held, although the load may still run"
     stuck.release(session, node_id, words, now, actor=principal.actor)
     if not _is_reported(session, view):
@@ -88,7 +88,7 @@ def _found(session: Session, principal: Principal, node_id: int, now: datetime) 
     found = living_node(session, principal, node_id, now)
     is_cleared = not _is_reported(session, found)
     if not stuck.is_holding(session, node_id) and not (is_cleared and found.node.stuck is not None):
-        raise NodeNotStuckError(found.node.name)
+        raise NODE_NOT_STUCK(node=found.node.name)
     return found
 
 

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 
 from iotide_server.kit.zones import zone_named
-from iotide_server.schedules.errors import CalendarUnclearError, CronRefusedError, MonthlyRefusedError
+from iotide_server.schedules.errors import CALENDAR_UNCLEAR, CRON_REFUSED, MONTHLY_REFUSED
 from iotide_wire import schedule as wire
 
 LATE_AFTER: Final = timedelta(minutes=5)
@@ -61,13 +61,13 @@ class Calendar:
         """What a person wrote.
 
         Raises:
-            TimeZoneUnknownError: there is no such zone.
-            CalendarUnclearError: it has both a cron expression and a monthly rule, or neither.
-            CronRefusedError, MonthlyRefusedError: that cannot be read.
+            TIME_ZONE_UNKNOWN: there is no such zone.
+            CALENDAR_UNCLEAR: it has both a cron expression and a monthly rule, or neither.
+            CRON_REFUSED, MONTHLY_REFUSED: that cannot be read.
         """
         zone = zone_named(given.time_zone, field="time_zone")
         if (given.cron is None) == (given.monthly is None):
-            raise CalendarUnclearError
+            raise CALENDAR_UNCLEAR()
         cron = given.cron if given.cron is not None else cron_of(given.monthly or "")
         made = cls(cron, zone, given.random_offset_seconds, given.ends_at)
         _read(cron, datetime(2000, 1, 1, tzinfo=zone))
@@ -121,19 +121,19 @@ def cron_of(monthly: str) -> str:
     """The cron expression of a rule such as `first sunday at 02:30`.
 
     Raises:
-        MonthlyRefusedError: it is no such rule.
+        MONTHLY_REFUSED: it is no such rule.
     """
     rule = _MONTHLY.fullmatch(" ".join(monthly.split()))
     if rule is None:
-        raise MonthlyRefusedError(monthly)
+        raise MONTHLY_REFUSED(monthly=monthly)
     weekday = _WEEKDAYS.index(rule["weekday"].lower())
     return f"{int(rule['minute'])} {int(rule['hour'])} * * {weekday}{_PLACES[rule['place'].lower()]}"
 
 
 def _read(cron: str, after: datetime) -> CronSim:
     if len(cron.split()) != _FIELDS:
-        raise CronRefusedError(cron, f"it has {len(cron.split())} fields")
+        raise CRON_REFUSED(cron=cron, problem=f"it has {len(cron.split())} fields")
     try:
         return CronSim(cron, after)
     except CronSimError as error:
-        raise CronRefusedError(cron, str(error).replace("Bad", "cannot read the").lower()) from error
+        raise CRON_REFUSED(cron=cron, problem=str(error).replace("Bad", "cannot read the").lower()) from error

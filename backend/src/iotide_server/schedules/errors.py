@@ -2,97 +2,35 @@
 
 from datetime import datetime
 
-from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from iotide_server.kit.errors import ErrorKind, IotideError
+
+SCHEDULE_NOT_FOUND = ErrorKind(404, "schedule_not_found", field="schedule_id").says(
+    "there is no schedule {schedule_id}"
+)
+SCHEDULE_NAME_TAKEN = ErrorKind(409, "schedule_name_taken", field="name").says(
+    "the cluster has a schedule {name} already", "choose another name, or change or remove that schedule"
+)
+SCHEDULE_ENDED = ErrorKind(409, "schedule_ended", field="schedule_id").says(
+    "schedule {schedule_id} has ended", "give it a later ends_at or more max_firings, or run it once by hand"
+)
+CALENDAR_UNCLEAR = ErrorKind(422, "calendar_unclear", field="cron").says(
+    "cron: a schedule has either cron or monthly",
+    "give one of them: `cron: 30 2 * * *` or `monthly: first sunday at 02:30`",
+)
+CRON_REFUSED = ErrorKind(422, "cron_refused", field="cron").says(
+    "cron: {problem}",
+    "write minute, hour, day of the month, month and day of the week: `30 2 * * MON-FRI` is each working day at 02:30",
+)
+MONTHLY_REFUSED = ErrorKind(422, "monthly_refused", field="monthly").says(
+    "monthly: not a rule for one day a month",
+    "write first, second, third, fourth or last, a weekday and a time: `first sunday at 02:30`",
+)
+NEVER_FIRES = ErrorKind(422, "never_fires", field="cron").says("cron: there is no such day", "give a day that comes")
+ENDS_BEFORE_FIRING = ErrorKind(422, "never_fires", field="ends_at", shows="{ends_at:iso}").says(
+    "ends_at: nothing is planned until then", "give a later time"
+)
 
 
-class ScheduleNotFoundError(NotFoundError):
-    """No such schedule, or none that the caller may see."""
-
-    code = "schedule_not_found"
-
-    def __init__(self, schedule_id: int) -> None:
-        super().__init__(f"there is no schedule {schedule_id}", field="schedule_id", value=schedule_id)
-
-
-class ScheduleNameTakenError(ConflictError):
-    """Another schedule of the cluster has the name."""
-
-    code = "schedule_name_taken"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"the cluster has a schedule {name} already",
-            field="name",
-            value=name,
-            remedy="choose another name, or change or remove that schedule",
-        )
-
-
-class ScheduleEndedError(ConflictError):
-    """Its calendar has no firing left."""
-
-    code = "schedule_ended"
-
-    def __init__(self, schedule_id: int) -> None:
-        super().__init__(
-            f"schedule {schedule_id} has ended",
-            field="schedule_id",
-            value=schedule_id,
-            remedy="give it a later ends_at or more max_firings, or run it once by hand",
-        )
-
-
-class CalendarUnclearError(InvalidInputError):
-    """Both a cron expression and a monthly rule, or neither."""
-
-    code = "calendar_unclear"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "cron: a schedule has either cron or monthly",
-            field="cron",
-            remedy="give one of them: `cron: 30 2 * * *` or `monthly: first sunday at 02:30`",
-        )
-
-
-class CronRefusedError(InvalidInputError):
-    """No cron expression."""
-
-    code = "cron_refused"
-
-    def __init__(self, cron: str, problem: str) -> None:
-        super().__init__(
-            f"cron: {problem}",
-            field="cron",
-            value=cron,
-            remedy="write minute, hour, day of the month, month and day of the week: `30 2 * * MON-FRI` is each working"
-            " day at 02:30",
-        )
-
-
-class MonthlyRefusedError(InvalidInputError):
-    """No monthly rule."""
-
-    code = "monthly_refused"
-
-    def __init__(self, monthly: str) -> None:
-        super().__init__(
-            "monthly: not a rule for one day a month",
-            field="monthly",
-            value=monthly,
-            remedy="write first, second, third, fourth or last, a weekday and a time: `first sunday at 02:30`",
-        )
-
-
-class NeverFiresError(InvalidInputError):
-    """The calendar has no firing to come."""
-
-    code = "never_fires"
-
-    def __init__(self, ends_at: datetime | None) -> None:
-        super().__init__(
-            "cron: there is no such day" if ends_at is None else "ends_at: nothing is planned until then",
-            field="cron" if ends_at is None else "ends_at",
-            value=None if ends_at is None else ends_at.isoformat(),
-            remedy="give a day that comes" if ends_at is None else "give a later time",
-        )
+def never_fires(ends_at: datetime | None) -> IotideError:
+    """Return the refusal of a calendar without a firing to come."""
+    return NEVER_FIRES() if ends_at is None else ENDS_BEFORE_FIRING(ends_at=ends_at)

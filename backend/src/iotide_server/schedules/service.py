@@ -19,15 +19,15 @@ from iotide_server.kit.db import Json, savepoint
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.kit.prefix import within
-from iotide_server.kit.quotas import Addition, QuotaKind, QuotaReachedError, check_day, count_day, quotas_of
+from iotide_server.kit.quotas import QUOTA_REACHED, Addition, QuotaKind, check_day, count_day, quotas_of
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.schedules import models, repository
 from iotide_server.schedules.calendar import Calendar
 from iotide_server.schedules.errors import (
-    NeverFiresError,
-    ScheduleEndedError,
-    ScheduleNameTakenError,
-    ScheduleNotFoundError,
+    SCHEDULE_ENDED,
+    SCHEDULE_NAME_TAKEN,
+    SCHEDULE_NOT_FOUND,
+    never_fires,
 )
 from iotide_server.schedules.firing import calendar_of, plan_next, rest, submitted
 from iotide_server.schedules.models import Firing
@@ -54,7 +54,7 @@ def preview(given: GivenCalendar, now: datetime) -> CalendarPreview:
     count = min(SHOWN_FIRINGS, given.max_firings or SHOWN_FIRINGS)
     firings = calendar.next_firings(now, count)
     if not firings:
-        raise NeverFiresError(given.ends_at)
+        raise never_fires(given.ends_at)
     return CalendarPreview(cron=calendar.cron, words=calendar.words, firings=firings)
 
 
@@ -71,10 +71,10 @@ def schedule(session: Session, principal: Principal, schedule_id: int) -> Schedu
     """One schedule, also after it was removed: its campaigns lead to it.
 
     Raises:
-        ScheduleNotFoundError: there is none that the caller may see.
+        SCHEDULE_NOT_FOUND: there is none that the caller may see.
     """
     row = session.get(models.Schedule, schedule_id)
-    found = principal.require_row(Role.VIEWER, row, ScheduleNotFoundError(schedule_id))
+    found = principal.require_row(Role.VIEWER, row, SCHEDULE_NOT_FOUND(schedule_id=schedule_id))
     (shown,) = _shown(session, [found], {found.id: found.plan})
     return ScheduleOutput(**dict(shown))
 
@@ -83,7 +83,7 @@ def firings(session: Session, principal: Principal, schedule_id: int, paging: Pa
     """What the schedule's firings came to, newest first.
 
     Raises:
-        ScheduleNotFoundError: there is none that the caller may see.
+        SCHEDULE_NOT_FOUND: there is none that the caller may see.
     """
     schedule(session, principal, schedule_id)
     return repository.firings(session, schedule_id, paging).page(FiringOutput.of)
@@ -94,8 +94,8 @@ def create(session: Session, principal: Principal, given: SchedulePlan, now: dat
 
     Raises:
         InvalidInputError: its calendar cannot be read, or never fires.
-        ScheduleNameTakenError: the name is in use.
-        QuotaReachedError: the cluster has as many active schedules as it may have, or got as many today as it may get.
+        SCHEDULE_NAME_TAKEN: the name is in use.
+        QUOTA_REACHED: the cluster has as many active schedules as it may have, or got as many today as it may get.
         IotideError: the plan cannot be carried out, see `planning.resolve`; its field begins with `plan.`.
     """
     with within("plan"):
@@ -117,13 +117,13 @@ def replace(session: Session, principal: Principal, schedule_id: int, given: Sch
     """Another plan, calendar or name; it submits in the name of who changed it last, and stays paused if it was.
 
     Raises:
-        ScheduleNotFoundError: there is none that the caller may see, or it was removed.
+        SCHEDULE_NOT_FOUND: there is none that the caller may see, or it was removed.
         IotideError: as `create`.
     """
     changed = _own(session, principal, schedule_id)
     before, state_before, cluster_before = _summary(changed), changed.state, changed.cluster_id
     _write(session, principal, changed, given, now)
-    with savepoint(session, ScheduleNameTakenError(given.name)):
+    with savepoint(session, SCHEDULE_NAME_TAKEN(name=given.name)):
         session.flush()
     plan_next(changed, changed.planned_at)
     if state_before == "paused":
@@ -137,8 +137,8 @@ def duplicate(session: Session, principal: Principal, schedule_id: int, now: dat
     """A paused copy under another name, which belongs to the caller; its id.
 
     Raises:
-        ScheduleNotFoundError: there is none that the caller may see, or it was removed.
-        QuotaReachedError: as `create`.
+        SCHEDULE_NOT_FOUND: there is none that the caller may see, or it was removed.
+        QUOTA_REACHED: as `create`.
     """
     original = _own(session, principal, schedule_id)
     kept = ("cluster_id", "plan", "cron", "monthly", "time_zone", "random_offset_seconds", "ends_at", "max_firings")
@@ -161,12 +161,12 @@ def pause(session: Session, principal: Principal, schedule_id: int) -> None:
     """Fire no more until it is resumed; what comes meanwhile is not missed. Once more changes nothing.
 
     Raises:
-        ScheduleNotFoundError: there is none that the caller may see, or it was removed.
-        ScheduleEndedError: it fires no more anyway.
+        SCHEDULE_NOT_FOUND: there is none that the caller may see, or it was removed.
+        SCHEDULE_ENDED: it fires no more anyway.
     """
     paused = _own(session, principal, schedule_id)
     if paused.state == "ended":
-        raise ScheduleEndedError(schedule_id)
+        raise SCHEDULE_ENDED(schedule_id=schedule_id)
     if paused.state == "active":
         rest(paused, "paused")
         _announce(
@@ -191,10 +191,10 @@ def resume(session: Session, principal: Principal, schedule_id: int, now: dateti
     """Fire again, from the next firing after now on. Once more changes nothing.
 
     Raises:
-        ScheduleNotFoundError: there is none that the caller may see, or it was removed.
-        ScheduleEndedError: it has no firing left.
-        QuotaReachedError: the cluster has as many active schedules as it may have.
-        ClusterMadeUpError: its cluster is, and nothing runs there.
+        SCHEDULE_NOT_FOUND: there is none that the caller may see, or it was removed.
+        SCHEDULE_ENDED: it has no firing left.
+        QUOTA_REACHED: the cluster has as many active schedules as it may have.
+        CLUSTER_MADE_UP: its cluster is, and nothing runs there.
     """
     resumed = _own(session, principal, schedule_id)
     clusters.require_real(session, resumed.cluster_id, field="schedule_id")
@@ -203,7 +203,7 @@ def resume(session: Session, principal: Principal, schedule_id: int, now: dateti
     before = _state(resumed, resumed.state)
     plan_next(resumed, calendar_of(resumed).after(now))
     if resumed.state != "active":
-        raise ScheduleEndedError(schedule_id)
+        raise SCHEDULE_ENDED(schedule_id=schedule_id)
     _require_room(session, resumed.cluster_id, "schedule_id")
     _announce(session, principal, resumed, "schedule_resumed", before=before, after=_state(resumed, "active"))
 
@@ -212,7 +212,7 @@ def run_now(session: Session, principal: Principal, schedule_id: int, now: datet
     """Submit its plan now, in the name of the caller; the calendar goes on as it was, also where it is paused or ended.
 
     Raises:
-        ScheduleNotFoundError: there is none that the caller may see, or it was removed.
+        SCHEDULE_NOT_FOUND: there is none that the caller may see, or it was removed.
         IotideError: the plan cannot be carried out as things are now.
     """
     wanted = _own(session, principal, schedule_id)
@@ -231,7 +231,7 @@ def remove(session: Session, principal: Principal, schedule_id: int, now: dateti
     """It fires no more, is in no list and loses its plan; its campaigns stay and go on.
 
     Raises:
-        ScheduleNotFoundError: there is none that the caller may see, or it was removed.
+        SCHEDULE_NOT_FOUND: there is none that the caller may see, or it was removed.
     """
     removed = _own(session, principal, schedule_id)
     before = _summary(removed)
@@ -243,7 +243,7 @@ def remove(session: Session, principal: Principal, schedule_id: int, now: dateti
 def _own(session: Session, principal: Principal, schedule_id: int) -> models.Schedule:
     found = repository.locked(session, schedule_id)
     kept = None if found is None or found.removed_at is not None else found
-    return principal.require_row(Role.OPERATOR, kept, ScheduleNotFoundError(schedule_id))
+    return principal.require_row(Role.OPERATOR, kept, SCHEDULE_NOT_FOUND(schedule_id=schedule_id))
 
 
 def _write(session: Session, principal: Principal, row: models.Schedule, given: SchedulePlan, now: datetime) -> None:
@@ -253,7 +253,7 @@ def _write(session: Session, principal: Principal, row: models.Schedule, given: 
         planned = resolve(session, principal, given.plan)
     first = calendar.after(now)
     if first is None:
-        raise NeverFiresError(given.ends_at)
+        raise never_fires(given.ends_at)
     row.cluster_id, row.owner_id = planned.cluster.id, principal.user_id
     row.plan = given.plan.model_dump(mode="json")
     row.cron, row.state = calendar.cron, "active"
@@ -270,7 +270,7 @@ def _require_room(session: Session, cluster_id: int, field: str, further: int = 
         further: how many the transaction is going to add.
 
     Raises:
-        QuotaReachedError: it has too many.
+        QUOTA_REACHED: it has too many.
     """
     most = quotas_of(session).active_schedules
     count = repository.active_in(session, cluster_id) + further
@@ -278,11 +278,11 @@ def _require_room(session: Session, cluster_id: int, field: str, further: int = 
         remedy = (
             "pause or remove schedules that nobody needs, or have an administrator raise IOTIDE_QUOTA_ACTIVE_SCHEDULES"
         )
-        raise QuotaReachedError("active schedules in the cluster", count, most, field=field, remedy=remedy)
+        raise QUOTA_REACHED(what="active schedules in the cluster", count=count, most=most, field=field, remedy=remedy)
 
 
 def _insert(session: Session, row: models.Schedule) -> None:
-    with savepoint(session, ScheduleNameTakenError(row.name)):
+    with savepoint(session, SCHEDULE_NAME_TAKEN(name=row.name)):
         session.add(row)
 
 

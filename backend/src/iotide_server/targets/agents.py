@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from iotide_server.change_feed import service as live
 from iotide_server.kit.work import want_work
 from iotide_server.targets import repository
-from iotide_server.targets.errors import TargetNotFoundError
+from iotide_server.targets.errors import TARGET_NOT_FOUND
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.targets.mounts import Frozen, guard_problem, mount_of, stranger_problem
 from iotide_wire.facts import MountFacts
@@ -40,12 +40,12 @@ def order_targets(session: Session, node_id: int, target_ids: Sequence[int]) -> 
     """The targets as the node must find them, in the given order.
 
     Raises:
-        TargetNotFoundError: a target is not on the node (any more).
+        TARGET_NOT_FOUND: a target is not on the node (any more).
     """
     found = repository.mounts_for_order(session, node_id, target_ids)
     missing = next((target_id for target_id in target_ids if target_id not in found), None)
     if missing is not None:
-        raise TargetNotFoundError(missing)
+        raise TARGET_NOT_FOUND(target=missing)
     return [_order_target(*found[target_id]) for target_id in target_ids]
 
 

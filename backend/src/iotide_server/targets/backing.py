@@ -16,7 +16,7 @@ from iotide_server.change_feed import service as live
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
 from iotide_server.targets import repository
-from iotide_server.targets.errors import BackingError, TargetNotFoundError
+from iotide_server.targets.errors import BACKING_REFUSED, TARGET_NOT_FOUND
 from iotide_server.targets.models import Target, TargetBacking, TargetMount
 from iotide_server.targets.mounts import is_at_or_below, mount_of
 from iotide_wire.facts import Facts, MountFacts
@@ -43,17 +43,17 @@ def set_backing(session: Session, principal: Principal, target_id: int, backing_
     """Have the target stand on exactly these.
 
     Raises:
-        TargetNotFoundError: one of them is none of the cluster's living targets that the caller may see.
-        BackingError: it would stand on itself.
+        TARGET_NOT_FOUND: one of them is none of the cluster's living targets that the caller may see.
+        BACKING_REFUSED: it would stand on itself.
     """
-    missing = TargetNotFoundError(target_id)
+    missing = TARGET_NOT_FOUND(target=target_id)
     found = principal.require_row(Role.OPERATOR, session.get(Target, target_id), missing)
     living = repository.lock_living_targets(session, found.cluster_id)
     if target_id not in living:
         raise missing
     for index, backing_id in enumerate(backing_ids):
         if backing_id not in living:
-            raise TargetNotFoundError(backing_id, field=f"targets[{index}]")
+            raise TARGET_NOT_FOUND(target=backing_id, field=f"targets[{index}]")
     links = repository.backings(session)
     _refuse_cycle(living, target_id, backing_ids, links)
     before = [link for link in links if link.target_id == target_id]
@@ -139,7 +139,9 @@ def _refuse_cycle(
         if target_id in {backing_id, *_below([backing_id], by_target)}:
             name, own = living[backing_id].name, living[target_id].name
             problem = f"{name} stands on {own} already" if backing_id != target_id else f"{own} cannot stand on itself"
-            raise BackingError(name, problem, f"leave {name} out, or take {own} off what it stands on first")
+            raise BACKING_REFUSED(
+                name=name, problem=problem, remedy=f"leave {name} out, or take {own} off what it stands on first"
+            )
 
 
 def _by_target(links: Sequence[TargetBacking]) -> Mapping[int, list[int]]:

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
 from iotide_server.targets import repository
-from iotide_server.targets.errors import FileSystemIsTargetError, NothingMountedError, PathNotApprovedError
+from iotide_server.targets.errors import FILE_SYSTEM_IS_TARGET, NO_PATH_APPROVED, NOTHING_MOUNTED, PATH_NOT_APPROVED
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.targets.mounts import Frozen, is_approved, mount_of, stranger_problem
 from iotide_wire.facts import MountFacts
@@ -22,8 +22,8 @@ def freeze(
         others: mounts of the target that stay as they are.
 
     Raises:
-        PathNotApprovedError: a node does not let runs write there.
-        NothingMountedError: a node has not announced a file system there.
+        PATH_NOT_APPROVED: a node does not let runs write there.
+        NOTHING_MOUNTED: a node has not announced a file system there.
     """
     mounts = [_freeze_one(guarded, node, path, now) for node, path in places]
     if guarded.scope == "shared":
@@ -35,10 +35,12 @@ def freeze(
 
 def _freeze_one(guarded: Target, node: Node, path: str, now: datetime) -> TargetMount:
     if not is_approved(path, node.approved_directories):
-        raise PathNotApprovedError(path, node.name, node.approved_directories)
+        if not node.approved_directories:
+            raise NO_PATH_APPROVED(path=path, node=node.name)
+        raise PATH_NOT_APPROVED(path=path, node=node.name, approved=node.approved_directories)
     found = mount_of(path, map(MountFacts.model_validate, node.mounts))
     if found is None:
-        raise NothingMountedError(path, node.name)
+        raise NOTHING_MOUNTED(path=path, node=node.name)
     mount = TargetMount(
         target_id=guarded.id,
         node_id=node.id,
@@ -56,7 +58,7 @@ def refuse_twice(session: Session, guarded: Target, mounts: Sequence[TargetMount
     """Two targets of one file system would be loaded beside each other as if they were two file systems.
 
     Raises:
-        FileSystemIsTargetError: a mount is the same directory of the same shared file system as another living target.
+        FILE_SYSTEM_IS_TARGET: a mount is the same directory of the same shared file system as another living target.
     """
     if guarded.scope != "shared":
         return
@@ -65,4 +67,4 @@ def refuse_twice(session: Session, guarded: Target, mounts: Sequence[TargetMount
         for own in mounts:
             is_same = own.frozen.names & mount.frozen.names
             if is_same and other.scope == "shared" and own.directory is not None and own.directory == mount.directory:
-                raise FileSystemIsTargetError(other.name, own.path, other.id)
+                raise FILE_SYSTEM_IS_TARGET(name=other.name, path=own.path, target_id=other.id)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
 
-from iotide_server.targets.errors import PathRefusedError
+from iotide_server.targets.errors import PATH_REFUSED
 from iotide_wire.facts import MountFacts
 
 IN_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
@@ -18,17 +18,21 @@ def clean_path(path: str) -> str:
     """The path in its one spelling.
 
     Raises:
-        PathRefusedError: it is relative, the root, has `..` in it, or holds characters that no directory should.
+        PATH_REFUSED: it is relative, the root, has `..` in it, or holds characters that no directory should.
     """
     if not path.startswith("/"):
-        raise PathRefusedError(path, "not an absolute path", "begin it with /")
+        raise PATH_REFUSED(path=path, problem="not an absolute path", remedy="begin it with /")
     if len(path) > _LONGEST_PATH or not path.isprintable():
-        raise PathRefusedError(path, "too long, or has unprintable characters in it", "give the path of a directory")
+        raise PATH_REFUSED(
+            path=path, problem="too long, or has unprintable characters in it", remedy="give the path of a directory"
+        )
     parts = PurePosixPath("/", path.lstrip("/"))
     if ".." in parts.parts:
-        raise PathRefusedError(path, "has .. in it", "give the path of the directory itself")
+        raise PATH_REFUSED(path=path, problem="has .. in it", remedy="give the path of the directory itself")
     if parts == PurePosixPath("/"):
-        raise PathRefusedError(path, "the root of the file system", "give a directory made for benchmarks")
+        raise PATH_REFUSED(
+            path=path, problem="the root of the file system", remedy="give a directory made for benchmarks"
+        )
     return str(parts)
 
 

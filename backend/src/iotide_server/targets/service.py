@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 
 from sqlalchemy.orm import Session
 
@@ -18,15 +17,16 @@ from iotide_server.clusters.drains import service as drains
 from iotide_server.clusters.models import Node
 from iotide_server.clusters.views import DrainKind
 from iotide_server.kit.db import Json, savepoint, set_fields
+from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import PageRequest, Slice
-from iotide_server.kit.suggest import in_order
+from iotide_server.kit.suggest import choose_from, in_order
 from iotide_server.targets import repository
 from iotide_server.targets.discovery import FoundCandidate, Sighting, find_candidates
 from iotide_server.targets.errors import (
-    StrangerMountError,
-    TargetBusyError,
-    TargetNameTakenError,
-    TargetNotFoundError,
+    STRANGER_MOUNTED,
+    TARGET_BUSY,
+    TARGET_NAME_TAKEN,
+    TARGET_NOT_FOUND,
 )
 from iotide_server.targets.freezing import freeze, refuse_twice
 from iotide_server.targets.models import Target, TargetMount
@@ -66,11 +66,11 @@ def target(session: Session, principal: Principal, target_id: int) -> TargetView
     """The target, retired or not.
 
     Raises:
-        TargetNotFoundError: there is none that the caller may see.
+        TARGET_NOT_FOUND: there is none that the caller may see.
     """
     found = session.get(Target, target_id)
     if found is None or not principal.may(Role.VIEWER, found.cluster_id):
-        raise TargetNotFoundError(target_id)
+        raise TARGET_NOT_FOUND(target=target_id)
     return _views(session, [found])[0]
 
 
@@ -81,12 +81,15 @@ def targets_named(session: Session, cluster_id: int, names: Sequence[str], *, fi
         field: where the names stand in the request, for the error.
 
     Raises:
-        TargetNotFoundError: a name is unknown.
+        TARGET_NOT_FOUND: a name is unknown.
     """
     found = repository.living_targets_by_name(session, cluster_id, names)
-    known = partial(repository.living_target_names, session, cluster_id)
-    wanted = in_order(found, names, field, lambda name, at: TargetNotFoundError(name, known(), field=at))
-    return _views(session, wanted)
+
+    def missing(name: str, at: str) -> IotideError:
+        known = repository.living_target_names(session, cluster_id)
+        return TARGET_NOT_FOUND(target=name, field=at, remedy=choose_from(name, known))
+
+    return _views(session, in_order(found, names, field, missing))
 
 
 def candidates(
@@ -95,7 +98,7 @@ def candidates(
     """What could become a target of the cluster or join one, and the names of its living targets.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
     """
     clusters.cluster(session, principal, cluster_id)
     places = repository.living_places(session, cluster_id)
@@ -125,12 +128,12 @@ def create_target(session: Session, principal: Principal, wanted: TargetInput, n
     """A new target; what is mounted there now on each node is what every run must find.
 
     Raises:
-        PathRefusedError: the path is not one that runs may write below.
-        NodeNotFoundError: a node is not in the cluster.
-        PathNotApprovedError: a node does not let runs write there.
-        NothingMountedError: a node has not announced a file system there.
-        FileSystemIsTargetError: the same directory of the same shared file system is a living target.
-        TargetNameTakenError: a living target of the cluster has the name.
+        PATH_REFUSED: the path is not one that runs may write below.
+        NODE_NOT_FOUND: a node is not in the cluster.
+        PATH_NOT_APPROVED: a node does not let runs write there.
+        NOTHING_MOUNTED: a node has not announced a file system there.
+        FILE_SYSTEM_IS_TARGET: the same directory of the same shared file system is a living target.
+        TARGET_NAME_TAKEN: a living target of the cluster has the name.
     """
     clusters.cluster(session, principal, wanted.cluster_id, Role.OPERATOR)
     path = clean_path(wanted.path)
@@ -144,7 +147,7 @@ def create_target(session: Session, principal: Principal, wanted: TargetInput, n
         reserve_bytes=wanted.reserve_bytes,
         owner_id=principal.user_id,
     )
-    with savepoint(session, TargetNameTakenError(wanted.name)):
+    with savepoint(session, TARGET_NAME_TAKEN(name=wanted.name)):
         session.add(created)
     mounts = freeze(created, places, now)
     refuse_twice(session, created, mounts)
@@ -158,13 +161,13 @@ def change_target(session: Session, principal: Principal, target_id: int, change
     """The target with another name or reserve; no changes leave no trace.
 
     Raises:
-        TargetNotFoundError: there is none that the caller may see, or it is retired.
-        TargetNameTakenError: a living target of the cluster has the name.
+        TARGET_NOT_FOUND: there is none that the caller may see, or it is retired.
+        TARGET_NAME_TAKEN: a living target of the cluster has the name.
     """
     changed = _own_target(session, principal, target_id)
     if not changes:
         return _views(session, [changed])[0]
-    with savepoint(session, TargetNameTakenError(changes.get("name", changed.name))):
+    with savepoint(session, TARGET_NAME_TAKEN(name=changes.get("name", changed.name))):
         before = set_fields(changed, changes)
     live.record(
         session,
@@ -187,10 +190,10 @@ def mount_on(
         wanted: by node, its path; None for the one that it has, or where it is new, for the target's.
 
     Raises:
-        TargetNotFoundError: there is none that the caller may see, or it is retired.
-        TargetBusyError: runs load it on a node that would be left out.
-        FileSystemIsTargetError: the same directory of the same shared file system is another living target.
-        NodeNotFoundError, PathNotApprovedError, NothingMountedError: as `create_target`.
+        TARGET_NOT_FOUND: there is none that the caller may see, or it is retired.
+        TARGET_BUSY: runs load it on a node that would be left out.
+        FILE_SYSTEM_IS_TARGET: the same directory of the same shared file system is another living target.
+        NODE_NOT_FOUND, PATH_NOT_APPROVED, NOTHING_MOUNTED: as `create_target`.
     """
     changed = _own_target(session, principal, target_id)
     mounts = {found.mount.node_id: found for found in repository.mounts_of(session, [target_id])[target_id]}
@@ -200,7 +203,7 @@ def mount_on(
     left_out = set(mounts) - {node.id for node, _ in places}
     run_count = repository.runs_that_load(session, target_id, left_out)
     if run_count:
-        raise TargetBusyError(changed.name, run_count)
+        raise TARGET_BUSY(name=changed.name, run_count=run_count)
     return _remount(session, principal, _Remount(changed, list(mounts.values()), places), now)
 
 
@@ -213,7 +216,7 @@ def mount_also_on(
         paths: by node.
 
     Raises:
-        TargetNotFoundError, NodeNotFoundError, PathNotApprovedError, NothingMountedError, FileSystemIsTargetError: as
+        TARGET_NOT_FOUND, NODE_NOT_FOUND, PATH_NOT_APPROVED, NOTHING_MOUNTED, FILE_SYSTEM_IS_TARGET: as
             `mount_on`.
     """
     changed = _own_target(session, principal, target_id)
@@ -228,9 +231,9 @@ def accept_mounts(
     """Take the target's mounts on these nodes as they are now; what it was on others stays.
 
     Raises:
-        TargetNotFoundError: there is none that the caller may see, or it is retired.
-        StrangerMountError: another file system is mounted there than on the nodes of which nothing is accepted.
-        PathNotApprovedError, NothingMountedError, FileSystemIsTargetError: as `mount_on`.
+        TARGET_NOT_FOUND: there is none that the caller may see, or it is retired.
+        STRANGER_MOUNTED: another file system is mounted there than on the nodes of which nothing is accepted.
+        PATH_NOT_APPROVED, NOTHING_MOUNTED, FILE_SYSTEM_IS_TARGET: as `mount_on`.
     """
     _own_target(session, principal, target_id)
     mounts = [found.mount for found in repository.mounts_of(session, [target_id])[target_id]]
@@ -238,7 +241,8 @@ def accept_mounts(
     view = mount_also_on(session, principal, target_id, paths, now)
     for on in view.mounts:
         if on.mount.node_id in node_ids and on.mount.problem is not None:
-            raise StrangerMountError(view.target.name, on.node_name, on.mount.problem)
+            what, _, otherwise = on.mount.problem.partition("; ")
+            raise STRANGER_MOUNTED(target=view.target.name, node=on.node_name, what=what, otherwise=otherwise)
 
 
 def _remount(session: Session, principal: Principal, remount: _Remount, now: datetime) -> TargetView:
@@ -265,13 +269,13 @@ def retire_target(session: Session, principal: Principal, target_id: int, now: d
     """No new run loads the target; its results stay.
 
     Raises:
-        TargetNotFoundError: there is none that the caller may see, or it is retired.
-        TargetBusyError: runs wait for it or are active on it.
+        TARGET_NOT_FOUND: there is none that the caller may see, or it is retired.
+        TARGET_BUSY: runs wait for it or are active on it.
     """
     retired = _own_target(session, principal, target_id)
     run_count = repository.runs_that_load(session, target_id)
     if run_count:
-        raise TargetBusyError(retired.name, run_count)
+        raise TARGET_BUSY(name=retired.name, run_count=run_count)
     retired.retired_at = now
     drain_repository.forget(session, DrainKind.TARGET, target_id)
     live.record(
@@ -285,7 +289,7 @@ def drain_subject(session: Session, principal: Principal, target_id: int) -> dra
     """A living target that the caller may drain; not locked, since runs that are being started lock it.
 
     Raises:
-        TargetNotFoundError: there is none that the caller may see, or it is retired.
+        TARGET_NOT_FOUND: there is none that the caller may see, or it is retired.
         NotAllowedError: the caller is not an operator of its cluster.
     """
     found = _living(principal, session.get(Target, target_id), target_id)
@@ -307,7 +311,7 @@ def _own_target(session: Session, principal: Principal, target_id: int) -> Targe
 
 def _living(principal: Principal, found: Target | None, target_id: int) -> Target:
     living = None if found is None or found.retired_at is not None else found
-    return principal.require_row(Role.OPERATOR, living, TargetNotFoundError(target_id))
+    return principal.require_row(Role.OPERATOR, living, TARGET_NOT_FOUND(target=target_id))
 
 
 def _views(session: Session, targets: Collection[Target]) -> list[TargetView]:

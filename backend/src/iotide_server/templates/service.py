@@ -14,9 +14,9 @@ from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Json, savepoint
 from iotide_server.kit.pagination import Page, PageRequest
-from iotide_server.kit.quotas import Addition, QuotaKind, QuotaReachedError, count_day, quotas_of
+from iotide_server.kit.quotas import QUOTA_REACHED, Addition, QuotaKind, count_day, quotas_of
 from iotide_server.templates import models, repository
-from iotide_server.templates.errors import TemplateMovesError, TemplateNameTakenError, TemplateNotFoundError
+from iotide_server.templates.errors import TEMPLATE_MOVES, TEMPLATE_NAME_TAKEN, TEMPLATE_NOT_FOUND
 from iotide_server.templates.schemas import ListedTemplate, TemplateInput, TemplateOutput, TemplatePatch
 from iotide_wire.plan import CampaignPlan
 
@@ -36,9 +36,9 @@ def template(session: Session, principal: Principal, template_id: int) -> Templa
     """One template.
 
     Raises:
-        TemplateNotFoundError: there is none that the caller may see.
+        TEMPLATE_NOT_FOUND: there is none that the caller may see.
     """
-    missing = TemplateNotFoundError(template_id)
+    missing = TEMPLATE_NOT_FOUND(template_id=template_id)
     found = repository.named(session, [template_id])
     if not found:
         raise missing
@@ -50,16 +50,18 @@ def create(session: Session, principal: Principal, given: TemplateInput, now: da
     """Keep a plan; its id.
 
     Raises:
-        ClusterNotFoundError: there is none of that name that the caller may see.
-        QuotaReachedError: the cluster has as many templates as it may have, or got as many today as it may get.
-        TemplateNameTakenError: another of the cluster has the name.
+        CLUSTER_NOT_FOUND: there is none of that name that the caller may see.
+        QUOTA_REACHED: the cluster has as many templates as it may have, or got as many today as it may get.
+        TEMPLATE_NAME_TAKEN: another of the cluster has the name.
     """
     cluster = clusters.cluster_named(session, principal, given.plan.cluster, Role.OPERATOR, field="plan.cluster")
     count_day(session, Addition(QuotaKind.TEMPLATES, cluster.id, principal.user_id, now, field="plan.cluster"))
     most, count = quotas_of(session).templates, repository.count_in(session, cluster.id) + 1
     if count > most:
         remedy = "remove templates that nobody needs, or have an administrator raise IOTIDE_QUOTA_TEMPLATES"
-        raise QuotaReachedError("templates in the cluster", count, most, field="plan.cluster", remedy=remedy)
+        raise QUOTA_REACHED(
+            what="templates in the cluster", count=count, most=most, field="plan.cluster", remedy=remedy
+        )
     made = models.Template(cluster_id=cluster.id, name=given.name, created_at=now)
     _write(made, principal, given.plan, now)
     session.add(made)
@@ -72,16 +74,16 @@ def change(session: Session, principal: Principal, template_id: int, given: Temp
     """Another name or another plan for the same cluster.
 
     Raises:
-        TemplateNotFoundError: there is none that the caller may see.
-        TemplateMovesError: the plan is one for another cluster.
-        TemplateNameTakenError: another of the cluster has the name.
+        TEMPLATE_NOT_FOUND: there is none that the caller may see.
+        TEMPLATE_MOVES: the plan is one for another cluster.
+        TEMPLATE_NAME_TAKEN: another of the cluster has the name.
     """
     changed = _own(session, principal, template_id)
     before = _summary(changed)
     if given.plan is not None:
         cluster = session.get_one(Cluster, changed.cluster_id)
         if given.plan.cluster != cluster.name:
-            raise TemplateMovesError(cluster.name, given.plan.cluster)
+            raise TEMPLATE_MOVES(cluster=cluster.name, named=given.plan.cluster)
         _write(changed, principal, given.plan, now)
     if given.name is not None:
         changed.name = given.name
@@ -93,7 +95,7 @@ def remove(session: Session, principal: Principal, template_id: int) -> None:
     """It is gone; campaigns that began with it stay.
 
     Raises:
-        TemplateNotFoundError: there is none that the caller may see.
+        TEMPLATE_NOT_FOUND: there is none that the caller may see.
     """
     removed = _own(session, principal, template_id)
     session.delete(removed)
@@ -102,7 +104,7 @@ def remove(session: Session, principal: Principal, template_id: int) -> None:
 
 def _own(session: Session, principal: Principal, template_id: int) -> models.Template:
     found = repository.locked(session, template_id)
-    return principal.require_row(Role.OPERATOR, found, TemplateNotFoundError(template_id))
+    return principal.require_row(Role.OPERATOR, found, TEMPLATE_NOT_FOUND(template_id=template_id))
 
 
 def _write(row: models.Template, principal: Principal, plan: CampaignPlan, now: datetime) -> None:
@@ -110,7 +112,7 @@ def _write(row: models.Template, principal: Principal, plan: CampaignPlan, now: 
 
 
 def _flush(session: Session, name: str) -> None:
-    with savepoint(session, TemplateNameTakenError(name)):
+    with savepoint(session, TEMPLATE_NAME_TAKEN(name=name)):
         session.flush()
 
 

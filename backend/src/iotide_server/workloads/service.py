@@ -13,8 +13,9 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json, after_commit
 from iotide_server.kit.pagination import Page, PageRequest
+from iotide_server.kit.suggest import choose_from
 from iotide_server.workloads import repository
-from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
+from iotide_server.workloads.errors import WORKLOAD_DIFFERS, WORKLOAD_NOT_FOUND, WORKLOAD_UNAVAILABLE
 from iotide_server.workloads.models import EVERYWHERE, Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_server.workloads.options import complete_options, complete_sweep
 from iotide_server.workloads.repository import Entry
@@ -221,24 +222,27 @@ def workload_for(session: Session, name: str, node_ids: Collection[int], *, fiel
         field: where the name stands in the request, for the errors.
 
     Raises:
-        WorkloadNotFoundError: none of the nodes has it.
-        WorkloadUnavailableError: a node does not have it, or lacks its tool.
-        WorkloadDiffersError: nodes have it in different versions.
+        WORKLOAD_NOT_FOUND: none of the nodes has it.
+        WORKLOAD_UNAVAILABLE: a node does not have it, or lacks its tool.
+        WORKLOAD_DIFFERS: nodes have it in different versions.
     """
     rows = repository.availability(session, node_ids)
     offered = {row.node_id: row for row in rows if row.workload.name == name}
     if not offered:
-        raise WorkloadNotFoundError(name, {row.workload.name for row in rows}, field)
+        remedy = choose_from(name, {row.workload.name for row in rows})
+        raise WORKLOAD_NOT_FOUND(name=name, field=field, remedy=remedy)
     reasons = {
         node_name: _why_not(offered.get(node_id))
         for node_id, node_name in repository.node_names(session, node_ids).items()
         if node_id not in offered or not offered[node_id].available
     }
     if reasons:
-        raise WorkloadUnavailableError(name, reasons, field)
+        told = [f"{node}: {reason}" for node, reason in reasons.items()]
+        raise WORKLOAD_UNAVAILABLE(name=name, nodes=reasons, reasons=told, field=field)
     versions = _nodes_by_version(list(offered.values()))
     if len(versions) > 1:
-        raise WorkloadDiffersError(name, versions, field)
+        told = [f"{version} on {', '.join(nodes)}" for version, nodes in versions.items()]
+        raise WORKLOAD_DIFFERS(name=name, versions=told, field=field)
     return next(iter(offered.values())).workload
 
 

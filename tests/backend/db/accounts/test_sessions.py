@@ -4,18 +4,19 @@ from datetime import datetime, timedelta
 import pytest
 from factories.announced import NOW
 from factories.people import person
+from factories.raised import raised
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import passwords
-from iotide_server.accounts.errors import LinkSpentError, PersonWantedError, WrongCredentialsError
+from iotide_server.accounts.errors import LINK_SPENT, PERSON_WANTED, WRONG_CREDENTIALS
 from iotide_server.accounts.models import ApiToken, AuditEntry, LoginLink, Role, User, UserSession
 from iotide_server.accounts.roles import authentication
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions.rotation import Browser, SessionTerms
 from iotide_server.accounts.sessions.service import NewSession, Visitor
-from iotide_server.kit.errors import NotAuthenticatedError
+from iotide_server.kit.errors import IotideError, NotAuthenticatedError
 
 URL = "https://iotide.example.org"
 PASSWORD = "correct horse battery"
@@ -93,20 +94,20 @@ def test_the_first_administrator_and_every_link_made_at_the_console_are_in_the_a
 def test_a_link_opens_once(session: Session) -> None:
     link = sessions.admin_link(session, URL, NOW)
     by_link(session, link, NOW)
-    with pytest.raises(LinkSpentError):
+    with raised(LINK_SPENT):
         by_link(session, link, NOW)
 
 
 def test_a_link_opens_for_a_day(session: Session) -> None:
     link = sessions.admin_link(session, URL, NOW)
-    with pytest.raises(LinkSpentError):
+    with raised(LINK_SPENT):
         by_link(session, link, NOW + timedelta(days=1))
 
 
 def test_a_disabled_user_s_link_opens_nothing(session: Session) -> None:
     link = sessions.admin_link(session, URL, NOW)
     session.scalars(select(User)).one().disabled_at = NOW
-    with pytest.raises(LinkSpentError):
+    with raised(LINK_SPENT):
         by_link(session, link, NOW)
 
 
@@ -153,7 +154,8 @@ def test_a_password_change_wants_the_old_one_and_ends_other_sessions(session: Se
     here, there = signed_in(session), signed_in(session)
     sessions.set_password(lambda: nullcontext(session), here.principal, None, PASSWORD, NOW)
     wrong = sessions.set_password(lambda: nullcontext(session), here.principal, "guessed", "something longer", NOW)
-    assert isinstance(wrong, WrongCredentialsError)
+    assert isinstance(wrong, IotideError)
+    assert wrong.kind is WRONG_CREDENTIALS
     with pytest.raises(NotAuthenticatedError):
         by_cookie(session, there.secret, NOW)
     assert by_cookie(session, here.secret, NOW).id == here.principal.id
@@ -165,7 +167,7 @@ def test_a_wrong_name_and_a_wrong_password_look_the_same(session: Session) -> No
     sessions.set_password(lambda: nullcontext(session), opened.principal, None, PASSWORD, NOW)
     refusals = []
     for name, password in [("admin", "wrong"), ("nobody", PASSWORD), ("grace", PASSWORD), ("grace", "")]:
-        with pytest.raises(WrongCredentialsError) as refusal:
+        with raised(WRONG_CREDENTIALS) as refusal:
             by_password(session, name, password)
         refusals.append((refusal.value.message, refusal.value.remedy, refusal.value.field, refusal.value.value))
     assert len(set(refusals)) == 1
@@ -189,7 +191,7 @@ def test_a_sign_in_passes_whose_hash_another_one_has_renewed_meanwhile(
 
 def test_a_token_sets_no_password(session: Session) -> None:
     program = authentication.by_api_token(session, person(session, "ci", Role.ADMIN, now=NOW).token, None, NOW)
-    with pytest.raises(PersonWantedError):
+    with raised(PERSON_WANTED):
         sessions.set_password(lambda: nullcontext(session), program, None, PASSWORD, NOW)
 
 

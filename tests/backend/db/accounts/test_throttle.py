@@ -1,14 +1,14 @@
 from contextlib import nullcontext
 from datetime import timedelta
 
-import pytest
 from factories.announced import NOW
 from factories.people import person
+from factories.raised import raised
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import passwords
-from iotide_server.accounts.errors import TooManyAttemptsError
+from iotide_server.accounts.errors import TOO_MANY_ATTEMPTS
 from iotide_server.accounts.models import AuditEntry, FailedAttempt, Role, User
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions import throttle
@@ -21,6 +21,7 @@ from iotide_server.accounts.sessions.throttle import (
     AttemptKind,
     SignInAttempt,
 )
+from iotide_server.kit.errors import TooManyRequestsError
 
 PASSWORD = "correct horse battery"
 TERMS = SessionTerms(timedelta(days=7), timedelta(days=30))
@@ -38,7 +39,7 @@ def fail(session: Session, *attempts: SignInAttempt, every: timedelta = timedelt
 def is_let_pass(session: Session, one: SignInAttempt, after: timedelta = timedelta(0)) -> bool:
     try:
         throttle.admit(session, one, NOW + after)
-    except TooManyAttemptsError:
+    except TooManyRequestsError:
         return False
     return True
 
@@ -54,7 +55,7 @@ def test_a_name_from_one_address_fails_five_times_and_nobody_else_is_kept_out(se
 
 def test_the_window_slides_and_the_answer_says_how_long_it_takes(session: Session) -> None:
     fail(session, *[attempt()] * MOST_OF_NAME_AND_NETWORK, every=timedelta(minutes=1))
-    with pytest.raises(TooManyAttemptsError) as refusal:
+    with raised(TOO_MANY_ATTEMPTS) as refusal:
         throttle.admit(session, attempt(), NOW + timedelta(minutes=5))
     assert refusal.value.wait_seconds == 600
     assert is_let_pass(session, attempt(), after=WINDOW)

@@ -1,13 +1,13 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-import pytest
 from factories.batch_site import BatchSite, why
 from factories.clock import MovedClock
+from factories.raised import raised
 from factories.site import BrokerView, Site
 
 from iotide_server.agent_api.batch_jobs import LINGERS
-from iotide_server.agent_api.errors import OrderTakenError, OrderWithdrawnError
+from iotide_server.agent_api.errors import ORDER_TAKEN, ORDER_WITHDRAWN
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.runs import reading
 from iotide_server.runs.lifecycle import DECLINES_FORGIVEN
@@ -78,7 +78,7 @@ def test_a_job_that_starts_twice_runs_once(site: Site, slurm: BatchSite, schedul
     first.hello(instance="instance-job-12")
     first.claim(slurm.offer(job))
     second.instance = "instance-job-13"
-    with pytest.raises(OrderTakenError):
+    with raised(ORDER_TAKEN):
         second.claim(slurm.offer(job))
 
 
@@ -157,7 +157,7 @@ def test_a_job_that_failed_before_its_order_was_claimed_is_tried_again_and_not_f
         job = slurm.wanted()
         slurm.list_job(job, JobState.RUNNING, job_id=str(number + 1))
         slurm.list_job(job, JobState.ENDED, "FAILED, NonZeroExitCode", end=JobEnd.FAILED, job_id=str(number + 1))
-        with pytest.raises(OrderWithdrawnError):
+        with raised(ORDER_WITHDRAWN):
             site.agent(1).claim(slurm.offer(job))
         step_for(slurm, scheduler, 5 * 2**number if number < 4 else 60)
     run = site.run(run_id)

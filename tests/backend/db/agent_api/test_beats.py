@@ -4,11 +4,12 @@ from itertools import pairwise
 
 import pytest
 from factories.clock import MovedClock
+from factories.raised import raised
 from factories.site import Offered, SimulatedAgent, Site
 from sqlalchemy import text
 
 from iotide_server.agent_api.starts import AGREED_AHEAD, BARRIER
-from iotide_server.clusters.errors import AgentSupersededError
+from iotide_server.clusters.errors import AGENT_SUPERSEDED
 from iotide_server.runs.models import Order
 from iotide_wire.messages import CurvePiece, OrderBeat, OrderState, Outcome, Word
 
@@ -143,7 +144,7 @@ def test_a_superseded_agent_is_told_so_and_changes_nothing(site: Site) -> None:
     beat = OrderBeat(
         order_id=offer.order_id, fence=offer.fence, state=OrderState.RUNNING, progress=0.9, phase="", started_at=None
     )
-    with pytest.raises(AgentSupersededError):
+    with raised(AGENT_SUPERSEDED):
         agent.beat(beat, instance="a-second-copy")
     assert order(site, offer).state == "claimed"
 

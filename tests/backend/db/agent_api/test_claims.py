@@ -2,20 +2,20 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
+from factories.raised import raised
 from factories.site import Offered, SimulatedAgent, Site
 from sqlalchemy import text
 
 from iotide_server.agent_api import repository
 from iotide_server.agent_api.errors import (
-    OrderCancelledError,
-    OrderNotFoundError,
-    OrderTakenError,
-    OrderWithdrawnError,
-    SchemaChangedError,
-    StaleFenceError,
+    ORDER_CANCELLED,
+    ORDER_NOT_FOUND,
+    ORDER_TAKEN,
+    ORDER_WITHDRAWN,
+    SCHEMA_CHANGED,
+    STALE_FENCE,
 )
-from iotide_server.clusters.errors import AgentSupersededError
+from iotide_server.clusters.errors import AGENT_SUPERSEDED
 from iotide_server.runs.models import Order
 from iotide_wire.messages import ClaimRequest, OrderState
 
@@ -58,14 +58,14 @@ def test_the_same_process_may_ask_again_for_the_answer_it_lost(site: Site) -> No
 
 def test_a_claim_with_another_fence_changes_nothing(site: Site) -> None:
     agent, offer = offered(site)
-    with pytest.raises(StaleFenceError):
+    with raised(STALE_FENCE):
         agent.claim(offer, fence=offer.fence ^ 1 or 1)
     assert order(site, offer).state == "offered"
 
 
 def test_a_node_cannot_have_the_order_of_another(site: Site) -> None:
     _, offer = offered(site)
-    with pytest.raises(OrderNotFoundError):
+    with raised(ORDER_NOT_FOUND):
         site.agent(2).claim(offer)
     assert order(site, offer).state == "offered"
 
@@ -73,18 +73,18 @@ def test_a_node_cannot_have_the_order_of_another(site: Site) -> None:
 def test_a_process_that_does_not_speak_for_its_node_gets_nothing(site: Site) -> None:
     agent, offer = offered(site)
     stranger = SimulatedAgent(site, agent.node_id, "a-second-copy")
-    with pytest.raises(AgentSupersededError):
+    with raised(AGENT_SUPERSEDED):
         stranger.claim(offer)
     assert order(site, offer).state == "offered"
     agent.claim(offer)
-    with pytest.raises(OrderTakenError):
+    with raised(ORDER_TAKEN):
         stranger.claim(offer)
 
 
 def test_an_order_cancelled_before_its_claim_is_not_to_be_had(site: Site, cancel: Callable[[int], None]) -> None:
     agent, offer = offered(site)
     cancel(offer.run_id)
-    with pytest.raises(OrderCancelledError, match="cancelled by an operator"):
+    with raised(ORDER_CANCELLED, match="cancelled by an operator"):
         agent.claim(offer)
 
 
@@ -92,11 +92,11 @@ def test_the_claim_of_an_earlier_attempt_is_stale_for_ever(site: Site) -> None:
     agent, offer = offered(site)
     agent.claim(offer)
     agent.hello(instance="instance-after-restart")
-    with pytest.raises(OrderWithdrawnError, match="no longer has the order"):
+    with raised(ORDER_WITHDRAWN, match="no longer has the order"):
         agent.claim(offer)
     site.start()
     assert agent.offer().order_id != offer.order_id
-    with pytest.raises(OrderWithdrawnError):
+    with raised(ORDER_WITHDRAWN):
         agent.claim(offer)
     agent.claim(agent.offer())
 
@@ -104,11 +104,11 @@ def test_the_claim_of_an_earlier_attempt_is_stale_for_ever(site: Site) -> None:
 def test_a_run_whose_workload_changed_on_the_node_fails_and_says_so(site: Site) -> None:
     agent, offer = offered(site)
     site.change("DELETE FROM node_workload WHERE node_id = :id", id=agent.node_id)
-    with pytest.raises(SchemaChangedError):
+    with raised(SCHEMA_CHANGED):
         agent.claim(offer)
     run = site.run(offer.run_id)
     assert (run.state, run.reason_code) == ("failed", "schema_changed")
-    with pytest.raises(OrderWithdrawnError):
+    with raised(ORDER_WITHDRAWN):
         agent.claim(offer)
 
 

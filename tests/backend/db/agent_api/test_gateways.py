@@ -1,12 +1,12 @@
 """Who may speak for a batch system, and which of several gateways does."""
 
-import pytest
 from factories.batch_site import INSTANCE, BatchSite, why
+from factories.raised import raised
 from factories.site import Site
 
 from iotide_server.agent_api import batch
-from iotide_server.agent_api.errors import LauncherDiffersError, NotAGatewayError
-from iotide_server.clusters.errors import AgentSupersededError
+from iotide_server.agent_api.errors import LAUNCHER_DIFFERS, NOT_A_GATEWAY
+from iotide_server.clusters.errors import AGENT_SUPERSEDED
 from iotide_server.clusters.models import Node
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.scheduling.service import Scheduler
@@ -15,9 +15,9 @@ from iotide_wire.batch import BatchReport, BatchSystem, JobState
 
 def test_only_a_gateway_to_the_cluster_s_own_batch_system_may_report(site: Site, slurm: BatchSite) -> None:
     request = BatchReport(agent_instance=INSTANCE, system=BatchSystem.LSF, problem=None, jobs=(), hosts=(), refused=())
-    with site.database.transaction() as session, pytest.raises(LauncherDiffersError, match="slurm"):
+    with site.database.transaction() as session, raised(LAUNCHER_DIFFERS, match="slurm"):
         batch.report(session, slurm.gateway_id, request, site.clock())
-    with site.database.transaction() as session, pytest.raises(NotAGatewayError):
+    with site.database.transaction() as session, raised(NOT_A_GATEWAY):
         batch.report(session, site.node_ids[0], request, site.clock())
 
 
@@ -25,7 +25,7 @@ def test_a_second_gateway_with_the_same_identity_is_told_so(site: Site, slurm: B
     request = BatchReport(
         agent_instance="instance-copy", system=BatchSystem.SLURM, problem=None, jobs=(), hosts=(), refused=()
     )
-    with site.database.transaction() as session, pytest.raises(AgentSupersededError):
+    with site.database.transaction() as session, raised(AGENT_SUPERSEDED):
         batch.report(session, slurm.gateway_id, request, site.clock())
 
 

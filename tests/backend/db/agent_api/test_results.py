@@ -3,11 +3,12 @@ from datetime import timedelta
 
 import pytest
 from factories.clock import MovedClock
+from factories.raised import raised
 from factories.site import Offered, SimulatedAgent, Site
 from sqlalchemy import text
 
 from iotide_server.agent_api import service
-from iotide_server.agent_api.errors import OrderNotFoundError, StaleFenceError
+from iotide_server.agent_api.errors import ORDER_NOT_FOUND, STALE_FENCE
 from iotide_server.agent_api.service import RawOutput
 from iotide_server.runs.lifecycle import DECLINES_FORGIVEN
 from iotide_server.runs.models import Attempt
@@ -298,9 +299,9 @@ def test_raw_output_needs_the_fence_of_the_nodes_own_order(site: Site) -> None:
         with site.database.transaction() as session:
             service.store_artefact(session, node_id, offer.order_id, fence, raw)
 
-    with pytest.raises(StaleFenceError):
+    with raised(STALE_FENCE):
         store(agent.node_id, offer.fence ^ 1 or 1)
-    with pytest.raises(OrderNotFoundError):
+    with raised(ORDER_NOT_FOUND):
         store(site.node_ids[1], offer.fence)
     for _ in range(2):
         store(agent.node_id, offer.fence)

@@ -9,26 +9,27 @@ import psycopg
 import pytest
 from factories.announced import hello as announced_hello
 from factories.measured import Measured
+from factories.raised import raised
 from sqlalchemy import select
 
 from iotide_server.backup.archives import opened
 from iotide_server.backup.backup import BackupSource, back_up, dated_place, forget_older
 from iotide_server.backup.errors import (
-    BackupNewerError,
-    BackupPlaceError,
-    BackupUnreadableError,
-    ClientFailedError,
-    DatabaseInUseError,
-    DatabaseNotEmptyError,
-    SchemaNewerError,
-    VaultKeyDiffersError,
+    BACKUP_NEWER,
+    BACKUP_PLACE,
+    BACKUP_UNREADABLE,
+    DATABASE_IN_USE,
+    DATABASE_NOT_EMPTY,
+    POSTGRES_CLIENT_FAILED,
+    SCHEMA_NEWER,
+    VAULT_KEY_DIFFERS,
 )
 from iotide_server.backup.inflight import LEAP
 from iotide_server.backup.manifest import DATABASE, MANIFEST, Manifest, vault_fingerprints
 from iotide_server.backup.restore import RestoreOptions, restore
 from iotide_server.clusters.models import Drain, Node, NodeBeat
 from iotide_server.kit.db import Database, open_engine
-from iotide_server.kit.migrations import SchemaBehindError
+from iotide_server.kit.migrations import SCHEMA_BEHIND
 from iotide_server.notifications.models import Channel
 from iotide_server.runs.models import Attempt, Order, Run, RunEvent
 from iotide_server.runs.service import ASKED_ANEW, lose_missing
@@ -95,7 +96,7 @@ def test_a_backup_is_private_whole_and_says_what_is_in_it(source: BackupSource, 
         assert json.loads((directory / "settings.json").read_text()) == {"public_url": "http://x"}
         everything = b"".join(file.read_bytes() for file in directory.rglob("*") if file.is_file())
     assert KEY.encode() not in everything
-    with pytest.raises(BackupPlaceError, match="is there already"):
+    with raised(BACKUP_PLACE, match="is there already"):
         back_up(source, place, NOW)
 
 
@@ -107,7 +108,7 @@ def test_a_backup_that_fails_leaves_nothing(
         other.execute("LOCK TABLE cluster IN ACCESS EXCLUSIVE MODE")
         monkeypatch.setattr("iotide_server.backup.backup.row_counts", lambda _: {})
         monkeypatch.setattr("iotide_server.backup.clients._WAIT", "100ms")
-        with pytest.raises(ClientFailedError, match="pg_dump"):
+        with raised(POSTGRES_CLIENT_FAILED, match="pg_dump"):
             back_up(source, place, NOW)
     assert [path.name for path in tmp_path.iterdir()] == ["tls"]
 
@@ -133,7 +134,7 @@ def test_what_comes_back_is_what_was_there_and_is_not_taken_twice(
     assert names == [("ops",)]
     assert counts == {name: (manifest.row_counts[name],) for name in ("run", "cell")}
     assert after[0][0]["orders_in_flight"] == 2
-    with pytest.raises(DatabaseNotEmptyError):
+    with raised(DATABASE_NOT_EMPTY):
         restored(place, empty)
     restored(place, empty, replace=True)
 
@@ -212,7 +213,7 @@ def test_a_backup_that_was_changed_is_refused_before_anything_is_touched(
     place = tmp_path / "all"
     back_up(source, place, NOW)
     change(place)
-    with pytest.raises(BackupUnreadableError, match=words), opened(place):
+    with raised(BACKUP_UNREADABLE, match=words), opened(place):
         pass
 
 
@@ -222,13 +223,13 @@ def test_a_backup_of_a_newer_form_says_who_reads_it(source: BackupSource, tmp_pa
     manifest = json.loads((place / MANIFEST).read_text())
     newer = manifest | {"format": 2, "iotide_version": "9.0.0", "unheard_of": True}
     (place / MANIFEST).write_text(json.dumps(newer))
-    with pytest.raises(BackupNewerError, match="has format 2") as refused, opened(place):
+    with raised(BACKUP_NEWER, match="has format 2") as refused, opened(place):
         pass
     assert refused.value.remedy == "restore it with iotide-server 9.0.0 or newer"
 
 
 def test_a_database_without_a_schema_is_not_backed_up(source: BackupSource, tmp_path: Path, empty: str) -> None:
-    with pytest.raises(SchemaBehindError, match="no schema"):
+    with raised(SCHEMA_BEHIND, match="no schema"):
         back_up(replace(source, database_url=empty), tmp_path / "all", NOW)
     assert list(tmp_path.iterdir()) == [tmp_path / "tls"]
 
@@ -236,16 +237,16 @@ def test_a_database_without_a_schema_is_not_backed_up(source: BackupSource, tmp_
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     place = tmp_path / "all.tar"
     place.write_bytes(b"no archive")
-    with pytest.raises(BackupUnreadableError, match="cannot be read as a backup"), opened(place):
+    with raised(BACKUP_UNREADABLE, match="cannot be read as a backup"), opened(place):
         pass
     with tarfile.open(place, "w") as archive:
         member = tarfile.TarInfo("/etc/iotide-outside")
         archive.addfile(member)
-    with pytest.raises(BackupUnreadableError), opened(place):
+    with raised(BACKUP_UNREADABLE), opened(place):
         pass
     with tarfile.open(place, "w"):
         pass
-    with pytest.raises(BackupUnreadableError) as refused, opened(place):
+    with raised(BACKUP_UNREADABLE) as refused, opened(place):
         pass
     assert refused.value.value == str(place)  # and not the directory into which it was unpacked
     assert not Path("/etc/iotide-outside").exists()
@@ -257,12 +258,12 @@ def test_a_key_that_is_another_one_and_a_schema_that_is_newer_are_refused(
     place = tmp_path / "all"
     manifest = back_up(source, place, NOW)
     for other in (OTHER_KEY, None):
-        with pytest.raises(VaultKeyDiffersError) as refused:
+        with raised(VAULT_KEY_DIFFERS) as refused:
             restored(place, empty, vault_keys=other)
         assert "--without-vault-key" in (refused.value.remedy or "")
     restored(place, empty, vault_keys=f"{OTHER_KEY},{KEY}")
     newer = manifest.model_copy(update={"schema_revision": "9001", "iotide_version": "9.0.0"})
-    with pytest.raises(SchemaNewerError, match=r"9001 of iotide 9\.0\.0"):
+    with raised(SCHEMA_NEWER, match=r"9001 of iotide 9\.0\.0"):
         restore(newer, place, empty, RestoreOptions(KEY), NOW)
 
 
@@ -272,10 +273,10 @@ def test_a_restore_that_fails_leaves_the_database_as_it_was(source: BackupSource
     with psycopg.connect(empty) as connection:
         connection.execute("CREATE TABLE mine (x int)")
     (place / DATABASE).write_bytes((place / DATABASE).read_bytes()[:-2000])
-    with pytest.raises(ClientFailedError, match="pg_restore"):
+    with raised(POSTGRES_CLIENT_FAILED, match="pg_restore"):
         restore(manifest, place, empty, RestoreOptions(KEY, replace=True), NOW)
     with psycopg.connect(empty) as connection:
         tables = connection.execute("SELECT schemaname || '.' || tablename FROM pg_tables WHERE tablename = 'mine'")
         assert tables.fetchall() == [("public.mine",)]
-        with pytest.raises(DatabaseInUseError, match="in use by"):
+        with raised(DATABASE_IN_USE, match="in use by"):
             restore(manifest, place, empty, RestoreOptions(KEY, replace=True), NOW)

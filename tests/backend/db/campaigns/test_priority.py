@@ -1,13 +1,14 @@
 from collections.abc import Callable
 
 import pytest
+from factories.raised import raised
 from factories.site import Site
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns import service
-from iotide_server.campaigns.errors import CampaignEndedError
+from iotide_server.campaigns.errors import CAMPAIGN_ENDED
 from iotide_server.runs import service as runs
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
@@ -79,5 +80,5 @@ def test_a_run_that_waits_again_later_has_the_priority_that_its_campaign_got_mea
 def test_a_campaign_that_has_ended_has_no_priority_to_change(site: Site, cancel: Callable[[int], None]) -> None:
     (run_id,) = site.add_runs([1])
     cancel(run_id)
-    with pytest.raises(CampaignEndedError):
+    with raised(CAMPAIGN_ENDED):
         give_priority(site, run_id, 1)

@@ -1,12 +1,12 @@
 from datetime import timedelta
 
-import pytest
 from factories.clock import MovedClock
+from factories.raised import raised
 from factories.site import Site
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.campaigns.errors import CampaignNotFoundError
+from iotide_server.campaigns.errors import CAMPAIGN_NOT_FOUND
 from iotide_server.campaigns.timeline import timeline
 from iotide_server.campaigns.timeline_schemas import Timeline, TimelineSpan
 from iotide_wire.messages import OrderState, Outcome
@@ -97,5 +97,5 @@ def test_a_second_attempt_waits_from_the_end_of_the_first(site: Site, clock: Mov
 
 def test_a_campaign_of_a_cluster_that_one_may_not_see_has_no_timeline(site: Site) -> None:
     (run_id,) = site.add_runs([1])
-    with pytest.raises(CampaignNotFoundError), site.database.transaction() as session:
+    with raised(CAMPAIGN_NOT_FOUND), site.database.transaction() as session:
         timeline(session, STRANGER, site.run(run_id).campaign_id, TimelineSpan(), site.clock())

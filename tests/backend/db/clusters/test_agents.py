@@ -3,6 +3,7 @@ from datetime import datetime, timedelta
 import pytest
 from factories.announced import NOW, hello, mount
 from factories.clusters import make_cluster, make_node
+from factories.raised import raised
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
@@ -12,10 +13,10 @@ from iotide_server.change_feed.models import Change
 from iotide_server.clusters import service
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.errors import (
-    AgentAlreadyRunningError,
-    AgentSupersededError,
-    NodeNotFoundError,
-    WireVersionUnsupportedError,
+    AGENT_ALREADY_RUNNING,
+    AGENT_SUPERSEDED,
+    NODE_NOT_FOUND,
+    WIRE_VERSION_UNSUPPORTED,
 )
 from iotide_server.clusters.models import Node
 from iotide_server.clusters.views import SILENT_AFTER, NodeState
@@ -102,7 +103,7 @@ def test_an_agent_may_follow_itself_at_once(session: Session, follower: HelloReq
 )
 def test_a_copy_is_refused_while_the_agent_may_live(session: Session, copy: HelloRequest) -> None:
     node = make_node(session, make_cluster(session))
-    with pytest.raises(AgentAlreadyRunningError):
+    with raised(AGENT_ALREADY_RUNNING):
         agents.hello(session, node.id, copy, NOW + SILENT_AFTER - A_MOMENT)
     assert node.agent_instance == "instance-1"
     agents.hello(session, node.id, copy, NOW + SILENT_AFTER)
@@ -112,7 +113,7 @@ def test_a_copy_is_refused_while_the_agent_may_live(session: Session, copy: Hell
 def test_the_agent_that_was_followed_is_told(session: Session) -> None:
     node = make_node(session, make_cluster(session))
     agents.hello(session, node.id, hello("instance-2", previous="instance-1"), NOW)
-    with pytest.raises(AgentSupersededError):
+    with raised(AGENT_SUPERSEDED):
         agents.beat(session, node.id, "instance-1", NOW + A_MOMENT)
     assert service.node(session, ADMIN, node.id, NOW).last_seen_at == NOW, "its beat does not count"
 
@@ -122,7 +123,8 @@ def test_an_agent_of_another_language_is_refused(session: Session, wire_version:
     node = make_node(session, make_cluster(session))
     spoken = hello().model_copy(update={"wire_version": wire_version})
     refusal = agents.note_strange_version(session, node.id, spoken)
-    assert isinstance(refusal, WireVersionUnsupportedError)
+    assert refusal is not None
+    assert refusal.kind is WIRE_VERSION_UNSUPPORTED
     assert remedy in str(refusal.remedy)
     assert node.wire_version == wire_version, "people see what it speaks"
     assert agents.note_strange_version(session, node.id, hello()) is None
@@ -175,7 +177,7 @@ def test_who_was_revoked_while_its_word_was_under_way_is_not_believed(session: S
     revoked = {"problem": "revoked by ada", "revoked_at": NOW}
     elsewhere = update(Node).where(Node.id == node.id).values(revoked)
     session.execute(elsewhere, execution_options={"synchronize_session": False})
-    with pytest.raises(NodeNotFoundError):
+    with raised(NODE_NOT_FOUND):
         agents.hello(session, node.id, hello("instance-1"), NOW)
     agents.trust(session, node.id, "instance-1")
     assert node.problem == "revoked by ada"

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from factories.announced import NOW
 from factories.clusters import make_cluster, make_node, node_token
+from factories.raised import raised
 from redis import Redis, RedisError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -20,9 +21,9 @@ from iotide_server.clusters.agents import repository as identity_repository
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.clusters.errors import (
-    AgentSupersededError,
-    RotationImpossibleError,
-    RotationNotWantedError,
+    AGENT_SUPERSEDED,
+    ROTATION_IMPOSSIBLE,
+    ROTATION_NOT_WANTED,
 )
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Database
@@ -115,20 +116,20 @@ def test_an_answer_that_was_lost_is_given_anew_and_the_lost_one_opens_nothing(
 
 
 def test_who_does_not_speak_for_the_node_gets_none(database: Database, node: Node, access: AgentAccess) -> None:
-    with database.transaction() as session, pytest.raises(AgentSupersededError):
+    with database.transaction() as session, raised(AGENT_SUPERSEDED):
         credentials.rotate(session, node.id, RotateRequest(agent_instance="a-thief-1"), access)
 
 
 def test_none_are_given_that_nobody_wants(database: Database, node: Node, access: AgentAccess) -> None:
     confirm(database, rotate(database, node, access), access)
-    with database.transaction() as session, pytest.raises(RotationNotWantedError):
+    with database.transaction() as session, raised(ROTATION_NOT_WANTED):
         credentials.rotate(session, node.id, ASKS, access)
 
 
 def test_an_agent_that_knows_no_rotation_is_named(session: Session) -> None:
     node = make_node(session, make_cluster(session))
     node.wire_version = 1
-    with pytest.raises(RotationImpossibleError, match="too old"):
+    with raised(ROTATION_IMPOSSIBLE, match="too old"):
         credentials.want_rotation(session, ADMIN, node.id, NOW)
 
 

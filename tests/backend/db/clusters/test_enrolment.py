@@ -5,6 +5,7 @@ import pytest
 from factories.announced import NOW
 from factories.clusters import make_cluster
 from factories.people import person
+from factories.raised import raised
 from local_stack import free_port
 from redis import Redis
 from sqlalchemy import select
@@ -18,10 +19,10 @@ from iotide_server.clusters.agents import repository as identity_repository
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.clusters.errors import (
-    ClusterNotFoundError,
-    JoinTokenRefusedError,
-    NodeNameTakenError,
-    WireVersionUnsupportedError,
+    CLUSTER_NOT_FOUND,
+    JOIN_TOKEN_REFUSED,
+    NODE_NAME_TAKEN,
+    WIRE_VERSION_UNSUPPORTED,
 )
 from iotide_server.clusters.models import Cluster, JoinToken, Node
 from iotide_server.kit.db import Database
@@ -66,14 +67,14 @@ def test_a_join_token_lets_as_many_nodes_in_as_it_has_uses(session: Session, now
     token = join_token(session, make_cluster(session), uses=2)
     assert enroll(session, token, nowhere, "n1").cluster == "blade"
     enroll(session, token, nowhere, "n2")
-    with pytest.raises(JoinTokenRefusedError):
+    with raised(JOIN_TOKEN_REFUSED):
         enroll(session, token, nowhere, "n3")
 
 
 @pytest.mark.parametrize("token", ["x" * 16, "x" * 43 + ".-", "." * 16, "\x00" * 16, "\ud800" * 16])
 def test_an_invented_token_lets_nobody_in(session: Session, nowhere: AgentAccess, token: str) -> None:
     wrong = request("x" * 16).model_copy(update={"join_token": token})
-    with pytest.raises(JoinTokenRefusedError):
+    with raised(JOIN_TOKEN_REFUSED):
         enrolment.enroll(session, wrong, nowhere, None, NOW)
 
 
@@ -86,7 +87,7 @@ def test_a_node_belongs_to_who_made_its_join_token(session: Session, nowhere: Ag
 
 def test_a_token_expires(session: Session, nowhere: AgentAccess) -> None:
     token = join_token(session, make_cluster(session))
-    with pytest.raises(JoinTokenRefusedError):
+    with raised(JOIN_TOKEN_REFUSED):
         enroll(session, token, nowhere, minutes=60)
 
 
@@ -94,7 +95,7 @@ def test_a_name_is_given_once_among_the_living(session: Session, nowhere: AgentA
     cluster = make_cluster(session)
     token = join_token(session, cluster, uses=3)
     first = enroll(session, token, nowhere)
-    with pytest.raises(NodeNameTakenError):
+    with raised(NODE_NAME_TAKEN):
         enroll(session, token, nowhere)
     session.get_one(Node, first.node_id).retired_at = NOW
     assert enroll(session, token, nowhere).node_id != first.node_id
@@ -102,7 +103,7 @@ def test_a_name_is_given_once_among_the_living(session: Session, nowhere: AgentA
 
 def test_an_agent_of_another_language_uses_up_no_token(session: Session, nowhere: AgentAccess) -> None:
     token = join_token(session, make_cluster(session))
-    with pytest.raises(WireVersionUnsupportedError):
+    with raised(WIRE_VERSION_UNSUPPORTED):
         enrolment.enroll(session, request(token, wire_version=99), nowhere, None, NOW)
     enroll(session, token, nowhere)
 
@@ -144,9 +145,9 @@ def test_the_command_names_the_server_and_the_authority(nowhere: AgentAccess) ->
 def test_only_the_cluster_s_administrators_make_join_tokens(session: Session) -> None:
     cluster = make_cluster(session)
     stranger = Principal(PrincipalKind.USER, None, "eve", grants={cluster.id + 1: Role.ADMIN})
-    with pytest.raises(ClusterNotFoundError):
+    with raised(CLUSTER_NOT_FOUND):
         enrolment.create_join_token(session, stranger, cluster.id, 1, NOW)
-    with pytest.raises(ClusterNotFoundError):
+    with raised(CLUSTER_NOT_FOUND):
         enrolment.create_join_token(session, ADMIN, cluster.id + 1, 1, NOW)
 
 
@@ -176,7 +177,7 @@ def test_an_enrolment_that_fails_leaves_no_redis_user(database: Database, redis_
             enroll(session, token, to)
             enroll(session, token, to)
 
-    with pytest.raises(NodeNameTakenError):
+    with raised(NODE_NAME_TAKEN):
         enroll_twice()
     assert users(to.redis_admin) == []
     to.redis_admin.close()
@@ -196,5 +197,5 @@ def test_two_nodes_with_the_last_use_of_a_token_get_one_place(database: Database
         enroll(one, token, nowhere, "n1")
         with database.transaction() as session:
             assert session.scalars(select(JoinToken.uses_left)).one() == 1, "the first is not committed yet"
-    with pytest.raises(JoinTokenRefusedError), database.transaction() as other:
+    with raised(JOIN_TOKEN_REFUSED), database.transaction() as other:
         enroll(other, token, nowhere, "n2")

@@ -1,12 +1,13 @@
 import pytest
 from factories.clock import MovedClock
+from factories.raised import raised
 from factories.site import Site
 from sqlalchemy import select
 
 from iotide_server.accounts.models import AuditEntry, Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters import service as clusters
-from iotide_server.clusters.errors import ClusterBusyError
+from iotide_server.clusters.errors import CLUSTER_BUSY
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Database
 
@@ -21,7 +22,7 @@ def site(database: Database, clock: MovedClock) -> Site:
 def test_the_launcher_is_not_taken_from_runs_that_are_active(site: Site) -> None:
     (run_id,) = site.add_runs([1])
     site.start()
-    with site.database.transaction() as session, pytest.raises(ClusterBusyError, match="1 runs are active"):
+    with site.database.transaction() as session, raised(CLUSTER_BUSY, match="1 runs are active"):
         clusters.change_cluster(session, ADMIN, site.cluster_id, {"launcher": "slurm"})
     agent = site.agent(1)
     agent.finish(agent.claim_offer())

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from factories.announced import NOW, hello
 from factories.clusters import make_cluster, make_node
+from factories.raised import raised
 from local_stack import free_port
 from redis import Redis
 from sqlalchemy import func, select
@@ -18,7 +19,7 @@ from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.clusters.enrolment import pending
 from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.clusters.enrolment.pending import PENDING_FOR, Choice
-from iotide_server.clusters.errors import ClusterNotFoundError, NodeNameTakenError, PendingNodeNotFoundError
+from iotide_server.clusters.errors import CLUSTER_NOT_FOUND, NODE_NAME_TAKEN, PENDING_NODE_NOT_FOUND
 from iotide_server.clusters.models import Cluster, Node, PendingNode
 from iotide_server.kit.digests import digest
 from iotide_server.kit.pagination import PageRequest
@@ -113,7 +114,7 @@ def test_who_is_refused_is_forgotten(session: Session, cluster: Cluster) -> None
 def test_all_that_were_ticked_are_let_in_or_none(session: Session, cluster: Cluster) -> None:
     reply = enroll(session, cluster)
     choice = Choice(cluster.id, [reply.node_id, reply.node_id + 1])
-    with pytest.raises(PendingNodeNotFoundError) as refused:
+    with raised(PENDING_NODE_NOT_FOUND) as refused:
         pending.approve(session, ADMIN, choice, NOWHERE, NOW)
     assert refused.value.field == "pending_ids[1]"
     assert len(waiting(session, cluster)) == 1
@@ -122,7 +123,7 @@ def test_all_that_were_ticked_are_let_in_or_none(session: Session, cluster: Clus
 def test_of_two_hosts_of_one_name_one_is_let_in(session: Session, cluster: Cluster) -> None:
     first, second = enroll(session, cluster), enroll(session, cluster)
     pending.approve(session, ADMIN, Choice(cluster.id, [second.node_id]), NOWHERE, NOW)
-    with pytest.raises(NodeNameTakenError):
+    with raised(NODE_NAME_TAKEN):
         pending.approve(session, ADMIN, Choice(cluster.id, [first.node_id]), NOWHERE, NOW)
 
 
@@ -141,8 +142,8 @@ def test_who_waited_too_long_is_forgotten_and_that_is_written_down(session: Sess
 def test_only_the_clusters_administrators_decide(session: Session, cluster: Cluster) -> None:
     reply = enroll(session, cluster)
     stranger = Principal(PrincipalKind.USER, None, "eve", grants={cluster.id + 1: Role.ADMIN})
-    with pytest.raises(ClusterNotFoundError):
+    with raised(CLUSTER_NOT_FOUND):
         pending.approve(session, stranger, Choice(cluster.id, [reply.node_id]), NOWHERE, NOW)
     other = make_cluster(session, "lake")
-    with pytest.raises(PendingNodeNotFoundError):
+    with raised(PENDING_NODE_NOT_FOUND):
         pending.approve(session, ADMIN, Choice(other.id, [reply.node_id]), NOWHERE, NOW)

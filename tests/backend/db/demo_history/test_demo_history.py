@@ -11,6 +11,7 @@ from factories.clock import MovedClock
 from factories.clusters import make_cluster
 from factories.known_truth import score
 from factories.loaded import Loaded, rows, to_be_loaded
+from factories.raised import raised
 from factories.rows import count
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -21,11 +22,11 @@ from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.errors import (
-    HistoryLoadedError,
-    HistoryNameTakenError,
-    HistoryTooShortError,
-    NoHistoryError,
-    NotInHistoryError,
+    DEMO_HISTORY_ABSENT,
+    DEMO_HISTORY_LOADED,
+    DEMO_HISTORY_NAME_TAKEN,
+    DEMO_HISTORY_TOO_SHORT,
+    DEMO_HISTORY_UNKNOWN_NAME,
 )
 from iotide_server.demo_history.forgetting import forget_history
 from iotide_server.demo_history.founding import require_room
@@ -123,7 +124,7 @@ def test_no_worker_does_once_more_what_was_done_and_no_news_floods_browsers(hist
 
 def test_a_second_history_is_refused_and_changes_nothing(history: History) -> None:
     before = rows(history.database)
-    with pytest.raises(HistoryLoadedError) as refused:
+    with raised(DEMO_HISTORY_LOADED) as refused:
         load_history(history.database, PLAN, MovedClock())
     assert "forget-demo-history" in str(refused.value.remedy)
     assert rows(history.database) == before
@@ -178,21 +179,21 @@ def test_a_node_of_sample_data_is_neither_silent_nor_online(history: History) ->
 def test_forgetting_removes_all_of_it_and_nothing_else(history: History) -> None:
     assert forget_history(history.database, NOW) > 1000
     assert rows(history.database) == history.rows_before
-    with pytest.raises(NoHistoryError):
+    with raised(DEMO_HISTORY_ABSENT):
         forget_history(history.database, NOW)
 
 
 def test_a_cluster_of_somebody_in_the_way_is_named(session: Session) -> None:
     make_cluster(session, ARCHIVE.name)
-    with pytest.raises(HistoryNameTakenError, match="demo-archive"):
+    with raised(DEMO_HISTORY_NAME_TAKEN, match="demo-archive"):
         require_room(session, SITES)
 
 
 def test_a_history_of_what_the_sample_data_has_not_is_refused() -> None:
-    with pytest.raises(NotInHistoryError, match="the sample data has no cluster demo-hpcc") as refused:
+    with raised(DEMO_HISTORY_UNKNOWN_NAME, match="the sample data has no cluster demo-hpcc") as refused:
         narrowed(["demo-hpcc"])
     assert "demo-hpc" in str(refused.value.remedy)
-    with pytest.raises(NotInHistoryError, match="the sample data has no workload mdtest"):
+    with raised(DEMO_HISTORY_UNKNOWN_NAME, match="the sample data has no workload mdtest"):
         narrowed(["demo-studio"], ["mdtest"])
 
 
@@ -203,5 +204,5 @@ def test_a_narrowed_history_has_only_what_is_wanted() -> None:
 
 
 def test_a_history_in_which_nothing_could_be_seen_is_refused(database: Database) -> None:
-    with pytest.raises(HistoryTooShortError, match="29 days"):
+    with raised(DEMO_HISTORY_TOO_SHORT, match="29 days"):
         load_history(database, HistoryPlan(seed=1, days=29), MovedClock())

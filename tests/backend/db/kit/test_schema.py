@@ -4,16 +4,17 @@ from threading import Event
 
 import psycopg
 import pytest
+from factories.raised import raised
 from factories.rows import upgrade
 from psycopg import errors
 from sqlalchemy import Engine, text
 
 from iotide_server.kit.migrations import (
+    MIGRATION_BLOCKED,
     OLDEST_SERVED,
+    SCHEMA_BEHIND,
+    SCHEMA_TOO_NEW,
     LockPatience,
-    MigrationBlockedError,
-    SchemaBehindError,
-    SchemaTooNewError,
     check_schema,
     head_revision,
     migrate,
@@ -62,7 +63,7 @@ def test_a_migration_that_never_gets_its_lock_says_what_to_look_for_and_leaves_t
     given_up = LockPatience(lock_wait=timedelta(milliseconds=50), in_all=timedelta(seconds=1))
     with psycopg.connect(empty) as long_one:
         long_one.execute("UPDATE run SET overdue = overdue")
-        with pytest.raises(MigrationBlockedError, match="lock timeout") as refused:
+        with raised(MIGRATION_BLOCKED, match="lock timeout") as refused:
             migrate(engine, given_up, lambda _: None)
     assert "pg_stat_activity" in (refused.value.remedy or "")
     with engine.connect() as connection:
@@ -80,11 +81,11 @@ def test_only_a_lock_is_tried_again(engine: Engine) -> None:
 
 
 def test_a_part_starts_on_the_schema_of_its_release_alone_and_says_what_mends_another(engine: Engine) -> None:
-    with pytest.raises(SchemaBehindError, match="no schema") as refused:
+    with raised(SCHEMA_BEHIND, match="no schema") as refused:
         require_schema(engine)
     assert refused.value.remedy == "run `iotide-server migrate`"
     upgrade(engine, BEFORE_INDEXES_OF_RUNS)
-    with pytest.raises(SchemaBehindError, match=BEFORE_INDEXES_OF_RUNS):
+    with raised(SCHEMA_BEHIND, match=BEFORE_INDEXES_OF_RUNS):
         require_schema(engine)
     migrate(engine)
     require_schema(engine)
@@ -104,7 +105,7 @@ def test_a_newer_schema_is_served_for_as_long_as_it_promises_so(
     if serves:
         require_schema(engine)
         return
-    with pytest.raises(SchemaTooNewError, match="9001") as refused:
+    with raised(SCHEMA_TOO_NEW, match="9001") as refused:
         require_schema(engine)
     assert "start the release that migrated it" in (refused.value.remedy or "")
 
@@ -114,5 +115,5 @@ def test_a_newer_schema_that_promises_nothing_is_not_served(engine: Engine) -> N
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9001'"))
         connection.execute(text("DROP TABLE schema_floor"))
-    with pytest.raises(SchemaTooNewError):
+    with raised(SCHEMA_TOO_NEW):
         require_schema(engine)

@@ -3,13 +3,14 @@ from decimal import InvalidOperation
 
 import pytest
 from factories.clock import MovedClock
+from factories.raised import raised
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Cluster
 from iotide_server.notifications import digests, service
 from iotide_server.notifications.digests import DueDigest, plan_digest, tell_digests
-from iotide_server.notifications.errors import ChannelNotFoundError
+from iotide_server.notifications.errors import CHANNEL_NOT_FOUND
 from iotide_server.notifications.models import Channel, Delivery
 from iotide_server.notifications.service import Message, announce, channels_for
 
@@ -66,10 +67,10 @@ def test_channels_that_do_not_tell_of_the_cluster_are_named(session: Session, cl
     own, other = (channel(session, cluster_id) for cluster_id in cluster_ids)
     everywhere = channel(session)
     assert channels_for(session, cluster_ids[0], [everywhere.id, own.id], field="channels") == [everywhere, own]
-    with pytest.raises(ChannelNotFoundError) as refused:
+    with raised(CHANNEL_NOT_FOUND) as refused:
         channels_for(session, cluster_ids[0], [own.id, other.id], field="channels")
     assert refused.value.field == "channels[1]"
-    with pytest.raises(ChannelNotFoundError):
+    with raised(CHANNEL_NOT_FOUND):
         channels_for(session, None, [own.id], field="channels")
 
 

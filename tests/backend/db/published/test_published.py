@@ -10,6 +10,7 @@ from factories.clusters import make_cluster
 from factories.invariants import violations
 from factories.loaded import Loaded, rows, to_be_loaded
 from factories.people import person
+from factories.raised import raised
 from factories.rows import count
 from sqlalchemy import select
 
@@ -17,7 +18,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.kit.db import Database
-from iotide_server.published.errors import NothingPublishedError, PublishedNameTakenError
+from iotide_server.published.errors import PUBLISHED_ABSENT, PUBLISHED_NAME_TAKEN
 from iotide_server.published.loading import forget_published, load_published
 from iotide_server.published.sources import read_edition
 from iotide_server.targets.models import Target
@@ -182,9 +183,9 @@ def test_another_edition_takes_the_place_of_the_one_before(library: Library) -> 
 def test_a_cluster_of_somebody_in_the_way_is_named(database: Database) -> None:
     with database.transaction() as session:
         make_cluster(session, "nus-svu")
-    with pytest.raises(PublishedNameTakenError, match="nus-svu"):
+    with raised(PUBLISHED_NAME_TAKEN, match="nus-svu"):
         load_published(database, EDITION, DIGEST, MovedClock())
-    with pytest.raises(NothingPublishedError):
+    with raised(PUBLISHED_ABSENT):
         forget_published(database, NOW)
 
 

@@ -5,11 +5,12 @@ from threading import Barrier
 
 import pytest
 from factories.measured import Measured, finish, sample
+from factories.raised import raised
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import Database
-from iotide_server.results.errors import ArtefactKeptError, MetricNotDeclaredError, TooManyArtefactsError
+from iotide_server.results.errors import ARTEFACT_KEPT, METRIC_NOT_DECLARED, TOO_MANY_ARTEFACTS
 from iotide_server.results.ingest import service
 from iotide_server.results.models import Artefact, Environment, Sample, Series
 from iotide_server.runs.models import Order, Run, RunEvent
@@ -79,7 +80,7 @@ def test_a_revision_that_breaks_series_starts_a_new_one_and_late_results_of_the_
 
 
 def test_an_undeclared_metric_stores_nothing(session: Session, order: Order) -> None:
-    with pytest.raises(MetricNotDeclaredError):
+    with raised(METRIC_NOT_DECLARED):
         service.ingest(session, order, finish(NOW, sample(1.0), sample(1.0, "iops")), NOW)
     assert session.scalar(select(func.count()).select_from(Sample)) == 0
 
@@ -175,7 +176,7 @@ def test_raw_output_of_an_ended_order_is_never_replaced_and_may_still_come(
 ) -> None:
     put(session, order, "stdout", b"first")
     measured.end(session.get_one(Run, order.run_id), order)
-    with pytest.raises(ArtefactKeptError):
+    with raised(ARTEFACT_KEPT):
         put(session, order, "stdout", b"second thoughts")
     for _ in range(2):
         put(session, order, "stdout", b"first")
@@ -190,7 +191,7 @@ def test_an_order_has_so_much_raw_output_and_no_more(
     monkeypatch.setattr(service, "MOST_ARTEFACTS", 2)
     put(session, order, "a", b"1")
     put(session, order, "b", b"1")
-    with pytest.raises(TooManyArtefactsError):
+    with raised(TOO_MANY_ARTEFACTS):
         put(session, order, "c", b"1")
     put(session, order, "b", b"again")
 

@@ -8,6 +8,7 @@ from hashlib import sha256
 import pytest
 from anyio import CapacityLimiter
 from factories.measured import Measured, finish, sample
+from factories.raised import raised
 from sqlalchemy import event, select, text
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
@@ -15,7 +16,7 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.models import Cell
 from iotide_server.kit.db import Database
 from iotide_server.results import reading, values
-from iotide_server.results.errors import ArtefactNotFoundError
+from iotide_server.results.errors import ARTEFACT_NOT_FOUND
 from iotide_server.results.figures import sample_files
 from iotide_server.results.figures.sample_files import campaign_samples_csv
 from iotide_server.results.ingest.service import store_artefact
@@ -220,5 +221,5 @@ def test_a_download_whose_content_goes_ends_with_an_error_that_names_it(
     with database.transaction() as session:
         session.execute(text("DELETE FROM artefact"))
         session.execute(text("DELETE FROM blob"))
-    with pytest.raises(ArtefactNotFoundError):
+    with raised(ARTEFACT_NOT_FOUND):
         asyncio.run(downloaded(database, output))

@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from factories.measured import Measured
+from factories.raised import raised
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -11,12 +12,12 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.kit.work import Work
 from iotide_server.results import reading
-from iotide_server.results.errors import RawOutputRemovedError
+from iotide_server.results.errors import RAW_OUTPUT_REMOVED
 from iotide_server.results.ingest import rereading
 from iotide_server.results.ingest import service as results
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Sample, ThinnedRun
 from iotide_server.retention import repository, service
-from iotide_server.retention.service import DaysOutOfRangeError, RetentionRule, give_up_old
+from iotide_server.retention.service import DAYS_OUT_OF_RANGE, RetentionRule, give_up_old
 from iotide_server.runs.models import Run, RunEvent
 from iotide_wire.messages import CurvePiece
 from iotide_wire.reading import RunReading
@@ -147,7 +148,7 @@ def test_a_run_whose_raw_output_is_gone_is_not_read_again(
     rule(session, console, 30, None)
     give_up_old(session, 1)
     said = RunReading.model_construct(workload_revision=1, parser_version="2", orders=())
-    with pytest.raises(RawOutputRemovedError, match=rf"raw output of run {run.id} was removed on") as refused:
+    with raised(RAW_OUTPUT_REMOVED, match=rf"raw output of run {run.id} was removed on") as refused:
         rereading.read_again(session, console, run.id, said, NOW)
     assert (refused.value.status, refused.value.code) == (409, "raw_output_removed")
 
@@ -162,7 +163,7 @@ def test_numbers_are_kept_for_ever(session: Session, measured: Measured, console
 
 @pytest.mark.parametrize("days", [0, -1, 40_000])
 def test_days_that_make_no_sense_are_refused_with_their_field(session: Session, console: Principal, days: int) -> None:
-    with pytest.raises(DaysOutOfRangeError) as refused:
+    with raised(DAYS_OUT_OF_RANGE) as refused:
         rule(session, console, None, days)
     assert (refused.value.status, refused.value.field, refused.value.value) == (422, "curve_days", days)
 

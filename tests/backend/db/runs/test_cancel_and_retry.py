@@ -4,15 +4,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
+from factories.raised import raised
 from factories.site import SimulatedAgent, Site
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.kit.errors import ConflictError, NotAllowedError
+from iotide_server.kit.errors import ConflictError, IotideError
 from iotide_server.runs import service
-from iotide_server.runs.errors import RunEndedError, RunNotFoundError, RunNotRetriableError, RunResourcesGoneError
+from iotide_server.runs.errors import RUN_ENDED, RUN_NOT_RETRIABLE, RUN_RESOURCES_GONE
 from iotide_server.runs.models import Run
 from iotide_wire.messages import OrderState, Outcome, Word
 
@@ -103,7 +104,7 @@ def test_a_finished_run_cannot_be_cancelled(site: Site, cancel: CancelRun) -> No
     site.start()
     agent = site.agent(1)
     agent.finish(agent.claim_offer())
-    with pytest.raises(RunEndedError):
+    with raised(RUN_ENDED):
         cancel(run_id)
 
 
@@ -155,7 +156,7 @@ def test_starts_claims_results_and_cancels_at_once_leave_every_rule_intact(make_
 
     def cancel_some() -> None:
         for run_id in run_ids[::4]:
-            with suppress(RunEndedError), site.database.transaction() as session:
+            with suppress(ConflictError), site.database.transaction() as session:
                 service.cancel(session, ADMIN, run_id, site.clock())
 
     with ThreadPoolExecutor(5) as pool:
@@ -201,7 +202,7 @@ def test_a_run_whose_node_or_target_is_gone_is_not_retried(
     cancel(run_id)
     values = {"node": site.node_ids[0], "target": site.target_ids["nfs"]}
     site.change(change, **{name: value for name, value in values.items() if f":{name}" in change})
-    with pytest.raises(RunResourcesGoneError, match=gone):
+    with raised(RUN_RESOURCES_GONE, match=gone):
         retry(site, run_id)
     assert site.run(run_id).state == "cancelled"
 
@@ -226,7 +227,7 @@ def test_what_a_retried_run_needs_stays_until_the_retry_is_committed(site: Site,
 
 def test_only_what_failed_or_was_cancelled_can_be_retried(site: Site) -> None:
     (run_id,) = site.add_runs([1])
-    with pytest.raises(RunNotRetriableError):
+    with raised(RUN_NOT_RETRIABLE):
         retry(site, run_id)
 
 
@@ -234,7 +235,8 @@ def test_who_may_not_see_a_run_hears_that_there_is_none_and_a_viewer_that_he_may
     (run_id,) = site.add_runs([1])
     stranger = Principal(PrincipalKind.USER, None, "eve", grants={site.cluster_id + 1: Role.ADMIN})
     viewer = Principal(PrincipalKind.USER, None, "bob", grants={site.cluster_id: Role.VIEWER})
-    for who, refusal in ((stranger, RunNotFoundError), (viewer, NotAllowedError)):
-        with pytest.raises(refusal), site.database.transaction() as session:
+    for who, status in ((stranger, 404), (viewer, 403)):
+        with pytest.raises(IotideError) as refused, site.database.transaction() as session:
             service.cancel(session, who, run_id, site.clock())
+        assert refused.value.status == status
     assert site.run(run_id).state == "waiting"

@@ -3,13 +3,14 @@ from datetime import timedelta
 
 import pytest
 from factories.clock import MovedClock
+from factories.raised import raised
 from factories.site import Offered, SimulatedAgent, Site, agree
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.agents import records as agents
-from iotide_server.clusters.errors import DeathDiffersError, NodeNotSilentError
+from iotide_server.clusters.errors import DEATH_DIFFERS, NODE_NOT_SILENT
 from iotide_server.runs import dead_nodes
 from iotide_server.runs.death_schemas import DeathStatement
 from iotide_wire.messages import OrderState, Outcome, Word
@@ -140,17 +141,17 @@ def test_the_word_is_refused_where_something_else_would_be_freed_than_was_shown(
     site.start()
     running(site, 1)
     fall_silent(site, 1)
-    with pytest.raises(DeathDiffersError):
+    with raised(DEATH_DIFFERS):
         declare_dead(site, 1, empty.statement_sha256)
     assert (site.run(shown_before).state, site.node(1).problem) == ("active", None)
 
 
 @pytest.mark.parametrize("ask", [stated, lambda site, number: declare_dead(site, number, "0" * 64)])
 def test_a_node_that_speaks_is_not_called_dead(site: Site, ask: Callable[[Site, int], object]) -> None:
-    with pytest.raises(NodeNotSilentError, match="was heard of at 2026-11-21 10:00:00"):
+    with raised(NODE_NOT_SILENT, match="was heard of at 2026-11-21 10:00:00"):
         ask(site, 1)
     site.change("DELETE FROM node_beat WHERE node_id = :id", id=site.node_ids[0])
-    with pytest.raises(NodeNotSilentError, match="was never heard of"):
+    with raised(NODE_NOT_SILENT, match="was never heard of"):
         ask(site, 1)
 
 
@@ -161,7 +162,7 @@ def test_a_node_that_speaks_between_statement_and_word_is_not_called_dead(site: 
     fall_silent(site, 1)
     shown = stated(site, 1)
     assert agent.say(offer, OrderState.RUNNING, 0.2) is Word.CONTINUE
-    with pytest.raises(NodeNotSilentError):
+    with raised(NODE_NOT_SILENT):
         declare_dead(site, 1, shown.statement_sha256)
     assert site.run(run_id).state == "active"
 

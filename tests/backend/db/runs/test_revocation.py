@@ -1,6 +1,6 @@
 """Revocation: what a node is known by is void at once, and nothing is freed on which a load may run."""
 
-import pytest
+from factories.raised import raised
 from factories.site import Site
 from local_stack import free_port
 from redis import Redis
@@ -12,7 +12,7 @@ from iotide_server.clusters.agents import repository as identity_repository
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.clusters.enrolment import service as enrolment
-from iotide_server.clusters.errors import NodeInUseError
+from iotide_server.clusters.errors import NODE_IN_USE
 from iotide_server.runs import dead_nodes, revocation
 from iotide_server.runs.death_schemas import RevocationOutput
 from iotide_wire import WIRE_VERSION
@@ -91,7 +91,7 @@ def test_a_load_that_may_run_keeps_all_that_it_holds_until_somebody_knows_better
     assert "until somebody calls n1 dead" in run.words
     revoke(site)
     assert (site.run(run_id).state, site.start()) == ("active", [])
-    with pytest.raises(NodeInUseError):
+    with raised(NODE_IN_USE):
         enroll_again(site)
     with site.database.transaction() as session:
         seen = dead_nodes.statement(session, ADMIN, site.node_ids[0], site.clock())

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from factories.clock import MovedClock
+from factories.raised import raised
 from factories.site import Site
 from sqlalchemy import text
 
@@ -13,7 +14,7 @@ from iotide_server.clusters.drains import repository as drain_repository
 from iotide_server.clusters.drains import service as drains
 from iotide_server.clusters.drains.schemas import DrainInput
 from iotide_server.clusters.drains.service import EVERYTHING, Drainable
-from iotide_server.clusters.errors import DrainEndPassedError
+from iotide_server.clusters.errors import DRAIN_END_PASSED
 from iotide_server.clusters.views import DrainKind
 from iotide_server.kit.db import Database
 from iotide_server.runs import reading
@@ -136,7 +137,7 @@ def test_what_is_drained_again_has_the_new_reason_and_end_and_began_before(site:
 
 
 def test_an_end_that_has_passed_is_refused(site: Site) -> None:
-    with pytest.raises(DrainEndPassedError):
+    with raised(DRAIN_END_PASSED):
         drain(site, node(site, 1), until=site.clock())
 
 

@@ -4,10 +4,11 @@ from itertools import pairwise
 
 import pytest
 from factories.clock import MovedClock
+from factories.raised import raised
 from factories.site import BrokerView, Site
 from sqlalchemy import text
 
-from iotide_server.agent_api.errors import OrderWithdrawnError
+from iotide_server.agent_api.errors import ORDER_WITHDRAWN
 from iotide_server.bundled.redis import PrivateRedis
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
@@ -73,7 +74,7 @@ def test_what_nobody_claims_is_withdrawn_and_its_node_passed_over_until_it_answe
 
     step_for(scheduler, clock, 600, hear=site)
     assert (site.run(run_id).state, site.run(run_id).declines) == ("waiting", 1), "beats alone do not bring it back"
-    with pytest.raises(OrderWithdrawnError):
+    with raised(ORDER_WITHDRAWN):
         site.agent(1).claim(lost_offer)
     scheduler.step({"node"})
     assert site.node(1).problem is None

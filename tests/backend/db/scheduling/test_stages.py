@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from factories.announced import mount
+from factories.raised import raised
 from factories.site import Site
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
@@ -14,15 +15,15 @@ from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.campaigns import service, stages
 from iotide_server.campaigns.errors import (
-    FactsNotReadError,
-    MountsDifferError,
-    NotPausedError,
-    StageNotEndedError,
-    TargetNotMountedError,
+    CAMPAIGN_NOT_PAUSED,
+    FACTS_NOT_READ,
+    MOUNTS_DIFFER,
+    STAGE_NOT_ENDED,
+    TARGET_NOT_MOUNTED,
 )
 from iotide_server.runs import reading
 from iotide_server.runs import service as runs
-from iotide_server.runs.errors import RunStageOverError
+from iotide_server.runs.errors import RUN_STAGE_OVER
 from iotide_server.targets.backing import set_backing
 from iotide_server.targets.models import Target, TargetMount
 from iotide_wire.facts import MountFacts
@@ -145,17 +146,17 @@ def test_a_confirmation_takes_what_is_mounted_as_the_target_and_starts_the_stage
     with paused.site.database.transaction() as session:
         assert frozen(session, paused.site) == ("xfs", "/dev/sdb1")
     assert paused.site.start() == [paused.run_ids[1]]
-    with pytest.raises(NotPausedError):
+    with raised(CAMPAIGN_NOT_PAUSED):
         paused.seen()
 
 
 def test_what_a_node_said_before_it_was_asked_to_look_is_not_accepted(paused: Staged) -> None:
     paused.say(XFS)
-    with pytest.raises(FactsNotReadError, match="n1 has not yet said"):
+    with raised(FACTS_NOT_READ, match="n1 has not yet said"):
         paused.confirm()
     paused.site.clock.move(1.0)
     paused.look()
-    with pytest.raises(FactsNotReadError):
+    with raised(FACTS_NOT_READ):
         paused.confirm()
 
 
@@ -165,7 +166,7 @@ def test_what_a_node_began_to_look_at_before_it_was_asked_is_not_accepted(paused
     paused.look()
     for look in (None, asked_before):
         paused.agent.hello(instance=paused.agent.instance, mounts=(mount("/scratch"),), look=look)
-        with pytest.raises(FactsNotReadError):
+        with raised(FACTS_NOT_READ):
             paused.confirm()
     paused.say(XFS)
     paused.confirm()
@@ -175,7 +176,7 @@ def test_a_confirmation_of_other_mounts_than_those_found_is_refused(paused: Stag
     seen = paused.seen()
     paused.look()
     paused.say(XFS)
-    with pytest.raises(MountsDifferError):
+    with raised(MOUNTS_DIFFER):
         paused.confirm(seen)
     with paused.site.database.transaction() as session:
         assert frozen(session, paused.site) == ("ext4", "/dev/sdb1")
@@ -184,7 +185,7 @@ def test_a_confirmation_of_other_mounts_than_those_found_is_refused(paused: Stag
 def test_a_target_that_is_not_mounted_is_never_accepted_as_the_disk_below_it(paused: Staged) -> None:
     paused.look()
     paused.say(ROOT)
-    with pytest.raises(TargetNotMountedError, match=r"nothing is mounted at /scratch; /scratch stands on ext4 from"):
+    with raised(TARGET_NOT_MOUNTED, match=r"nothing is mounted at /scratch; /scratch stands on ext4 from"):
         paused.confirm()
     assert paused.site.start() == []
 
@@ -202,11 +203,11 @@ def test_what_a_target_stands_on_is_looked_at_and_confirmed_too(paused: Staged) 
     paused.look()
     asked = storage.beat().look
     paused.say(mount("/scratch"))
-    with pytest.raises(FactsNotReadError, match="n2 has not yet said"):
+    with raised(FACTS_NOT_READ, match="n2 has not yet said"):
         paused.confirm()
 
     storage.hello(instance=storage.instance, mounts=(mount("/", "ext4", "/dev/sda1", path="/ost"),), look=asked)
-    with pytest.raises(TargetNotMountedError, match="target ost on node n2: nothing is mounted at /ost"):
+    with raised(TARGET_NOT_MOUNTED, match="target ost on node n2: nothing is mounted at /ost"):
         paused.confirm()
 
     storage.hello(instance=storage.instance, mounts=(mount("/ost", "xfs", "/dev/sdc1"),))
@@ -255,7 +256,7 @@ def test_a_run_of_a_stage_that_is_over_or_has_not_begun_cannot_be_retried(paused
     paused.say(XFS)
     paused.confirm()
     paused.site.change("UPDATE run SET state = 'failed' WHERE id = :id", id=first)
-    with paused.site.database.transaction() as session, pytest.raises(RunStageOverError, match="'ext4'"):
+    with paused.site.database.transaction() as session, raised(RUN_STAGE_OVER, match="'ext4'"):
         runs.retry(session, ADA, first, paused.site.clock())
     paused.site.change("UPDATE run SET state = 'finished' WHERE id = :id", id=first)
     paused.site.start()
@@ -271,7 +272,7 @@ def test_a_run_that_was_retried_during_the_pause_keeps_the_next_stage_from_being
     staged.site.start()
     with staged.site.database.transaction() as session:
         runs.retry(session, ADA, staged.run_ids[0], staged.site.clock())
-    with pytest.raises(StageNotEndedError):
+    with raised(STAGE_NOT_ENDED):
         staged.confirm()
 
 
@@ -297,7 +298,7 @@ def test_a_paused_campaign_can_be_cancelled_and_waits_for_nobody_then(paused: St
         service.cancel(session, ADA, paused.id, paused.site.clock())
     assert paused.state() == "cancelled"
     assert paused.site.start() == []
-    with pytest.raises(NotPausedError):
+    with raised(CAMPAIGN_NOT_PAUSED):
         paused.seen()
 
 

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 import pytest
 from factories.announced import NOW, hello, mount
 from factories.clusters import make_cluster, make_node
+from factories.raised import raised
 from sqlalchemy import delete, select, text
 from sqlalchemy.orm import Session
 
@@ -11,7 +12,7 @@ from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.change_feed.models import Change
 from iotide_server.clusters.models import Node
 from iotide_server.targets import agents, service
-from iotide_server.targets.errors import TargetNotFoundError
+from iotide_server.targets.errors import TARGET_NOT_FOUND
 from iotide_server.targets.models import TargetMount
 from iotide_server.targets.repository import TargetView
 from iotide_server.targets.schemas import TargetInput
@@ -54,7 +55,7 @@ def test_an_order_says_what_the_node_must_find(session: Session) -> None:
     target_id = nfs_target(session, node).target.id
     (told,) = agents.order_targets(session, node.id, [target_id])
     assert (told.path, told.fstype, told.source, told.reserve_bytes) == ("/mnt/nfs/bench", "nfs4", "filer:/export", 0)
-    with pytest.raises(TargetNotFoundError):
+    with raised(TARGET_NOT_FOUND):
         agents.order_targets(session, node.id, [target_id + 1])
 
 

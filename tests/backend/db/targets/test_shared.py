@@ -5,13 +5,14 @@ from collections.abc import Sequence
 import pytest
 from factories.announced import NOW, hello, mount
 from factories.clusters import make_cluster, make_node
+from factories.raised import raised
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.models import Node
 from iotide_server.targets import agents, backing, service
-from iotide_server.targets.errors import BackingError, FileSystemIsTargetError, StrangerMountError
+from iotide_server.targets.errors import BACKING_REFUSED, FILE_SYSTEM_IS_TARGET, STRANGER_MOUNTED
 from iotide_server.targets.schemas import TargetInput
 from iotide_wire.facts import MountFacts
 
@@ -55,7 +56,7 @@ def make(session: Session, name: str, nodes: Sequence[Node], paths: Sequence[str
 def test_what_is_a_target_is_not_made_one_again_but_joined(session: Session, nodes: list[Node]) -> None:
     n1, n2, nas = nodes
     target_id = make(session, "scratch", [n1], ["/scratch"])
-    with pytest.raises(FileSystemIsTargetError) as refused:
+    with raised(FILE_SYSTEM_IS_TARGET) as refused:
         make(session, "work", [n2], ["/work"])
     assert "is the target scratch already" in refused.value.message
     found, names = service.candidates(session, ADMIN, n1.cluster_id)
@@ -84,7 +85,7 @@ def test_a_target_is_not_put_on_what_another_target_is_already(session: Session,
     n2.mounts = [nfs("/work", "/other").model_dump(mode="json")]
     other_id = make(session, "other", [n2], ["/work"])
     n2.mounts = [nfs("/work").model_dump(mode="json")]
-    with pytest.raises(FileSystemIsTargetError, match="is the target scratch already"):
+    with raised(FILE_SYSTEM_IS_TARGET, match="is the target scratch already"):
         service.mount_on(session, ADMIN, other_id, {n2.id: None}, NOW)
 
 
@@ -109,7 +110,7 @@ def test_what_differs_from_the_nodes_of_which_nothing_is_accepted_is_refused_at_
     n1, n2, _ = nodes
     target_id = make(session, "scratch", [n1, n2], ["/scratch", "/work"])
     n2.mounts = [nfs("/work", "/other").model_dump(mode="json")]
-    with pytest.raises(StrangerMountError) as refused:
+    with raised(STRANGER_MOUNTED) as refused:
         service.accept_mounts(session, ADMIN, target_id, {n2.id}, NOW)
     assert refused.value.message.startswith("target scratch on node n2: nfs:10.0.0.1:/other is mounted there")
     assert "mount on n2 what the others have, or take the node off" in (refused.value.remedy or "")
@@ -141,6 +142,6 @@ def test_no_target_stands_on_itself_also_not_through_others(session: Session, no
     backing.set_backing(session, ADMIN, one, [two])
     backing.set_backing(session, ADMIN, two, [three])
     for target_id, backing_id in ((three, one), (two, one), (one, one)):
-        with pytest.raises(BackingError) as refused:
+        with raised(BACKING_REFUSED) as refused:
             backing.set_backing(session, ADMIN, target_id, [backing_id])
         assert refused.value.remedy

@@ -5,6 +5,7 @@ from factories.announced import NOW
 from factories.clusters import make_node
 from factories.measured import DEFAULTS, Measured, finish, sample
 from factories.measured import announced_again as again
+from factories.raised import raised
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
@@ -17,7 +18,7 @@ from iotide_server.results.ingest.series import Measured as SeriesMeasured
 from iotide_server.results.ingest.series import series_ids
 from iotide_server.results.ingest.superseded import Superseded
 from iotide_server.results.models import Point, RunHeadline, Sample, Series
-from iotide_server.trends.points.rejoining import EntryInUseError, EntryNotFoundError, undo
+from iotide_server.trends.points.rejoining import CATALOGUE_ENTRY_IN_USE, CATALOGUE_ENTRY_NOT_FOUND, undo
 from iotide_server.trends.points.service import recompute_points
 from iotide_server.trends.points.superseding import settle_superseded
 from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, WorkloadBaseline
@@ -243,7 +244,7 @@ def test_of_several_entries_all_are_undone_or_none(session: Session, measured: M
     session.add(NodeWorkload(node_id=node.id, workload_id=entries[1].id, available=True))
     session.flush()
     ids = [entry.id for entry in entries]
-    with pytest.raises(EntryInUseError), session.begin_nested():
+    with raised(CATALOGUE_ENTRY_IN_USE), session.begin_nested():
         undo(session, ADA, ids, NOW)
     assert session.get(Workload, ids[0]) is not None
     node.revoked_at = NOW
@@ -255,7 +256,7 @@ def test_what_a_node_still_announces_is_not_undone(session: Session, measured: M
     node = make_node(session, measured.cluster, "liar")
     session.add(NodeWorkload(node_id=node.id, workload_id=measured.workload.id, available=True))
     session.flush()
-    with pytest.raises(EntryInUseError, match="is announced by liar"):
+    with raised(CATALOGUE_ENTRY_IN_USE, match="is announced by liar"):
         undo(session, ADA, [measured.workload.id], NOW)
     node.retired_at = NOW
     session.flush()
@@ -263,5 +264,5 @@ def test_what_a_node_still_announces_is_not_undone(session: Session, measured: M
 
 
 def test_what_is_not_there_or_ships_with_iotide_is_not_undone(session: Session, measured: Measured) -> None:
-    with pytest.raises(EntryNotFoundError):
+    with raised(CATALOGUE_ENTRY_NOT_FOUND):
         undo(session, ADA, [measured.workload.id + 1], NOW)

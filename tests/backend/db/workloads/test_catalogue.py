@@ -1,7 +1,7 @@
-import pytest
 from factories.announced import NOW, OPTION_DEFAULTS, hello, workload
 from factories.clusters import make_cluster, make_node
 from factories.measured import Measured
+from factories.raised import raised
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -11,7 +11,7 @@ from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.repository import node_workloads
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.workloads import repository, service
-from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
+from iotide_server.workloads.errors import WORKLOAD_DIFFERS, WORKLOAD_NOT_FOUND, WORKLOAD_UNAVAILABLE
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 
 FIRST_PAGE = PageRequest(50, None)
@@ -102,7 +102,7 @@ def test_a_campaign_s_workload_is_the_one_that_all_nodes_can_run(session: Sessio
 def test_an_unknown_workload_is_guessed(session: Session) -> None:
     one, two = two_nodes(session)
     service.announce(session, one, [workload("ponies")])
-    with pytest.raises(WorkloadNotFoundError) as refusal:
+    with raised(WORKLOAD_NOT_FOUND) as refusal:
         service.workload_for(session, "ponie", [one.id, two.id], field="workloads[0].workload")
     assert refusal.value.remedy == "did you mean ponies?"
     assert refusal.value.field == "workloads[0].workload"
@@ -112,7 +112,7 @@ def test_a_node_without_the_tool_is_named_with_its_reason(session: Session) -> N
     one, two = two_nodes(session)
     service.announce(session, one, [workload("seek")])
     service.announce(session, two, [workload("seek", available=False, unavailable_because="seek is not installed")])
-    with pytest.raises(WorkloadUnavailableError) as refusal:
+    with raised(WORKLOAD_UNAVAILABLE) as refusal:
         service.workload_for(session, "seek", [one.id, two.id])
     assert "n2" in refusal.value.message
     assert "n2: seek is not installed" in str(refusal.value.remedy)
@@ -122,7 +122,7 @@ def test_a_node_without_the_tool_is_named_with_its_reason(session: Session) -> N
 def test_a_node_that_announced_nothing_is_named(session: Session) -> None:
     one, two = two_nodes(session)
     service.announce(session, one, [workload("seek")])
-    with pytest.raises(WorkloadUnavailableError, match="seek cannot run on n2"):
+    with raised(WORKLOAD_UNAVAILABLE, match="seek cannot run on n2"):
         service.workload_for(session, "seek", [one.id, two.id])
 
 
@@ -130,7 +130,7 @@ def test_nodes_with_different_schemas_are_named_by_version(session: Session) -> 
     one, two = two_nodes(session)
     service.announce(session, one, [workload("seek")])
     service.announce(session, two, [workload("seek", option_defaults=OPTION_DEFAULTS | {"sync": "none"})])
-    with pytest.raises(WorkloadDiffersError, match=r"revision 1 \(\w{8}\) on n1; revision 1 \(\w{8}\) on n2"):
+    with raised(WORKLOAD_DIFFERS, match=r"revision 1 \(\w{8}\) on n1; revision 1 \(\w{8}\) on n2"):
         service.workload_for(session, "seek", [one.id, two.id])
 
 

@@ -8,12 +8,13 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
+from factories.raised import raised
 from joserfc import jwt
 from joserfc.errors import InvalidKeyIdError
 from joserfc.jwk import ECKey, KeySet, RSAKey
 from joserfc.jws import JWSRegistry
 
-from iotide_server.accounts.oidc.errors import AnswerDistrustedError
+from iotide_server.accounts.oidc.errors import PROVIDER_DISTRUSTED
 from iotide_server.accounts.oidc.provider import Expected, verify_id_token
 
 NOW = datetime(2026, 11, 25, 2, 0, tzinfo=UTC)
@@ -61,7 +62,7 @@ def test_a_token_for_this_sign_in_is_believed() -> None:
 )
 def test_a_token_that_is_not_for_us_now_is_refused(wrong: dict[str, Any]) -> None:
     claims = {name: value for name, value in (CLAIMS | wrong).items() if value is not None}
-    with pytest.raises(AnswerDistrustedError):
+    with raised(PROVIDER_DISTRUSTED):
         verified(signed(claims))
 
 
@@ -81,19 +82,19 @@ def by_hand(algorithm: str, secret: bytes | None) -> str:
 
 @pytest.mark.parametrize("algorithm", ["none", "None", "RS256"])
 def test_a_token_without_signature_is_refused(algorithm: str) -> None:
-    with pytest.raises(AnswerDistrustedError):
+    with raised(PROVIDER_DISTRUSTED):
         verified(by_hand(algorithm, None))
 
 
 def test_a_token_signed_with_the_public_key_as_a_shared_secret_is_refused() -> None:
-    with pytest.raises(AnswerDistrustedError):
+    with raised(PROVIDER_DISTRUSTED):
         verified(by_hand("HS256", KEY.as_pem(private=False)))
 
 
 def test_a_token_signed_by_somebody_else_is_refused() -> None:
-    with pytest.raises(AnswerDistrustedError):
+    with raised(PROVIDER_DISTRUSTED):
         verified(signed(CLAIMS, RSAKey.generate_key(2048)))
-    with pytest.raises(AnswerDistrustedError):
+    with raised(PROVIDER_DISTRUSTED):
         verified(signed(CLAIMS, ECKey.generate_key("P-256"), alg="ES256"))
 
 
@@ -104,5 +105,5 @@ def test_a_key_that_is_not_known_yet_is_told_apart_so_that_the_keys_are_read_aga
 
 @pytest.mark.parametrize("text", ["", "a.b.c", "{}", "a" * 5000])
 def test_what_is_no_token_is_refused(text: str) -> None:
-    with pytest.raises(AnswerDistrustedError):
+    with raised(PROVIDER_DISTRUSTED):
         verified(text)

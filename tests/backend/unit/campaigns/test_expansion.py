@@ -3,21 +3,22 @@ from itertools import product
 from typing import Any
 
 import pytest
+from factories.raised import raised
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from iotide_server.campaigns.errors import (
-    CampaignTooLargeError,
-    NodeNotInPlanError,
-    NoWorkloadNamesItError,
-    ObserverLoadsError,
-    ObserverNotInPlanError,
-    RepeatedEntryError,
-    StageNotInPlanError,
-    SweptAndSetError,
-    TargetNotInPlanError,
-    TooFewNodesError,
+    CAMPAIGN_TOO_LARGE,
+    NO_WORKLOAD_NAMES_IT,
+    NODE_NOT_IN_PLAN,
+    OBSERVER_LOADS,
+    OBSERVER_NOT_IN_PLAN,
+    OPTION_SWEPT_AND_SET,
+    REPEATED_ENTRY,
+    STAGE_NOT_IN_PLAN,
+    TARGET_NOT_IN_PLAN,
+    TOO_FEW_NODES,
 )
 from iotide_server.campaigns.expansion import (
     Load,
@@ -30,7 +31,7 @@ from iotide_server.campaigns.expansion import (
     stages_of,
     target_sets,
 )
-from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.errors import ErrorKind
 from iotide_wire.plan import CampaignPlan, WorkloadChoice
 
 NAMES = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)
@@ -183,13 +184,13 @@ def test_nodes_load_alone_all_together_or_more_and_more_of_the_first_named() -> 
     ],
 )
 def test_more_nodes_at_once_than_there_are_is_refused(changes: dict[str, Any], field: str) -> None:
-    with pytest.raises(TooFewNodesError) as refusal:
+    with raised(TOO_FEW_NODES) as refusal:
         check_matrix(plan(**changes))
     assert (refusal.value.status, refusal.value.code, refusal.value.field) == (422, "too_few_nodes", field)
 
 
 def test_a_node_that_no_count_reaches_is_refused() -> None:
-    with pytest.raises(NoWorkloadNamesItError) as refusal:
+    with raised(NO_WORKLOAD_NAMES_IT) as refusal:
         check_matrix(plan(nodes=["n1", "n2", "n3"], nodes_at_once=[1, 2]))
     assert refusal.value.field == "nodes[2]"
 
@@ -221,22 +222,20 @@ def test_observers_watch_the_cells_in_which_they_do_not_load() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "field"),
+    ("changes", "kind", "field"),
     [
-        ({"observers": ["s", "s"]}, RepeatedEntryError, "observers[1]"),
-        ({"workloads": [{"workload": "dd", "observers": ["s"]}]}, ObserverNotInPlanError, "workloads[0].observers[0]"),
+        ({"observers": ["s", "s"]}, REPEATED_ENTRY, "observers[1]"),
+        ({"workloads": [{"workload": "dd", "observers": ["s"]}]}, OBSERVER_NOT_IN_PLAN, "workloads[0].observers[0]"),
         (
             {"observers": ["s"], "workloads": [{"workload": "dd", "observers": []}]},
-            NoWorkloadNamesItError,
+            NO_WORKLOAD_NAMES_IT,
             "observers[0]",
         ),
-        ({"observers": ["s", "n1"], "nodes": ["n1"]}, ObserverLoadsError, "observers[1]"),
+        ({"observers": ["s", "n1"], "nodes": ["n1"]}, OBSERVER_LOADS, "observers[1]"),
     ],
 )
-def test_an_observer_that_observes_nothing_is_refused(
-    changes: dict[str, Any], error: type[InvalidInputError], field: str
-) -> None:
-    with pytest.raises(error) as refusal:
+def test_an_observer_that_observes_nothing_is_refused(changes: dict[str, Any], kind: ErrorKind, field: str) -> None:
+    with raised(kind) as refusal:
         check_matrix(plan(**changes))
     assert (refusal.value.status, refusal.value.field) == (422, field)
 
@@ -285,43 +284,43 @@ def test_a_workload_without_a_sweep_has_one_option_set() -> None:
 def test_a_hundred_thousand_runs_are_allowed_and_one_more_is_not() -> None:
     sizes = list(range(1000))
     check_matrix(plan(nodes=["n1"], workloads=[{"workload": "dd", "sweep": {"size": sizes}}], repeats=100))
-    with pytest.raises(CampaignTooLargeError, match="101000 runs") as refusal:
+    with raised(CAMPAIGN_TOO_LARGE, match="101000 runs") as refusal:
         check_matrix(plan(nodes=["n1"], workloads=[{"workload": "dd", "sweep": {"size": sizes}}], repeats=101))
     assert (refusal.value.status, refusal.value.code) == (422, "campaign_too_large")
 
 
 def test_an_astronomical_matrix_is_refused_without_being_expanded() -> None:
     sweep = {f"option{index}": list(range(1000)) for index in range(50)}
-    with pytest.raises(CampaignTooLargeError):
+    with raised(CAMPAIGN_TOO_LARGE):
         check_matrix(plan(workloads=[{"workload": "dd", "sweep": sweep}]))
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "field"),
+    ("changes", "kind", "field"),
     [
-        ({"nodes": ["n1", "n2", "n1"]}, RepeatedEntryError, "nodes[2]"),
-        ({"targets": ["disk", "disk"]}, RepeatedEntryError, "targets[1]"),
-        ({"nodes_at_once": [1, 2, 1]}, RepeatedEntryError, "nodes_at_once[2]"),
+        ({"nodes": ["n1", "n2", "n1"]}, REPEATED_ENTRY, "nodes[2]"),
+        ({"targets": ["disk", "disk"]}, REPEATED_ENTRY, "targets[1]"),
+        ({"nodes_at_once": [1, 2, 1]}, REPEATED_ENTRY, "nodes_at_once[2]"),
         (
             {"workloads": [{"workload": "dd", "targets": ["disk", "disk"]}]},
-            RepeatedEntryError,
+            REPEATED_ENTRY,
             "workloads[0].targets[1]",
         ),
-        ({"workloads": [{"workload": "dd", "nodes": ["n2", "n2"]}]}, RepeatedEntryError, "workloads[0].nodes[1]"),
-        ({"workloads": [{"workload": "dd", "nodes": ["n2", "n9"]}]}, NodeNotInPlanError, "workloads[0].nodes[1]"),
-        ({"workloads": [{"workload": "dd", "variants": ["xfs"]}]}, StageNotInPlanError, "workloads[0].variants[0]"),
-        ({"workloads": [{"workload": "dd", "targets": ["nfs9"]}]}, TargetNotInPlanError, "workloads[0].targets[0]"),
+        ({"workloads": [{"workload": "dd", "nodes": ["n2", "n2"]}]}, REPEATED_ENTRY, "workloads[0].nodes[1]"),
+        ({"workloads": [{"workload": "dd", "nodes": ["n2", "n9"]}]}, NODE_NOT_IN_PLAN, "workloads[0].nodes[1]"),
+        ({"workloads": [{"workload": "dd", "variants": ["xfs"]}]}, STAGE_NOT_IN_PLAN, "workloads[0].variants[0]"),
+        ({"workloads": [{"workload": "dd", "targets": ["nfs9"]}]}, TARGET_NOT_IN_PLAN, "workloads[0].targets[0]"),
         (
             {"workloads": [{"workload": "dd", "options": {"size": 1}, "sweep": {"size": [1, 2]}}]},
-            SweptAndSetError,
+            OPTION_SWEPT_AND_SET,
             "workloads[0].sweep.size",
         ),
     ],
 )
 def test_what_would_make_two_equal_cells_is_refused_by_its_field(
-    changes: dict[str, Any], error: type[InvalidInputError], field: str
+    changes: dict[str, Any], kind: ErrorKind, field: str
 ) -> None:
-    with pytest.raises(error) as refusal:
+    with raised(kind) as refusal:
         check_matrix(plan(**changes))
     assert refusal.value.field == field
 
@@ -338,7 +337,7 @@ def test_what_a_plan_names_and_no_workload_is_run_with_is_refused(
     choice: dict[str, Any], field: str, value: str, narrowed_by: str
 ) -> None:
     places = {"targets": ["disk", "nfs"], "stages": [{"variant": each} for each in ("ext3", "xfs", "jfs")]}
-    with pytest.raises(NoWorkloadNamesItError) as refusal:
+    with raised(NO_WORKLOAD_NAMES_IT) as refusal:
         check_matrix(plan(**places, workloads=[{"workload": "dd", **choice}]))
     assert (refusal.value.status, refusal.value.code) == (422, "no_workload_names_it")
     assert (refusal.value.field, refusal.value.value) == (field, value)

@@ -1,8 +1,9 @@
 from datetime import datetime, timedelta
 
 import pytest
+from factories.raised import raised
 
-from iotide_server.campaigns.errors import RunLongerThanWindowError
+from iotide_server.campaigns.errors import RUN_LONGER_THAN_WINDOW
 from iotide_server.campaigns.openings import Opening, check_window, opening_at
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.window import Window
@@ -90,6 +91,6 @@ def test_a_plan_whose_runs_could_never_end_in_its_window_is_refused(
     if fits:
         check_window(plan, timedelta(minutes=2))
     else:
-        with pytest.raises(RunLongerThanWindowError) as refused:
+        with raised(RUN_LONGER_THAN_WINDOW) as refused:
             check_window(plan, timedelta(minutes=2))
         assert refused.value.field == "time_limit_seconds"

@@ -1,13 +1,16 @@
 from typing import Any
 
 import pytest
+from factories.raised import raised
 
 from iotide_server.campaigns.errors import (
-    CampaignTooLargeError,
-    NodeNotInPlanError,
-    NoWorkloadNamesItError,
-    RepeatedEntryError,
-    TooFewNodesError,
+    CAMPAIGN_TOO_LARGE,
+    NO_WORKLOAD_NAMES_IT,
+    NODE_NOT_IN_PLAN,
+    REPEATED_ENTRY,
+    ROLES_AND_NODES_AT_ONCE,
+    SENDER_RECEIVES,
+    TOO_FEW_NODES,
 )
 from iotide_server.campaigns.expansion import (
     Load,
@@ -19,8 +22,7 @@ from iotide_server.campaigns.expansion import (
     node_sets,
     nodes_of,
 )
-from iotide_server.campaigns.role_errors import RolesAndCountsError, SenderReceivesError
-from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.errors import ErrorKind
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import CampaignPlan
 
@@ -78,31 +80,29 @@ def test_how_many_nodes_load_together_in_other_workloads_says_nothing_of_a_pair(
 
 def test_all_pairs_of_many_nodes_are_counted_before_they_are_made() -> None:
     names = [f"n{number}" for number in range(10_000)]
-    with pytest.raises(CampaignTooLargeError, match=r"means 399960000 runs"):
+    with raised(CAMPAIGN_TOO_LARGE, match=r"means 399960000 runs"):
         check_matrix(plan("each_pair", nodes=names))
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "field"),
+    ("changes", "kind", "field"),
     [
-        ({"roles": {"sender": "n9", "receiver": "n2"}}, NodeNotInPlanError, "workloads[0].roles[0].sender"),
-        ({"roles": {"sender": "n1", "receiver": "n9"}}, NodeNotInPlanError, "workloads[0].roles[0].receiver"),
-        ({"roles": THERE, "nodes": ["n2"]}, NodeNotInPlanError, "workloads[0].roles[0].sender"),
-        ({"roles": {"sender": "n1", "receiver": "n1"}}, SenderReceivesError, "workloads[0].roles[0].receiver"),
-        ({"roles": [THERE, BACK, THERE]}, RepeatedEntryError, "workloads[0].roles[2]"),
-        ({"roles": "each_pair", "nodes": ["n1"]}, TooFewNodesError, "workloads[0].roles"),
-        ({"roles": THERE, "nodes_at_once": True}, RolesAndCountsError, "workloads[0].nodes_at_once"),
+        ({"roles": {"sender": "n9", "receiver": "n2"}}, NODE_NOT_IN_PLAN, "workloads[0].roles[0].sender"),
+        ({"roles": {"sender": "n1", "receiver": "n9"}}, NODE_NOT_IN_PLAN, "workloads[0].roles[0].receiver"),
+        ({"roles": THERE, "nodes": ["n2"]}, NODE_NOT_IN_PLAN, "workloads[0].roles[0].sender"),
+        ({"roles": {"sender": "n1", "receiver": "n1"}}, SENDER_RECEIVES, "workloads[0].roles[0].receiver"),
+        ({"roles": [THERE, BACK, THERE]}, REPEATED_ENTRY, "workloads[0].roles[2]"),
+        ({"roles": "each_pair", "nodes": ["n1"]}, TOO_FEW_NODES, "workloads[0].roles"),
+        ({"roles": THERE, "nodes_at_once": True}, ROLES_AND_NODES_AT_ONCE, "workloads[0].nodes_at_once"),
     ],
 )
-def test_roles_that_mean_no_pair_are_refused(
-    changes: dict[str, object], error: type[InvalidInputError], field: str
-) -> None:
-    with pytest.raises(error) as refused:
+def test_roles_that_mean_no_pair_are_refused(changes: dict[str, object], kind: ErrorKind, field: str) -> None:
+    with raised(kind) as refused:
         check_matrix(plan(None, workloads=[{"workload": "stream", **changes}]))
     assert (refused.value.status, refused.value.field) == (422, field)
     assert refused.value.remedy
 
 
 def test_a_node_in_no_pair_is_noticed() -> None:
-    with pytest.raises(NoWorkloadNamesItError, match="n3"):
+    with raised(NO_WORKLOAD_NAMES_IT, match="n3"):
         check_matrix(plan(THERE, nodes=["n1", "n2", "n3"]))

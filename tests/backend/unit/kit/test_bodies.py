@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from factories.raised import raised
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message
 
 from iotide_server.kit.bodies import (
+    BODY_TOO_COMPLEX,
     LARGE_BYTES,
     MEDIUM_AT_ONCE,
     MEDIUM_BYTES,
+    NO_ROOM_FOR_BODY,
     Bodies,
     BodyLimit,
-    BodyTooComplexError,
     Caller,
-    NoRoomForBodyError,
     set_body_limit,
 )
 
@@ -62,7 +63,7 @@ def test_a_text_that_never_ends_is_passed_once_however_many_quotation_marks_are_
     ],
 )
 def test_json_beyond_a_limit_is_refused_and_the_limit_named(body: bytes, words: str) -> None:
-    with pytest.raises(BodyTooComplexError, match=words):
+    with raised(BODY_TOO_COMPLEX, match=words):
         LIMIT.check(body)
 
 
@@ -180,7 +181,7 @@ def test_too_many_lists_are_refused_while_they_arrive_but_not_in_a_file() -> Non
             sender.may_send.set()
             serving = bodies.serve(sender.request, NODE, act, is_json=is_json)
             if is_json:
-                with pytest.raises(BodyTooComplexError):
+                with raised(BODY_TOO_COMPLEX):
                     await serving
             else:
                 await serving
@@ -200,7 +201,7 @@ def test_a_full_disk_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
         sender = Sender(LARGE_BYTES + 1)
         sender.may_send.set()
-        with pytest.raises(NoRoomForBodyError, match="No space left on device"):
+        with raised(NO_ROOM_FOR_BODY, match="No space left on device"):
             await Bodies().serve(sender.request, NODE, Acting(), is_json=True)
 
     monkeypatch.setattr("iotide_server.kit.bodies.TemporaryFile", FullDisk)

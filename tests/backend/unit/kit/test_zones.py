@@ -2,8 +2,9 @@ from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
 import pytest
+from factories.raised import raised
 
-from iotide_server.kit.zones import TimeZoneUnknownError, first_moment, zone_named
+from iotide_server.kit.zones import TIME_ZONE_UNKNOWN, first_moment, zone_named
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,6 @@ def test_a_wall_clock_reads_it_first_then(zone: str, day: str, clock: str, momen
     ],
 )
 def test_a_time_zone_that_is_none_is_refused_with_what_was_meant(name: str, remedy: str) -> None:
-    with pytest.raises(TimeZoneUnknownError) as refused:
+    with raised(TIME_ZONE_UNKNOWN) as refused:
         zone_named(name, field="window.time_zone")
     assert (refused.value.field, refused.value.value, refused.value.remedy) == ("window.time_zone", name, remedy)

@@ -2,14 +2,15 @@ import hashlib
 from datetime import UTC, datetime
 
 import pytest
+from factories.raised import raised
 
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.results.errors import (
-    ArtefactTooLargeError,
-    DigestMismatchError,
-    LabelNotDeclaredError,
-    MetricNotDeclaredError,
-    TargetNotMeasuredError,
+    ARTEFACT_TOO_LARGE,
+    DIGEST_MISMATCH,
+    LABEL_NOT_DECLARED,
+    METRIC_NOT_DECLARED,
+    TARGET_NOT_MEASURED,
 )
 from iotide_server.results.ingest.checks import MAX_ARTEFACT_BYTES, check_artefact, check_curve, check_samples
 from iotide_wire.catalogue import MetricSpec
@@ -40,20 +41,20 @@ def test_declared_samples_pass() -> None:
 
 
 def test_an_undeclared_metric_is_refused_by_its_place_and_name() -> None:
-    with pytest.raises(MetricNotDeclaredError, match="no metric iops") as refused:
+    with raised(METRIC_NOT_DECLARED, match="no metric iops") as refused:
         check(sample(), sample("iops"))
     assert (refused.value.status, refused.value.field) == (422, "samples[1].metric")
     assert "write_rate" in str(refused.value.remedy)
 
 
 def test_an_undeclared_label_is_refused() -> None:
-    with pytest.raises(LabelNotDeclaredError, match="without a label phase") as refused:
+    with raised(LABEL_NOT_DECLARED, match="without a label phase") as refused:
         check(sample(operation="write", phase="late"))
     assert refused.value.field == "samples[0].labels.phase"
 
 
 def test_a_target_of_another_run_is_refused() -> None:
-    with pytest.raises(TargetNotMeasuredError, match="does not load target 4"):
+    with raised(TARGET_NOT_MEASURED, match="does not load target 4"):
         check(sample(target_id=4))
 
 
@@ -83,7 +84,7 @@ def test_a_curve_of_a_broken_clock_is_refused(piece: CurvePiece) -> None:
 
 def test_an_artefact_that_was_changed_on_its_way_is_refused_with_both_digests() -> None:
     announced, found = hashlib.sha256(b"sent").hexdigest(), hashlib.sha256(b"received").hexdigest()
-    with pytest.raises(DigestMismatchError) as refused:
+    with raised(DIGEST_MISMATCH) as refused:
         check_artefact("stdout", announced, b"received")
     assert announced in str(refused.value)
     assert found in str(refused.value)
@@ -93,6 +94,6 @@ def test_an_artefact_that_was_changed_on_its_way_is_refused_with_both_digests() 
 def test_an_artefact_may_be_as_large_as_the_limit_and_no_larger() -> None:
     largest = bytes(MAX_ARTEFACT_BYTES)
     check_artefact("stdout", hashlib.sha256(largest).hexdigest(), largest)
-    with pytest.raises(ArtefactTooLargeError, match="16777217 bytes") as refused:
+    with raised(ARTEFACT_TOO_LARGE, match="16777217 bytes") as refused:
         check_artefact("stdout", hashlib.sha256(largest + b"x").hexdigest(), largest + b"x")
     assert refused.value.status == 413

@@ -1,7 +1,8 @@
 import pytest
 from factories.announced import mount
+from factories.raised import raised
 
-from iotide_server.targets.errors import PathRefusedError
+from iotide_server.targets.errors import PATH_REFUSED
 from iotide_server.targets.mounts import Frozen, clean_path, guard_problem, is_approved, mount_of
 
 
@@ -30,7 +31,7 @@ def test_a_path_has_one_spelling(path: str, clean: str) -> None:
     ],
 )
 def test_a_path_that_may_lead_anywhere_is_refused(path: str) -> None:
-    with pytest.raises(PathRefusedError) as refusal:
+    with raised(PATH_REFUSED) as refusal:
         clean_path(path)
     assert refusal.value.field == "path"
 

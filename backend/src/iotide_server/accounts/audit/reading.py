@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.audit import queries as audit_queries
 from iotide_server.accounts.audit.queries import query_of
 from iotide_server.accounts.audit.schemas import AuditEntryOutput, AuditFile, AuditFilter
-from iotide_server.accounts.errors import CursorOfNothingError, NoWordError, UnstorableFilterError
+from iotide_server.accounts.errors import CURSOR_OF_NOTHING, NO_WORD, UNSTORABLE_FILTER
 from iotide_server.accounts.models import AuditEntry as AuditRow
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
@@ -29,14 +29,14 @@ def readable(principal: Principal, wanted: AuditFilter) -> Clusters:
 
     Raises:
         NotFoundError, NotAllowedError: the filter names a cluster that the caller does not administer.
-        NoWordError: the text to look for has no word.
-        UnstorableFilterError: a value that no entry can have, of which PostgreSQL would say so once the file has begun.
+        NO_WORD: the text to look for has no word.
+        UNSTORABLE_FILTER: a value that no entry can have, of which PostgreSQL would say so once the file has begun.
     """
     for field in ("actor", "action", "subject_kind", "address", "text"):
         if not is_storable(getattr(wanted, field) or ""):
-            raise UnstorableFilterError(field)
+            raise UNSTORABLE_FILTER(field=field)
     if wanted.text is not None and query_of(wanted.text) is None:
-        raise NoWordError(wanted.text)
+        raise NO_WORD(text=wanted.text)
     if wanted.cluster_id is not None:
         principal.require(Role.ADMIN, wanted.cluster_id)
     return principal.clusters_with(Role.ADMIN)
@@ -46,7 +46,7 @@ def page(session: Session, principal: Principal, wanted: AuditFilter, paging: Pa
     """What the filter lets through of what the caller may read, newest first.
 
     Raises:
-        CursorOfNothingError: the cursor names no entry.
+        CURSOR_OF_NOTHING: the cursor names no entry.
         IotideError: as `readable`.
     """
     clusters = readable(principal, wanted)
@@ -54,7 +54,7 @@ def page(session: Session, principal: Principal, wanted: AuditFilter, paging: Pa
     if paging.last_id is not None:
         last = audit_queries.entry(session, paging.last_id)
         if last is None:
-            raise CursorOfNothingError(paging.last_id)
+            raise CURSOR_OF_NOTHING(entry_id=paging.last_id)
     found = session.scalars(audit_queries.entries(clusters, wanted, last).limit(paging.limit + 1)).all()
     return paging.cut(found, key=lambda row: row.id)
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from threading import BoundedSemaphore, Thread
 from typing import Final, TypeVar
 
-from iotide_server.accounts.oidc.errors import ProviderAwayError
+from iotide_server.accounts.oidc.errors import PROVIDER_AWAY
 from iotide_wire.units import format_seconds
 
 _REST: Final = timedelta(seconds=5)
@@ -29,12 +29,12 @@ class ProviderLimit:
         """What comes of the conversation.
 
         Raises:
-            ProviderAwayError: it took too long, or another one did just before.
+            PROVIDER_AWAY: it took too long, or another one did just before.
         """
         if self._rests_until is not None and now < self._rests_until:
-            raise ProviderAwayError("it took too long to answer others a moment ago")
+            raise PROVIDER_AWAY(why="it took too long to answer others a moment ago")
         if not self._open.acquire(blocking=False):
-            raise ProviderAwayError("too many conversations with it are without an end")
+            raise PROVIDER_AWAY(why="too many conversations with it are without an end")
         outcome: Future[T] = Future()
         # No pool: the end of the process would wait for its threads, and so for the provider.
         Thread(target=self._talk, args=(talk, outcome), name="openid-provider", daemon=True).start()
@@ -42,7 +42,7 @@ class ProviderLimit:
             return outcome.result(self._seconds)
         except TimeoutError as error:
             self._rests_until = now + timedelta(seconds=self._seconds) + _REST
-            raise ProviderAwayError(f"it did not answer within {format_seconds(self._seconds)}") from error
+            raise PROVIDER_AWAY(why=f"it did not answer within {format_seconds(self._seconds)}") from error
 
     def _talk(self, talk: Callable[[], T], outcome: "Future[T]") -> None:
         try:

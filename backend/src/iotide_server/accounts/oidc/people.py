@@ -13,13 +13,14 @@ from iotide_server.accounts import repository
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import GrantSource, Role, User
-from iotide_server.accounts.oidc.errors import AccountDisabledError, NoRoleGivenError
+from iotide_server.accounts.oidc.errors import ACCOUNT_DISABLED, NO_ROLE
 from iotide_server.accounts.oidc.terms import OidcTerms, groups_in, roles_of
 from iotide_server.accounts.roles.principal import ANONYMOUS
 from iotide_server.accounts.sessions import repository as session_repository
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions.service import NewSession, Visitor
 from iotide_server.kit.db import Json
+from iotide_server.kit.errors import IotideError
 
 _LONGEST_NAME: Final = 40
 _NAMELESS: Final = "person"
@@ -32,7 +33,7 @@ def sign_in(
     oidc: OidcTerms,
     visitor: Visitor,
     now: datetime,
-) -> NewSession | NoRoleGivenError | AccountDisabledError:
+) -> NewSession | IotideError:
     """A session for whom the claims are about.
 
     A local user is never taken over, whatever name or mail address the claims have: the issuer's subject alone counts.
@@ -59,7 +60,7 @@ def sign_in(
         _note(session, user, visitor, Action("user_created", "user", user.id, None, after=_shown(user, {})))
     if user.disabled_at is not None:
         _note_refusal(session, user, visitor, "account_disabled")
-        return AccountDisabledError()
+        return ACCOUNT_DISABLED()
     if not _renew(session, user, given, visitor) and not oidc.admits_without_role:
         return _refused(session, user, visitor)
     return sessions.begin(session, user, visitor, now, by="provider")
@@ -95,11 +96,11 @@ def _renew(session: Session, user: User, given: Mapping[int | None, Role], visit
     return bool(grants)
 
 
-def _refused(session: Session, user: User | None, visitor: Visitor) -> NoRoleGivenError:
+def _refused(session: Session, user: User | None, visitor: Visitor) -> IotideError:
     if user is not None:
         session_repository.end_sessions_of(session, user.id)
     _note_refusal(session, user, visitor, "no_role")
-    return NoRoleGivenError()
+    return NO_ROLE()
 
 
 def _note_refusal(session: Session, user: User | None, visitor: Visitor, why: str) -> None:

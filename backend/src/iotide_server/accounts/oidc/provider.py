@@ -15,11 +15,12 @@ from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
-from iotide_server.accounts.oidc.errors import AnswerDistrustedError, ProviderAwayError, ProviderRefusedError
+from iotide_server.accounts.oidc.errors import PROVIDER_AWAY, PROVIDER_DISTRUSTED, PROVIDER_REFUSED
 from iotide_server.accounts.oidc.flow import Flow
 from iotide_server.accounts.oidc.patience import ProviderLimit
 from iotide_server.accounts.oidc.terms import OidcTerms, groups_in
 from iotide_server.kit.app_values import AppValue
+from iotide_server.kit.errors import IotideError
 
 PROVIDER: Final[AppValue["Provider | None"]] = AppValue("provider")
 
@@ -60,11 +61,11 @@ class Announced:
         """The address of one of its endpoints.
 
         Raises:
-            ProviderAwayError: it announces none.
+            PROVIDER_AWAY: it announces none.
         """
         found = self.endpoint(name)
         if found is None:
-            raise ProviderAwayError(f"it announces no {name}")
+            raise PROVIDER_AWAY(why=f"it announces no {name}")
         return found
 
 
@@ -87,7 +88,7 @@ class Provider:
         """Where the browser is sent to sign in.
 
         Raises:
-            ProviderAwayError: it does not answer.
+            PROVIDER_AWAY: it does not answer.
         """
         announced = self.patience.within(lambda: self._announcement(now), now)
         with self._client() as client:
@@ -108,7 +109,7 @@ class Provider:
         if announced is None:
             try:
                 announced = self.patience.within(lambda: self._announcement(now), now)
-            except ProviderAwayError:
+            except IotideError:
                 return None  # our session has ended all the same
         endpoint = announced.endpoint("end_session_endpoint")
         if endpoint is None:
@@ -120,9 +121,9 @@ class Provider:
         """What the provider says of the person who came back with that code.
 
         Raises:
-            ProviderAwayError: it does not answer.
-            ProviderRefusedError: the code is not, or no longer, good.
-            AnswerDistrustedError: the ID token is not meant for this sign-in, or nobody can tell who wrote it.
+            PROVIDER_AWAY: it does not answer.
+            PROVIDER_REFUSED: the code is not, or no longer, good.
+            PROVIDER_DISTRUSTED: the ID token is not meant for this sign-in, or nobody can tell who wrote it.
         """
         return self.patience.within(lambda: self._claims(code, flow, now), now)
 
@@ -132,7 +133,7 @@ class Provider:
             token = self._trade(client, announced, code, flow)
             id_token = token.get("id_token")
             if not isinstance(id_token, str):
-                raise AnswerDistrustedError("it holds no ID token")
+                raise PROVIDER_DISTRUSTED(why="it holds no ID token")
             expected = Expected(self.terms.issuer, self.terms.client_id, flow.nonce, token.get("access_token"))
             try:
                 claims = verify_id_token(id_token, announced.keys, expected, now)
@@ -150,9 +151,9 @@ class Provider:
                 url, code=code, code_verifier=flow.verifier, grant_type="authorization_code"
             )
         except OAuthError as error:
-            raise ProviderRefusedError(str(error)) from error
+            raise PROVIDER_REFUSED(why=str(error)) from error
         except (httpx2.HTTPError, ValueError) as error:
-            raise ProviderAwayError(_words(error)) from error
+            raise PROVIDER_AWAY(why=_words(error)) from error
         return token
 
     def _user_info(self, client: OAuth2Client, announced: Announced, subject: str) -> Claims:
@@ -162,7 +163,7 @@ class Provider:
         told = _json(client, endpoint)
         # Whoever could swap the access token would else lend the person the groups of another.
         if told.get("sub") != subject:
-            raise AnswerDistrustedError("its user info is of somebody else")
+            raise PROVIDER_DISTRUSTED(why="its user info is of somebody else")
         return told
 
     def _announcement(self, now: datetime) -> Announced:
@@ -182,12 +183,12 @@ class Provider:
         with self._client() as client:
             metadata = _json(client, self.terms.issuer.rstrip("/") + _WELL_KNOWN, withhold_token=True)
             if metadata.get("issuer") != self.terms.issuer:
-                raise ProviderAwayError(f"it calls itself {metadata.get('issuer')!r}, not {self.terms.issuer!r}")
+                raise PROVIDER_AWAY(why=f"it calls itself {metadata.get('issuer')!r}, not {self.terms.issuer!r}")
             keys = _json(client, str(metadata.get("jwks_uri")), withhold_token=True)
         try:
             return Announced(metadata, KeySet.import_key_set(keys), now)  # type: ignore[arg-type]  # of the provider: joserfc judges it
         except (JoseError, ValueError, KeyError, TypeError) as error:
-            raise ProviderAwayError("its keys cannot be read") from error
+            raise PROVIDER_AWAY(why="its keys cannot be read") from error
 
     def _client(self) -> OAuth2Client:
         if self._trust is None:
@@ -217,7 +218,7 @@ def verify_id_token(id_token: str, keys: KeySet, expected: Expected, now: dateti
     """The claims of an ID token that the provider signed for us, for this sign-in, and that has not expired.
 
     Raises:
-        AnswerDistrustedError: it did not, or it has.
+        PROVIDER_DISTRUSTED: it did not, or it has.
         InvalidKeyIdError: it is signed with a key that is not among these.
     """
     registry = JWSRegistry(algorithms=sorted(ALGORITHMS), strict_check_header=False)
@@ -237,9 +238,9 @@ def verify_id_token(id_token: str, keys: KeySet, expected: Expected, now: dateti
     except InvalidKeyIdError:
         raise
     except (JoseError, ValueError, TypeError) as error:
-        raise AnswerDistrustedError(_words(error)) from error
+        raise PROVIDER_DISTRUSTED(why=_words(error)) from error
     if not isinstance(claims.get("sub"), str) or not claims["sub"]:
-        raise AnswerDistrustedError("it names nobody")
+        raise PROVIDER_DISTRUSTED(why="it names nobody")
     return dict(claims)
 
 
@@ -256,9 +257,9 @@ def _json(client: OAuth2Client, url: str, **how: bool) -> dict[str, Any]:
         response.raise_for_status()
         body = response.json()
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        raise ProviderAwayError(_words(error)) from error
+        raise PROVIDER_AWAY(why=_words(error)) from error
     if not isinstance(body, dict):
-        raise ProviderAwayError(f"{url} holds no JSON object")
+        raise PROVIDER_AWAY(why=f"{url} holds no JSON object")
     return body
 
 

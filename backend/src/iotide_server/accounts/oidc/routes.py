@@ -9,14 +9,11 @@ import structlog
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import RedirectResponse
 
-from iotide_server.accounts.errors import TooManyAttemptsError
 from iotide_server.accounts.oidc import people as outside_people
 from iotide_server.accounts.oidc.errors import (
-    AnswerDistrustedError,
-    NoProviderError,
-    ProviderAwayError,
-    ProviderRefusedError,
-    SignInStaleError,
+    NO_PROVIDER,
+    PROVIDER_REFUSED,
+    SIGN_IN_STALE,
 )
 from iotide_server.accounts.oidc.flow import HOME, LONGEST_SIGN_IN, Flow, begin_flow, read_flow
 from iotide_server.accounts.oidc.provider import PROVIDER, Claims, Provider
@@ -34,7 +31,7 @@ from iotide_server.accounts.sessions.routes import AskedBy
 from iotide_server.accounts.sessions.service import NewSession, Visitor
 from iotide_server.accounts.sessions.throttle import AttemptKind, SignInAttempt
 from iotide_server.kit.db import DATABASE, Database
-from iotide_server.kit.errors import IotideError
+from iotide_server.kit.errors import IotideError, NotAuthenticatedError
 from iotide_server.kit.web import Now, errors
 
 CALLBACK: Final = "/session/provider/callback"
@@ -47,7 +44,7 @@ router = APIRouter(tags=["sessions"])
 async def _provider(request: Request) -> AsyncIterator[Provider]:
     provider = PROVIDER.of(request.app.state)
     if provider is None:
-        raise NoProviderError
+        raise NO_PROVIDER()
     yield provider
 
 
@@ -73,7 +70,7 @@ def go_to_provider(
     flow = begin_flow(landing, now)
     try:
         url = provider.sign_in_url(flow, now)
-    except ProviderAwayError as error:
+    except IotideError as error:
         return _back_to_login(error, flow.landing)
     keep_sign_in(request, flow.cookie, int(LONGEST_SIGN_IN.total_seconds()))
     return RedirectResponse(url, _SEE_OTHER)
@@ -101,9 +98,9 @@ def come_back_from_provider(
     drop_cookie(request, SIGN_IN_COOKIE)
     flow = read_flow(cookie, now) if cookie else None
     if flow is None or not flow.accepts(state, now):
-        return _back_to_login(SignInStaleError(), HOME)
+        return _back_to_login(SIGN_IN_STALE(), HOME)
     if error or not code:
-        return _back_to_login(ProviderRefusedError(error or "it gave no code"), flow.landing)
+        return _back_to_login(PROVIDER_REFUSED(why=error or "it gave no code"), flow.landing)
     # The provider is asked between two transactions: no connection waits for it.
     database = DATABASE.of(request.app.state)
     claims = _claims(database, provider, code, flow, visitor, now)
@@ -125,11 +122,11 @@ def _claims(
         with database.transaction() as session:
             throttle.admit(session, attempt, now)
         return provider.claims(code, flow, now)
-    except (ProviderRefusedError, AnswerDistrustedError) as error:
+    except NotAuthenticatedError as error:  # refused or distrusted
         with database.transaction() as session:
             sessions.note_failure(session, attempt, None, now)
         return error
-    except (ProviderAwayError, TooManyAttemptsError) as error:
+    except IotideError as error:  # the provider is away, or there were too many attempts
         return error
 
 

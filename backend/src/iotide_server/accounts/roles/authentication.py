@@ -8,14 +8,14 @@ from typing import Final, Literal, NamedTuple
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import repository
-from iotide_server.accounts.errors import TokenExpiredError
+from iotide_server.accounts.errors import TOKEN_EXPIRED
 from iotide_server.accounts.models import ApiToken, Role, User
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.accounts.sessions import repository as session_repository
 from iotide_server.accounts.sessions.rotation import Browser, SessionTerms, recognise
 from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.kit.digests import digest
-from iotide_server.kit.errors import NotAuthenticatedError
+from iotide_server.kit.errors import IotideError, NotAuthenticatedError
 
 API_TOKEN_PREFIX: Final = "iot_"  # noqa: S105 - a prefix, not a secret
 NODE_TOKEN_PREFIX: Final = "ion_"  # noqa: S105 - as above
@@ -51,7 +51,7 @@ def by_api_token(
         is_noted: write down when and from where the token was used; False changes nothing.
 
     Raises:
-        TokenExpiredError: its time is over.
+        TOKEN_EXPIRED: its time is over.
         NotAuthenticatedError: unknown or revoked, or its user is disabled.
     """
     found = repository.live_api_token(session, digest(secret), now)
@@ -71,9 +71,9 @@ def by_api_token(
     return Principal(PrincipalKind.TOKEN, token.id, name, address, user.id, grants, published)
 
 
-def _refused_token(secret: str, expired: ApiToken | None) -> NotAuthenticatedError:
+def _refused_token(secret: str, expired: ApiToken | None) -> IotideError:
     if expired is not None and expired.expires_at is not None:
-        return TokenExpiredError(expired.name, expired.expires_at)
+        return TOKEN_EXPIRED(name=expired.name, expired_at=expired.expires_at)
     is_node = secret.startswith(NODE_TOKEN_PREFIX)
     return NotAuthenticatedError(
         "a node token opens /api/v1/agent only" if is_node else "unknown or revoked API token",
@@ -83,7 +83,7 @@ def _refused_token(secret: str, expired: ApiToken | None) -> NotAuthenticatedErr
 
 def owners_of(
     session: Session, proofs: Collection[Proof], now: datetime, *, idle_since: datetime
-) -> dict[Proof, int | NotAuthenticatedError]:
+) -> dict[Proof, int | IotideError]:
     """Return the id of the user whom each proof belongs to, or why it opens nothing; notes nothing of a visit.
 
     Takes one SELECT for all API tokens, one for all sessions, and one more where some tokens open nothing.

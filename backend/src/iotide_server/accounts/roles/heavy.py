@@ -11,7 +11,7 @@ from zlib import crc32
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Request
 
-from iotide_server.accounts.errors import OneAtATimeError
+from iotide_server.accounts.errors import ONE_HEAVY_AT_A_TIME
 from iotide_server.accounts.roles.rules import Caller
 from iotide_server.accounts.sessions.cookies import caller_address
 from iotide_server.kit.guard import after_answer
@@ -31,7 +31,7 @@ def _take_turn(request: Request, caller: Caller) -> Iterator[None]:
     reads slowly keeps out no network but its own.
 
     Raises:
-        OneAtATimeError: another heavy request of the same person is under way.
+        ONE_HEAVY_AT_A_TIME: another heavy request of the same person is under way.
     """
     turns = TURNS.of(request.app.state)
     if caller.user_id is not None:
@@ -58,7 +58,7 @@ def _take_until_sent(request: Request, holder: str) -> None:
 
 def _take(turns: Turns, holder: str) -> None:
     if not turns.take(holder):
-        raise OneAtATimeError(TRY_AGAIN_SECONDS)
+        raise ONE_HEAVY_AT_A_TIME(wait_seconds=TRY_AGAIN_SECONDS)
 
 
 ONE_HEAVY_REQUEST = Depends(_take_turn, scope="function")

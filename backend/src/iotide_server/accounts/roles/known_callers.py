@@ -17,7 +17,7 @@ from starlette.responses import Response
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.accounts.roles.rules import AccessRule, Knock, Public, introduce
 from iotide_server.kit.app_values import AppValue
-from iotide_server.kit.bodies import BODIES, LARGE_BYTES, BodyLimit, BodyTooComplexError, Caller, body_limit
+from iotide_server.kit.bodies import BODIES, BODY_TOO_COMPLEX, LARGE_BYTES, BodyLimit, Caller, body_limit
 from iotide_server.kit.clock import CLOCK
 from iotide_server.kit.db import DATABASE
 
@@ -126,7 +126,7 @@ def _parsed(adapter: TypeAdapter[Any], limit: BodyLimit, body: bytes) -> object:
         return adapter.validate_python(plain)
     except ValidationError as error:
         if error.error_count() > _MOST_FAULTS:
-            raise BodyTooComplexError(f"the body has {error.error_count()} faults") from None
+            raise BODY_TOO_COMPLEX(what=f"{error.error_count()} faults") from None
         first = error.errors(include_url=False, include_input=False)[0]
         raise RequestValidationError([{**first, "loc": ("body", *first["loc"])}]) from None
 

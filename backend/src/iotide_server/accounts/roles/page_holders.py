@@ -21,7 +21,7 @@ from iotide_server.accounts.sessions.rotation import SESSION_TERMS
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.clock import CLOCK
 from iotide_server.kit.db import DATABASE
-from iotide_server.kit.errors import NotAuthenticatedError
+from iotide_server.kit.errors import IotideError
 from iotide_server.kit.one_each import Holder
 from iotide_server.kit.proxies import network_of
 
@@ -32,7 +32,7 @@ _MOST_KNOWN: Final = 50_000
 """Sessions and tokens, some 150 bytes each."""
 _PAGES: Final = frozenset({"GET", "HEAD"})
 _log = structlog.get_logger(__name__)
-_Found = Mapping[Proof, int | NotAuthenticatedError]
+_Found = Mapping[Proof, int | IotideError]
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class PageHolders:
         proof = proof_of(request)
         return network_holder(request) if proof is None else self._known.get(_key(proof))
 
-    async def introduce(self, state: State, proof: Proof) -> NotAuthenticatedError | None:
+    async def introduce(self, state: State, proof: Proof) -> IotideError | None:
         """Learn whose a proof is, unless that is known; return why it opens nothing.
 
         All proofs that come meanwhile are looked up together, so invented ones take no longer than one. What the
@@ -81,7 +81,7 @@ class PageHolders:
                 mine.found = await to_thread.run_sync(_look, state, mine.proofs, limiter=INTRODUCTIONS.of(state))
                 self._learn(mine.found)
         found = mine.found.get(proof)
-        return found if isinstance(found, NotAuthenticatedError) else None
+        return found if isinstance(found, IotideError) else None
 
     def forget(self, proof: Proof) -> None:
         """Look the proof up again when it comes next: it opens nothing any more."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
-from iotide_server.accounts.errors import ClusterPublishedError
+from iotide_server.accounts.errors import CLUSTER_PUBLISHED
 from iotide_server.accounts.models import Role
-from iotide_server.kit.errors import NotAllowedError, NotFoundError
+from iotide_server.kit.errors import IotideError, NotAllowedError, NotFoundError
 
 
 class PrincipalKind(StrEnum):
@@ -85,7 +85,7 @@ class Principal:
         """The clusters whose things the caller may see; None means all."""
         return self.clusters_with(Role.VIEWER)
 
-    def require(self, role: Role, cluster_id: int | None, missing: NotFoundError | None = None) -> None:
+    def require(self, role: Role, cluster_id: int | None, missing: IotideError | None = None) -> None:
         """Let pass who has at least `role` in the cluster.
 
         Args:
@@ -93,27 +93,27 @@ class Principal:
 
         Raises:
             NotFoundError: the caller may not view the cluster.
-            ClusterPublishedError: nobody may do this, since it would change published results.
+            CLUSTER_PUBLISHED: nobody may do this, since it would change published results.
             NotAllowedError: the caller may view it but not do this.
         """
         if cluster_id is not None and not self.may(Role.VIEWER, cluster_id):
             raise missing or NotFoundError(f"there is no cluster {cluster_id}")
         if cluster_id is not None and cluster_id in self.published and role is not Role.VIEWER:
-            raise ClusterPublishedError(self.published[cluster_id])
+            raise CLUSTER_PUBLISHED(name=self.published[cluster_id])
         if not self.may(role, cluster_id):
             where = "in this cluster" if cluster_id is not None else "for all clusters"
             raise NotAllowedError(
                 f"{self.name} is not {role} {where}", remedy=f"ask an administrator for the role {role} {where}"
             )
 
-    def require_row(self, role: Role, row: T | None, missing: NotFoundError) -> T:
+    def require_row(self, role: Role, row: T | None, missing: IotideError) -> T:
         """Return a row, for a caller with at least `role` in the cluster that its `cluster_id` names.
 
         Args:
             row: None where there is none, for which `missing` is raised, too.
 
         Raises:
-            NotFoundError, ClusterPublishedError, NotAllowedError: as `require`.
+            NotFoundError, CLUSTER_PUBLISHED, NotAllowedError: as `require`.
         """
         if row is None:
             raise missing

@@ -27,7 +27,7 @@ from iotide_server.accounts.sessions.cookies import (
 from iotide_server.accounts.sessions.rotation import SESSION_TERMS
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import DATABASE, after_commit
-from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
+from iotide_server.kit.errors import ErrorKind, IotideError, NotAllowedError, NotAuthenticatedError
 from iotide_server.kit.people import hide_people
 from iotide_server.kit.web import PUBLIC_READ, Now, Tx
 
@@ -45,6 +45,10 @@ Bearer = Annotated[
     HTTPAuthorizationCredentials | None,
     Security(HTTPBearer(auto_error=False, description="An API token `iot_...`, or a node token on /agent routes")),
 ]
+
+CSRF_HEADER_MISSING = ErrorKind(403, "csrf_header_missing").says(
+    "the request has a cookie and no CSRF header", f"send {CSRF_HEADER}: 1"
+)
 
 
 class _SessionCookie(APIKeyCookie):
@@ -65,12 +69,6 @@ _Cookie = Annotated[
         )
     ),
 ]
-
-
-class MissingCsrfHeaderError(NotAllowedError):
-    """A change came with a cookie alone, which another site could have sent."""
-
-    code = "csrf_header_missing"
 
 
 class Knock(NamedTuple):
@@ -102,7 +100,7 @@ async def introduce(request: Request) -> None:
     """
     proof = proof_of(request)
     if proof is None:
-        refusal: NotAuthenticatedError | None = authentication.no_credentials()
+        refusal: IotideError | None = authentication.no_credentials()
     else:
         refusal = await PAGE_HOLDERS.of(request.app.state).introduce(request.app.state, proof)
     is_open = (proof is None or not proof.is_token) and _is_open_for_reading(request)
@@ -167,7 +165,7 @@ def _forgotten_if_refused(request: Request, proof: Proof) -> Iterator[None]:
 
 def _require_csrf_header(request: Request) -> None:
     if request.method not in _SAFE_METHODS and request.headers.get(CSRF_HEADER) != "1":
-        raise MissingCsrfHeaderError("the request has a cookie and no CSRF header", remedy=f"send {CSRF_HEADER}: 1")
+        raise CSRF_HEADER_MISSING()
 
 
 def _by_cookie(request: Request, session: Session, cookie: str, now: datetime) -> Principal:

@@ -6,12 +6,13 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import repository, service
-from iotide_server.accounts.errors import UnknownUserNameError
+from iotide_server.accounts.errors import USER_NAME_UNKNOWN
 from iotide_server.accounts.models import User
 from iotide_server.accounts.schemas import UserOutput
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.accounts.tokens import service as tokens
+from iotide_server.kit.suggest import choose_from
 
 
 def all_users(session: Session, now: datetime) -> Sequence[UserOutput]:
@@ -23,8 +24,8 @@ def user_link(session: Session, name: str, public_url: str, now: datetime) -> st
     """A URL that signs this user in once, within a day.
 
     Raises:
-        UnknownUserNameError: there is no such user.
-        UserDisabledError: the link would let nobody in.
+        USER_NAME_UNKNOWN: there is no such user.
+        USER_DISABLED: the link would let nobody in.
     """
     user = _user(session, name)
     return service.link_for(session, sessions.console_principal(session, now), user, public_url, now)
@@ -34,7 +35,7 @@ def revoke_tokens(session: Session, name: str, now: datetime) -> Sequence[str]:
     """Revoke all API tokens of this user; their names.
 
     Raises:
-        UnknownUserNameError: there is no such user.
+        USER_NAME_UNKNOWN: there is no such user.
     """
     user = _user(session, name)
     revoked = token_queries.unrevoked(session, user.id)
@@ -45,5 +46,5 @@ def revoke_tokens(session: Session, name: str, now: datetime) -> Sequence[str]:
 def _user(session: Session, name: str) -> User:
     user = repository.user_by_name(session, name)
     if user is None:
-        raise UnknownUserNameError(name, repository.user_names(session))
+        raise USER_NAME_UNKNOWN(name=name, remedy=choose_from(name, repository.user_names(session)))
     return user

@@ -9,11 +9,11 @@ from iotide_server.accounts import repository
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.errors import (
-    OwnAccountError,
-    PersonWantedError,
-    SessionNotFoundError,
-    UserDisabledError,
-    UserNotFoundError,
+    OWN_ACCOUNT,
+    PERSON_WANTED,
+    SESSION_NOT_FOUND,
+    USER_DISABLED,
+    USER_NOT_FOUND,
 )
 from iotide_server.accounts.models import Role, User, UserSession
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
@@ -26,7 +26,7 @@ def list_own(session: Session, principal: Principal, now: datetime, terms: Sessi
     """The caller's sessions that have not ended, the one last seen first.
 
     Raises:
-        PersonWantedError: the caller is a program.
+        PERSON_WANTED: the caller is a program.
     """
     user_id = _require_person(principal, "see sessions")
     return session_repository.sessions_of(session, user_id, now, idle_since=now - terms.idle)
@@ -36,12 +36,12 @@ def end_own(session: Session, principal: Principal, session_id: int) -> None:
     """End one of the caller's sessions; it opens nothing from now on.
 
     Raises:
-        PersonWantedError: the caller is a program.
-        SessionNotFoundError: the caller has no such session.
+        PERSON_WANTED: the caller is a program.
+        SESSION_NOT_FOUND: the caller has no such session.
     """
     user_id = _require_person(principal, "end sessions")
     if not session_repository.end_session(session, user_id, session_id):
-        raise SessionNotFoundError(session_id)
+        raise SESSION_NOT_FOUND(session_id=session_id)
     audit.record(session, principal, Action("session_ended", "session", session_id, None))
 
 
@@ -49,7 +49,7 @@ def end_others(session: Session, principal: Principal) -> int:
     """End all of the caller's sessions but the one that calls; how many that were.
 
     Raises:
-        PersonWantedError: the caller is a program.
+        PERSON_WANTED: the caller is a program.
     """
     user_id = _require_person(principal, "end sessions")
     count = session_repository.end_sessions_of(session, user_id, keep_id=principal.session_id)
@@ -61,7 +61,7 @@ def end_all_of(session: Session, principal: Principal, user_id: int) -> int:
     """End all sessions of a user; only for administrators of all clusters. How many that were.
 
     Raises:
-        UserNotFoundError: there is no such user.
+        USER_NOT_FOUND: there is no such user.
     """
     user = _require_user(session, principal, user_id)
     count = session_repository.end_sessions_of(session, user.id)
@@ -73,17 +73,17 @@ def reset_password(session: Session, principal: Principal, user_id: int, public_
     """Forget a user's password, end their sessions and older links, and make a sign-in link, by which they set another.
 
     Raises:
-        PersonWantedError: the caller is a program; a link gives a session, which can do more than a token.
-        OwnAccountError: it is the caller.
-        UserNotFoundError: there is no such user.
-        UserDisabledError: the link would let nobody in.
+        PERSON_WANTED: the caller is a program; a link gives a session, which can do more than a token.
+        OWN_ACCOUNT: it is the caller.
+        USER_NOT_FOUND: there is no such user.
+        USER_DISABLED: the link would let nobody in.
     """
     user = _require_user(session, principal, user_id)
     _require_person(principal, "reset passwords")
     if user.id == principal.user_id:
-        raise OwnAccountError(user_id, "reset your own password")
+        raise OWN_ACCOUNT(user_id=user_id, what="reset your own password")
     if user.disabled_at is not None:
-        raise UserDisabledError(user.name)
+        raise USER_DISABLED(name=user.name)
     had_password = user.password_hash is not None
     user.password_hash = None
     repository.end_access(session, user.id)
@@ -94,7 +94,7 @@ def reset_password(session: Session, principal: Principal, user_id: int, public_
 
 def _require_person(principal: Principal, what: str) -> int:
     if principal.kind is not PrincipalKind.USER or principal.user_id is None:
-        raise PersonWantedError(what)
+        raise PERSON_WANTED(what=what)
     return principal.user_id
 
 
@@ -102,5 +102,5 @@ def _require_user(session: Session, principal: Principal, user_id: int) -> User:
     principal.require(Role.ADMIN, None)
     user = session.get(User, user_id)
     if user is None:
-        raise UserNotFoundError(user_id)
+        raise USER_NOT_FOUND(user_id=user_id)
     return user

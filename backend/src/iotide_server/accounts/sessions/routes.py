@@ -29,7 +29,7 @@ from iotide_server.accounts.sessions.schemas import (
 from iotide_server.accounts.sessions.service import NewSession, Visitor
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import DATABASE
-from iotide_server.kit.errors import NotAuthenticatedError
+from iotide_server.kit.errors import IotideError
 from iotide_server.kit.one_each import OneEach
 from iotide_server.kit.web import PUBLIC_READ, PUBLIC_URL, Id, Now, Tx, errors, refusal, transaction
 
@@ -125,7 +125,7 @@ def set_password(principal: PersonAhead, now: Now, request: Request, body: Passw
     """Set or change your own password; all your other sessions and unspent sign-in links end."""
     database = DATABASE.of(request.app.state)
     kept = sessions.set_password(database.transaction, principal, body.old_password, body.new_password, now)
-    if isinstance(kept, NotAuthenticatedError):
+    if isinstance(kept, IotideError):
         return refusal(kept)
     keep_session(request, kept)
     return None
@@ -163,7 +163,7 @@ def reset_password(principal: Admin, session: Tx, now: Now, request: Request, us
     return SignInLink(url=url)
 
 
-def _answer(request: Request, outcome: NewSession | NotAuthenticatedError) -> SessionState | JSONResponse:
+def _answer(request: Request, outcome: NewSession | IotideError) -> SessionState | JSONResponse:
     if not isinstance(outcome, NewSession):
         return refusal(outcome)
     keep_session(request, outcome.secret)

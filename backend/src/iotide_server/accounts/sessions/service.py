@@ -13,11 +13,11 @@ from iotide_server.accounts import passwords, repository
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.errors import (
-    LinkSpentError,
-    PasswordElsewhereError,
-    PersonWantedError,
-    UserNotFoundError,
-    WrongCredentialsError,
+    LINK_SPENT,
+    PASSWORD_ELSEWHERE,
+    PERSON_WANTED,
+    USER_NOT_FOUND,
+    WRONG_CREDENTIALS,
 )
 from iotide_server.accounts.models import LoginLink, Role, RoleGrant, User, UserSession
 from iotide_server.accounts.roles.authentication import session_ended, user_principal
@@ -28,6 +28,7 @@ from iotide_server.accounts.sessions.rotation import Browser, SessionTerms, exch
 from iotide_server.accounts.sessions.throttle import AttemptKind, SignInAttempt
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import digest, new_secret
+from iotide_server.kit.errors import IotideError
 
 LINK_LIFETIME: Final = timedelta(days=1)
 FIRST_ADMIN: Final = "admin"
@@ -59,27 +60,27 @@ class NewSession:
     secret: str
 
 
-def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: datetime) -> NewSession | LinkSpentError:
+def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: datetime) -> NewSession | IotideError:
     """Spend a one-time link.
 
     Returns:
         The session; or that the link is unknown, expired or used before, or its user disabled: the failure is counted.
 
     Raises:
-        TooManyAttemptsError: too many links failed from there.
+        TOO_MANY_ATTEMPTS: too many links failed from there.
     """
     attempt = SignInAttempt(AttemptKind.LINK, visitor.browser.address)
     throttle.admit(session, attempt, now)
     user = repository.spend_link(session, digest(secret), now)
     if user is None:
         note_failure(session, attempt, None, now)
-        return LinkSpentError()
+        return LINK_SPENT()
     return begin(session, user, visitor, now, by="link")
 
 
 def sign_in_by_password(
     transaction: Transaction, name: str, password: str, visitor: Visitor, now: datetime
-) -> NewSession | WrongCredentialsError:
+) -> NewSession | IotideError:
     """Check name and password, in the same time and with the same answer whether or not there is such a user.
 
     The password is hashed between two transactions, so that no connection waits for it. The attempt counts as failed
@@ -89,7 +90,7 @@ def sign_in_by_password(
         The session; or that they do not belong together: the failure is counted.
 
     Raises:
-        TooManyAttemptsError: too many failed for that name or from there; the password is not looked at.
+        TOO_MANY_ATTEMPTS: too many failed for that name or from there; the password is not looked at.
     """
     attempt = SignInAttempt(AttemptKind.PASSWORD, visitor.browser.address, name)
     with transaction() as session:
@@ -102,7 +103,7 @@ def sign_in_by_password(
         user = None if user_id is None else session.get(User, user_id)
         if user is None or user.disabled_at is not None or not (matches and _is_still(user, stored, password)):
             _record_refusal(session, attempt, user, must_wait=must_wait)
-            return WrongCredentialsError()
+            return WRONG_CREDENTIALS()
         if renewed is not None:
             user.password_hash = renewed
         throttle.forgive(session, attempt)
@@ -139,7 +140,7 @@ def sign_out(session: Session, principal: Principal) -> bool:
 
 def set_password(
     transaction: Transaction, principal: Principal, old: str | None, new: str, now: datetime
-) -> str | WrongCredentialsError:
+) -> str | IotideError:
     """Give the caller a new password and end all of their other sessions and unspent links.
 
     Passwords are hashed between two transactions, and counted, as by `sign_in_by_password`.
@@ -152,17 +153,17 @@ def set_password(
         counted.
 
     Raises:
-        PersonWantedError: the caller is a program.
-        PasswordElsewhereError: they sign in at the OpenID provider.
-        TooManyAttemptsError: too many passwords failed for them or from there.
+        PERSON_WANTED: the caller is a program.
+        PASSWORD_ELSEWHERE: they sign in at the OpenID provider.
+        TOO_MANY_ATTEMPTS: too many passwords failed for them or from there.
         NotAuthenticatedError: the session has ended meanwhile.
     """
     if principal.kind is not PrincipalKind.USER or principal.session_id is None:
-        raise PersonWantedError("change a password")
+        raise PERSON_WANTED(what="change a password")
     with transaction() as session:
         user = session.get_one(User, principal.user_id)
         if user.issuer is not None:
-            raise PasswordElsewhereError
+            raise PASSWORD_ELSEWHERE()
         attempt = SignInAttempt(AttemptKind.PASSWORD, principal.address, user.name)
         throttle.admit(session, attempt, now)
         stored = user.password_hash
@@ -175,7 +176,7 @@ def set_password(
             raise session_ended()
         if hashed is None or not _is_still(user, stored, old or ""):
             _record_refusal(session, attempt, user, must_wait=must_wait)
-            return WrongCredentialsError()
+            return WRONG_CREDENTIALS()
         user.password_hash = hashed
         if stored is not None:
             throttle.forgive(session, attempt)
@@ -189,10 +190,10 @@ def make_link(session: Session, user_id: int, public_url: str, now: datetime) ->
     """A URL that signs the user in once, within a day.
 
     Raises:
-        UserNotFoundError: there is no such user.
+        USER_NOT_FOUND: there is no such user.
     """
     if session.get(User, user_id) is None:
-        raise UserNotFoundError(user_id)
+        raise USER_NOT_FOUND(user_id=user_id)
     secret = new_secret()
     session.add(LoginLink(user_id=user_id, secret_sha256=digest(secret), expires_at=now + LINK_LIFETIME))
     # Behind the hash sign it reaches no log and no Referer header.

@@ -20,7 +20,7 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.errors import TooManyAttemptsError
+from iotide_server.accounts.errors import TOO_MANY_ATTEMPTS
 from iotide_server.accounts.models import FailedAttempt
 from iotide_server.accounts.sessions import repository
 from iotide_server.kit.digests import digest
@@ -73,13 +73,13 @@ def admit(session: Session, attempt: SignInAttempt, now: datetime) -> None:
     """Let an attempt pass, or not; of several at once for one name or network, each waits for what came of the last.
 
     Raises:
-        TooManyAttemptsError: with the seconds after which one is let pass again.
+        TOO_MANY_ATTEMPTS: with the seconds after which one is let pass again.
     """
     # Without the lock, a hundred attempts sent at once would all be counted before any of them has failed.
     repository.hold(session, sorted({attempt.network, attempt.name_sha256 or attempt.network}))
     wait = max((_wait(count, now) for count in _counts(session, attempt, now)), default=timedelta(0))
     if wait > timedelta(0):
-        raise TooManyAttemptsError(ceil(wait.total_seconds()))
+        raise TOO_MANY_ATTEMPTS(wait_seconds=ceil(wait.total_seconds()))
 
 
 def note_failure(session: Session, attempt: SignInAttempt, now: datetime) -> bool:

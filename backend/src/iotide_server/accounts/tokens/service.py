@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
-from iotide_server.accounts.errors import ExpiryPassedError, PersonWantedError, TokenNotFoundError
+from iotide_server.accounts.errors import EXPIRY_PASSED, PERSON_WANTED, TOKEN_NOT_FOUND
 from iotide_server.accounts.models import ApiToken, Role, User
 from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
@@ -39,14 +39,14 @@ def create_token(session: Session, principal: Principal, wanted: TokenInput, now
     """A token that can do what its owner may, cut down to its scopes; the secret is only known here.
 
     Raises:
-        PersonWantedError: the caller is a program; a token makes no stronger one.
-        ExpiryPassedError: it would open nothing from the beginning.
+        PERSON_WANTED: the caller is a program; a token makes no stronger one.
+        EXPIRY_PASSED: it would open nothing from the beginning.
     """
     if principal.kind is not PrincipalKind.USER or principal.user_id is None:
-        raise PersonWantedError("make API tokens")
+        raise PERSON_WANTED(what="make API tokens")
     expires_at = wanted.expiry(now)
     if expires_at is not None and expires_at <= now:
-        raise ExpiryPassedError(expires_at)
+        raise EXPIRY_PASSED(expires_at=expires_at)
     secret = new_secret(API_TOKEN_PREFIX)
     token = ApiToken(
         user_id=principal.user_id,
@@ -68,15 +68,15 @@ def revoke_token(session: Session, principal: Principal, token_id: int, now: dat
     """From now on the token opens nothing.
 
     Raises:
-        PersonWantedError: the caller is a program.
-        TokenNotFoundError: there is no such token of the caller's, nor one that they may revoke for somebody else.
+        PERSON_WANTED: the caller is a program.
+        TOKEN_NOT_FOUND: there is no such token of the caller's, nor one that they may revoke for somebody else.
     """
     if principal.kind is not PrincipalKind.USER:
-        raise PersonWantedError("revoke API tokens")
+        raise PERSON_WANTED(what="revoke API tokens")
     token = session.get(ApiToken, token_id)
     is_theirs = token is not None and (token.user_id == principal.user_id or principal.may(Role.ADMIN, None))
     if token is None or not is_theirs or token.revoked_at is not None:
-        raise TokenNotFoundError(token_id)
+        raise TOKEN_NOT_FOUND(token_id=token_id)
     revoke_all(session, principal, session.get_one(User, token.user_id), [token], now)
 
 

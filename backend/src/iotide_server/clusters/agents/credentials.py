@@ -19,10 +19,10 @@ from iotide_server.clusters import repository
 from iotide_server.clusters.agents import repository as identity_repository
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.errors import (
-    AgentSupersededError,
-    NodeNotFoundError,
-    RotationImpossibleError,
-    RotationNotWantedError,
+    AGENT_SUPERSEDED,
+    NODE_NOT_FOUND,
+    ROTATION_IMPOSSIBLE,
+    ROTATION_NOT_WANTED,
 )
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import after_commit
@@ -37,14 +37,16 @@ def want_rotation(session: Session, principal: Principal, node_id: int, now: dat
     """Have the node ask for new credentials with its next beat, whatever it is doing.
 
     Raises:
-        NodeNotFoundError: there is none that the caller may see, or it is retired.
-        RotationImpossibleError: its agent does not know how to, or the node was revoked.
+        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
+        ROTATION_IMPOSSIBLE: its agent does not know how to, or the node was revoked.
     """
     node = own_node(session, principal, node_id)
     if node.revoked_at is not None:
-        raise RotationImpossibleError(node.name, "was revoked", "let its host enroll again for it")
+        raise ROTATION_IMPOSSIBLE(node=node.name, because="was revoked", remedy="let its host enroll again for it")
     if (node.wire_version or 0) < ROTATES_SINCE:
-        raise RotationImpossibleError(node.name, "has an agent that is too old for it", "upgrade its agent first")
+        raise ROTATION_IMPOSSIBLE(
+            node=node.name, because="has an agent that is too old for it", remedy="upgrade its agent first"
+        )
     if node.rotation_wanted_at is None:
         node.rotation_wanted_at = now
         live.record(session, principal, Action("node_rotation_wanted", "node", node.id, node.cluster_id))
@@ -60,14 +62,14 @@ def rotate(session: Session, node_id: int, request: RotateRequest, access: Agent
     """New credentials beside the present ones; asked again, since the answer was lost, others in their place.
 
     Raises:
-        RotationNotWantedError: nobody wants the node to have new ones.
-        AgentSupersededError: another agent process speaks for the node.
+        ROTATION_NOT_WANTED: nobody wants the node to have new ones.
+        AGENT_SUPERSEDED: another agent process speaks for the node.
     """
     node = repository.locked_node(session, node_id)
     if node is None or node.rotation_wanted_at is None:
-        raise RotationNotWantedError(node_id)
+        raise ROTATION_NOT_WANTED(node_id=node_id)
     if node.agent_instance != request.agent_instance:
-        raise AgentSupersededError(node.name)
+        raise AGENT_SUPERSEDED(node=node.name)
     token, password = new_secret(NODE_TOKEN_PREFIX), new_secret()
     node.next_token_sha256, node.next_redis_password_sha256 = digest(token), digest(password)
     both = node_access(node)
@@ -126,10 +128,10 @@ def own_node(session: Session, principal: Principal, node_id: int) -> Node:
     """The living node, its row locked, for an administrator of its cluster.
 
     Raises:
-        NodeNotFoundError: there is none that the caller may see, or it is retired.
+        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
         NotAllowedError: the caller may see it but lacks the role.
     """
-    missing = NodeNotFoundError(node_id)
+    missing = NODE_NOT_FOUND(node=node_id)
     found = principal.require_row(Role.ADMIN, repository.locked_node(session, node_id), missing)
     if found.retired_at is not None:
         raise missing

@@ -14,13 +14,14 @@ from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.beats import idle_beat_seconds
 from iotide_server.clusters.agents.credentials import void
 from iotide_server.clusters.errors import (
-    AgentAlreadyRunningError,
-    AgentSupersededError,
-    NodeNotFoundError,
-    WireVersionUnsupportedError,
+    AGENT_ALREADY_RUNNING,
+    AGENT_SUPERSEDED,
+    NODE_NOT_FOUND,
+    strange_version,
 )
 from iotide_server.clusters.models import Cluster, Node, NodeBeat, PendingNode
 from iotide_server.clusters.views import SILENT_AFTER, Launcher
+from iotide_server.kit.errors import IotideError
 from iotide_server.kit.people import Sentence
 from iotide_server.kit.wake import wake_scheduler
 from iotide_wire.messages import HelloRequest, NodeRole
@@ -54,16 +55,16 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     Any other is refused for as long as the current one may be alive.
 
     Raises:
-        NodeNotFoundError: it was revoked a moment ago.
-        AgentAlreadyRunningError: another agent with this identity was heard of a moment ago.
+        NODE_NOT_FOUND: it was revoked a moment ago.
+        AGENT_ALREADY_RUNNING: another agent with this identity was heard of a moment ago.
     """
     node = repository.locked_node(session, node_id)
     if node is None or node.revoked_at is not None:  # perhaps since its token was looked at
-        raise NodeNotFoundError(node_id)
+        raise NODE_NOT_FOUND(node=node_id)
     heard_at = repository.last_seen(session, [node_id]).get(node_id)
     is_heard = heard_at is not None and now - heard_at < SILENT_AFTER
     if heard_at is not None and is_heard and not (_succeeds(node, request) or _was_only_vouched_for(session, node)):
-        raise AgentAlreadyRunningError(node.name, now - heard_at)
+        raise AGENT_ALREADY_RUNNING(node=node.name, heard_ago=now - heard_at)
     node.agent_instance = request.agent_instance
     node.boot_id = request.boot_id
     node.agent_version, node.wire_version = request.agent_version, request.wire_version
@@ -89,7 +90,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     return node
 
 
-def note_strange_version(session: Session, node_id: int, request: HelloRequest) -> WireVersionUnsupportedError | None:
+def note_strange_version(session: Session, node_id: int, request: HelloRequest) -> IotideError | None:
     """Take down that the node's agent speaks a language that this server does not, so that people see it.
 
     Returns:
@@ -99,11 +100,11 @@ def note_strange_version(session: Session, node_id: int, request: HelloRequest) 
         return None
     node = repository.locked_node(session, node_id)
     if node is None:
-        raise NodeNotFoundError(node_id)
+        raise NODE_NOT_FOUND(node=node_id)
     if (node.agent_version, node.wire_version) != (request.agent_version, request.wire_version):
         node.agent_version, node.wire_version = request.agent_version, request.wire_version
         live.publish(session, "node", node_id, node.cluster_id)
-    return WireVersionUnsupportedError(request.wire_version, SPOKEN_VERSIONS)
+    return strange_version(request.wire_version)
 
 
 def beat(  # noqa: PLR0913 - each is a part of what a beat says
@@ -130,7 +131,7 @@ def beat(  # noqa: PLR0913 - each is a part of what a beat says
         What the server wants to hear.
 
     Raises:
-        AgentSupersededError: another agent has taken over.
+        AGENT_SUPERSEDED: another agent has taken over.
     """
     known = repository.beat(
         session, node_id, agent_instance, repository.HeartbeatFacts(clock, spool_bytes, curve_bytes), now
@@ -139,7 +140,7 @@ def beat(  # noqa: PLR0913 - each is a part of what a beat says
     if known.agent_instance is None:
         return AgentRequest(hello=True, look=None, rotation=False, idle_seconds=idle_seconds)
     if known.agent_instance != agent_instance:
-        raise AgentSupersededError(f"node {node_id}")
+        raise AGENT_SUPERSEDED(node=f"node {node_id}")
     if known.seen_at is None or now - known.seen_at > SILENT_AFTER:
         tell_heard_again(session, {node_id: known.cluster_id})
     _note_own_problem(session, node_id, known, problem)

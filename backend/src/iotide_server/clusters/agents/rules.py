@@ -15,7 +15,7 @@ from iotide_server.accounts.roles.rules import AccessRule, Bearer, Knock
 from iotide_server.accounts.sessions.cookies import caller_address
 from iotide_server.clusters.agents import repository as identity_repository
 from iotide_server.clusters.agents.repository import KnownNode
-from iotide_server.clusters.errors import NodePendingError, TooManyHellosError
+from iotide_server.clusters.errors import NODE_PENDING, TOO_MANY_HELLOS
 from iotide_server.clusters.models import Node, PendingNode
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.digests import digest
@@ -54,7 +54,7 @@ class IsNode(AccessRule):
 
     def _admit_waiting(self, request: Request, waiting: PendingNode) -> Principal:
         del request
-        raise NodePendingError(waiting.name, fingerprint(waiting.token_sha256), waiting.expires_at)
+        raise NODE_PENDING(name=waiting.name, fingerprint=fingerprint(waiting.token_sha256), until=waiting.expires_at)
 
 
 class HelloRate:
@@ -73,14 +73,16 @@ class HelloRate:
         """Count a hello.
 
         Raises:
-            TooManyHellosError: the node has sent its share.
+            TOO_MANY_HELLOS: the node has sent its share.
         """
         key = is_waiting, node.id  # a node that waits for approval may have the number of another one
         full_at = now + 2 * self._a_minute * self._share
         # A clock that was set back keeps nobody out for longer than a full share.
         used_until = min(max(self._used_until.get(key, now), now), full_at) + self._share
         if used_until > full_at:
-            raise TooManyHellosError(node.name, self._a_minute, ceil((used_until - full_at).total_seconds()))
+            raise TOO_MANY_HELLOS(
+                node=node.name, a_minute=self._a_minute, wait_seconds=ceil((used_until - full_at).total_seconds())
+            )
         self._used_until[key] = used_until
 
 

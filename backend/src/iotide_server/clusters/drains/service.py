@@ -14,7 +14,7 @@ from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository
 from iotide_server.clusters.drains import repository as drain_repository
 from iotide_server.clusters.drains.schemas import DrainInput, DrainOutput, NamedDrain
-from iotide_server.clusters.errors import DrainEndPassedError, NodeNotFoundError
+from iotide_server.clusters.errors import DRAIN_END_PASSED, NODE_NOT_FOUND
 from iotide_server.clusters.models import Drain
 from iotide_server.clusters.service import cluster
 from iotide_server.clusters.views import DrainKind
@@ -42,11 +42,11 @@ def node_subject(session: Session, principal: Principal, node_id: int) -> Draina
     """A living node that the caller may drain.
 
     Raises:
-        NodeNotFoundError: there is none that the caller may see.
+        NODE_NOT_FOUND: there is none that the caller may see.
         NotAllowedError: the caller is not an operator of its cluster.
     """
     row = repository.living_node(session, node_id)
-    found = principal.require_row(Role.OPERATOR, row, NodeNotFoundError(node_id))
+    found = principal.require_row(Role.OPERATOR, row, NODE_NOT_FOUND(node=node_id))
     return Drainable(DrainKind.NODE, found.id, found.cluster_id)
 
 
@@ -54,7 +54,7 @@ def cluster_subject(session: Session, principal: Principal, cluster_id: int) -> 
     """A cluster that the caller may drain.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
         NotAllowedError: the caller is not its operator.
     """
     return Drainable(DrainKind.CLUSTER, cluster_id, cluster(session, principal, cluster_id, Role.OPERATOR).id)
@@ -67,11 +67,11 @@ def drain(session: Session, principal: Principal, subject: Drainable, wanted: Dr
 
     Raises:
         NotAllowedError: the caller is not an operator there.
-        DrainEndPassedError: it would have ended before it began.
+        DRAIN_END_PASSED: it would have ended before it began.
     """
     principal.require(Role.OPERATOR, subject.cluster_id)
     if wanted.until is not None and wanted.until <= now:
-        raise DrainEndPassedError(wanted.until)
+        raise DRAIN_END_PASSED(until=wanted.until)
     drain_repository.stop_starts(session)
     before = drain_repository.drain_of(session, subject.kind, subject.id)
     known = None if before is None else _shown(before)

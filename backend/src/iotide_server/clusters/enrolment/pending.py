@@ -15,13 +15,14 @@ from iotide_server.clusters.agents import repository as identity_repository
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import node_access
 from iotide_server.clusters.errors import (
-    NodeNameTakenError,
-    NodePendingError,
-    PendingNodeNotFoundError,
+    NODE_NAME_TAKEN,
+    NODE_PENDING,
+    PENDING_NODE_NOT_FOUND,
 )
 from iotide_server.clusters.models import Node, PendingNode
 from iotide_server.clusters.service import cluster
 from iotide_server.kit.db import Json, after_commit, savepoint
+from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_wire.messages import HelloRequest
 from iotide_wire.nodes import fingerprint
@@ -47,12 +48,12 @@ def add(session: Session, pending: PendingNode) -> None:
     live.record(session, own, action)
 
 
-def hear(pending: PendingNode, request: HelloRequest, now: datetime) -> NodePendingError:
+def hear(pending: PendingNode, request: HelloRequest, now: datetime) -> IotideError:
     """Take down what the waiting host says of itself, nothing else; the answer is that it waits."""
     pending.seen_at = now
     pending.facts = request.facts
     pending.agent_version, pending.wire_version = request.agent_version, request.wire_version
-    return NodePendingError(pending.name, fingerprint(pending.token_sha256), pending.expires_at)
+    return NODE_PENDING(name=pending.name, fingerprint=fingerprint(pending.token_sha256), until=pending.expires_at)
 
 
 def list_pending(
@@ -61,7 +62,7 @@ def list_pending(
     """The hosts that wait in a cluster, newest first.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
     """
     cluster(session, principal, cluster_id, Role.ADMIN)
     return identity_repository.pending_of(session, cluster_id, now, paging)
@@ -71,15 +72,15 @@ def approve(session: Session, principal: Principal, choice: Choice, access: Agen
     """Make nodes of them, all or none; their agents hear of it with their next hello.
 
     Raises:
-        PendingNodeNotFoundError: one of them does not wait in the cluster.
-        NodeNameTakenError: the cluster has a node of the name, or two of them have the same.
+        PENDING_NODE_NOT_FOUND: one of them does not wait in the cluster.
+        NODE_NAME_TAKEN: the cluster has a node of the name, or two of them have the same.
     """
     nodes = []
     for waiting in _wanted(session, principal, choice, now):
         node = _node_of(waiting, now)
         shown = _shown(waiting)
         session.delete(waiting)
-        with savepoint(session, NodeNameTakenError(waiting.name, field="pending_ids")):
+        with savepoint(session, NODE_NAME_TAKEN(name=waiting.name, field="pending_ids")):
             session.add(node)
         live.record(session, principal, Action("node_approved", "node", node.id, node.cluster_id, after=shown))
         _admit(session, node, access)
@@ -91,7 +92,7 @@ def refuse(session: Session, principal: Principal, choice: Choice, now: datetime
     """Forget them, all or none: their tokens will never open anything.
 
     Raises:
-        PendingNodeNotFoundError: one of them does not wait in the cluster.
+        PENDING_NODE_NOT_FOUND: one of them does not wait in the cluster.
     """
     for waiting in _wanted(session, principal, choice, now):
         action = Action("node_refused", "node", waiting.id, waiting.cluster_id, before=_shown(waiting))
@@ -112,7 +113,7 @@ def _wanted(session: Session, principal: Principal, choice: Choice, now: datetim
     found = identity_repository.locked_pending(session, choice.cluster_id, choice.pending_ids, now)
     for index, pending_id in enumerate(choice.pending_ids):
         if pending_id not in found:
-            raise PendingNodeNotFoundError(pending_id, field=f"pending_ids[{index}]")
+            raise PENDING_NODE_NOT_FOUND(pending_id=pending_id, field=f"pending_ids[{index}]")
     return list(found.values())
 
 

@@ -20,12 +20,12 @@ from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import own_node
 from iotide_server.clusters.enrolment import pending
 from iotide_server.clusters.errors import (
-    ClusterMadeUpError,
-    JoinTokenNotFoundError,
-    JoinTokenRefusedError,
-    NodeInUseError,
-    NodeNameTakenError,
-    WireVersionUnsupportedError,
+    CLUSTER_MADE_UP,
+    JOIN_TOKEN_NOT_FOUND,
+    JOIN_TOKEN_REFUSED,
+    NODE_IN_USE,
+    NODE_NAME_TAKEN,
+    strange_version,
 )
 from iotide_server.clusters.models import Cluster, JoinToken, Node, PendingNode
 from iotide_server.clusters.schemas import JoinTokenOutput, NewJoinToken
@@ -55,12 +55,12 @@ def create_join_token(  # noqa: PLR0913 - each is a term of the token
             lies in images and scripts, where others may find it.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
-        ClusterMadeUpError: the cluster has no real nodes.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
+        CLUSTER_MADE_UP: the cluster has no real nodes.
     """
     found = cluster(session, principal, cluster_id, Role.ADMIN)
     if found.origin == Origin.MADE_UP:
-        raise ClusterMadeUpError(found.name, field="cluster_id")
+        raise CLUSTER_MADE_UP(name=found.name, field="cluster_id")
     token = JoinToken(
         cluster_id=cluster_id,
         uses_left=uses,
@@ -76,7 +76,7 @@ def create_reenrolment_token(
     """A token by which a host once gets a new identity as this node, whose own was lost or revoked.
 
     Raises:
-        NodeNotFoundError: there is none that the caller may see, or it is retired.
+        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
     """
     node = own_node(session, principal, node_id)
     token = JoinToken(
@@ -108,7 +108,7 @@ def list_join_tokens(
     """The cluster's join tokens that still let a node in.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
     """
     cluster(session, principal, cluster_id, Role.ADMIN)
     page = repository.join_tokens(session, cluster_id, now, paging)
@@ -124,10 +124,10 @@ def revoke_join_token(session: Session, principal: Principal, token_id: int) -> 
     """The token lets nobody in any more.
 
     Raises:
-        JoinTokenNotFoundError: there is none that the caller may see.
+        JOIN_TOKEN_NOT_FOUND: there is none that the caller may see.
     """
     row = session.get(JoinToken, token_id)
-    token = principal.require_row(Role.ADMIN, row, JoinTokenNotFoundError(token_id))
+    token = principal.require_row(Role.ADMIN, row, JOIN_TOKEN_NOT_FOUND(token_id=token_id))
     before = {"uses": token.uses_left, "expires_at": token.expires_at.isoformat()}
     session.delete(token)
     audit.record(session, principal, Action("join_token_revoked", "join_token", token_id, token.cluster_id, before))
@@ -139,16 +139,16 @@ def enroll(
     """An identity for a host: as a new node of the token's cluster, as one that waits, or as the token's own node.
 
     Raises:
-        WireVersionUnsupportedError: the agent is too old or too new.
-        JoinTokenRefusedError: the token is unknown, expired or used up.
-        NodeNameTakenError: a living node of the cluster has the name.
-        NodeInUseError: the token is for a node on which a load may run.
+        WIRE_VERSION_UNSUPPORTED: the agent is too old or too new.
+        JOIN_TOKEN_REFUSED: the token is unknown, expired or used up.
+        NODE_NAME_TAKEN: a living node of the cluster has the name.
+        NODE_IN_USE: the token is for a node on which a load may run.
     """
     require_wire_version(request.wire_version)
     secret = request.join_token.partition(".")[0]
     token = repository.use_join_token(session, digest(secret), now)
     if token is None:
-        raise JoinTokenRefusedError
+        raise JOIN_TOKEN_REFUSED()
     newcomer = _Newcomer(request, access, address, now)
     if token.node_id is not None:
         return _enroll_again(session, token.node_id, newcomer)
@@ -180,7 +180,7 @@ def _enroll_new(session: Session, token: JoinToken, newcomer: _Newcomer) -> Enro
         token_sha256=digest(new_secret()),
         redis_password_sha256=digest(new_secret()),
     )
-    with savepoint(session, NodeNameTakenError(request.node_name)):
+    with savepoint(session, NODE_NAME_TAKEN(name=request.node_name)):
         session.add(node)
     given = credentials.give(session, node, newcomer.access, newcomer.now)
     _record(session, "node_enrolled", node, newcomer.address)
@@ -191,11 +191,11 @@ def _enroll_again(session: Session, node_id: int, newcomer: _Newcomer) -> Enroll
     """The node with its name, role and history; nothing of a former agent process counts any more."""
     node = repository.locked_node(session, node_id)
     if node is None or node.retired_at is not None:
-        raise JoinTokenRefusedError
+        raise JOIN_TOKEN_REFUSED()
     # Its word that it has no such order would be that of a host which may never have had it.
     loads = repository.claimed_runs(session, node_id)
     if loads:
-        raise NodeInUseError(node.name, loads)
+        raise NODE_IN_USE(node=node.name, run_ids=loads)
     node.revoked_at = node.agent_instance = node.boot_id = None
     repository.forget_beat(session, node_id)
     given = credentials.give(session, node, newcomer.access, newcomer.now)
@@ -206,7 +206,7 @@ def _enroll_again(session: Session, node_id: int, newcomer: _Newcomer) -> Enroll
 def _have_wait(session: Session, token: JoinToken, newcomer: _Newcomer) -> EnrollReply:
     request = newcomer.request
     if request.node_name in repository.living_node_names(session, token.cluster_id):
-        raise NodeNameTakenError(request.node_name)
+        raise NODE_NAME_TAKEN(name=request.node_name)
     node_id = identity_repository.next_node_id(session)
     node_token, password = new_secret(NODE_TOKEN_PREFIX), new_secret()
     waiting = PendingNode(
@@ -250,7 +250,7 @@ def require_wire_version(wire_version: int) -> None:
     """Refuse an agent that speaks another language.
 
     Raises:
-        WireVersionUnsupportedError: neither this server's version nor the one before.
+        WIRE_VERSION_UNSUPPORTED: neither this server's version nor the one before.
     """
     if wire_version not in SPOKEN_VERSIONS:
-        raise WireVersionUnsupportedError(wire_version, SPOKEN_VERSIONS)
+        raise strange_version(wire_version)

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.pagination import Page, PageRequest
-from iotide_server.results.errors import NothingToShowError
+from iotide_server.results.errors import NOTHING_TO_SHOW
 from iotide_server.results.ingest.gangs import node_totals
 from iotide_server.results.ingest.keys import Label
 from iotide_server.results.queries import AnyRow
@@ -147,10 +147,10 @@ def measured_cells(
         with_single_writers: give for a total also the rates of cells with one writer, which have no total.
 
     Raises:
-        NothingToShowError: neither a metric nor a counter is named, or both.
+        NOTHING_TO_SHOW: neither a metric nor a counter is named, or both.
     """
     if (wanted.metric is None) == (wanted.counter is None):
-        raise NothingToShowError
+        raise NOTHING_TO_SHOW()
     place = {"campaign_id": campaign_id, "after_id": paging.after_id, "limit": paging.limit + 1}
     rows = session.execute(_CELLS, {**place, "workload": wanted.workload}).all()
     found = paging.cut(rows, key=lambda row: int(row.id))
@@ -172,7 +172,7 @@ def page_of_cells(session: Session, campaign_id: int, wanted: MeasureChoice, pag
     """As `measured_cells`, of no more cells than have `MOST_NUMBERS` numbers together; of one at least.
 
     Raises:
-        NothingToShowError: as `measured_cells`.
+        NOTHING_TO_SHOW: as `measured_cells`.
     """
     place = {"campaign_id": campaign_id, "after_id": paging.after_id, "limit": paging.limit}
     cell_ids = [row.id for row in session.execute(_CELLS, {**place, "workload": wanted.workload})]

@@ -9,12 +9,12 @@ from typing import Final
 
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.results.errors import (
-    ArtefactTooLargeError,
-    DigestMismatchError,
-    LabelNotDeclaredError,
-    MetricNotDeclaredError,
-    ReportTooLargeError,
-    TargetNotMeasuredError,
+    ARTEFACT_TOO_LARGE,
+    DIGEST_MISMATCH,
+    LABEL_NOT_DECLARED,
+    METRIC_NOT_DECLARED,
+    REPORT_TOO_LARGE,
+    TARGET_NOT_MEASURED,
 )
 from iotide_server.results.ingest.curves import Stretch
 from iotide_server.results.ingest.keys import Label
@@ -49,24 +49,20 @@ def check_samples(
         field: where they stand in what was sent.
 
     Raises:
-        MetricNotDeclaredError, LabelNotDeclaredError, TargetNotMeasuredError: with the place of the first such sample.
+        METRIC_NOT_DECLARED, LABEL_NOT_DECLARED, TARGET_NOT_MEASURED: with the place of the first such sample.
     """
     for index, sample in enumerate(samples):
         metric = metrics.get(sample.metric)
         if metric is None:
-            raise MetricNotDeclaredError(
-                f"the workload announced no metric {sample.metric}",
-                field=f"{field}[{index}].metric",
-                value=sample.metric,
-                remedy=f"announce it, or send one of {', '.join(sorted(metrics))}",
-            )
+            raise METRIC_NOT_DECLARED(field=f"{field}[{index}].metric", metric=sample.metric, declared=metrics)
         undeclared = sorted(sample.labels.keys() - set(metric.labels))
         if undeclared:
-            raise LabelNotDeclaredError(
-                f"metric {metric.name} was announced without a label {undeclared[0]}",
+            raise LABEL_NOT_DECLARED(
                 field=f"{field}[{index}].labels.{undeclared[0]}",
+                metric=metric.name,
+                label=undeclared[0],
                 value=sample.labels[undeclared[0]],
-                remedy=f"announce it, or send only {', '.join(metric.labels) or 'no label'}",
+                declared=", ".join(metric.labels) or "no label",
             )
         _check_target(sample.target_id, target_ids, f"{field}[{index}].target_id")
         if sample.value and not SMALLEST_VALUE <= abs(sample.value) <= LARGEST_VALUE:
@@ -80,12 +76,7 @@ def check_samples(
 
 def _check_target(target_id: int | None, target_ids: frozenset[int], field: str) -> None:
     if target_id is not None and target_id not in target_ids:
-        raise TargetNotMeasuredError(
-            f"the run does not load target {target_id}",
-            field=field,
-            value=target_id,
-            remedy=f"send one of {', '.join(map(str, sorted(target_ids)))}, or null",
-        )
+        raise TARGET_NOT_MEASURED(field=field, target_id=target_id, target_ids=target_ids)
 
 
 def check_flags(
@@ -94,21 +85,23 @@ def check_flags(
     """Refuse a flag with labels that no number may have, or of a target that the run does not load; and too many bytes.
 
     Raises:
-        ReportTooLargeError, TargetNotMeasuredError: with the place of the first such flag, or of all.
+        REPORT_TOO_LARGE, TARGET_NOT_MEASURED: with the place of the first such flag, or of all.
     """
     for index, flag in enumerate(flags):
         _check_target(flag.target_id, target_ids, f"{field}[{index}].target_id")
         _check_labels(flag.labels, limits, f"{field}[{index}].labels")
     size = sum(len(flag.model_dump_json().encode()) for flag in flags)
     if size > limits.flag_bytes:
-        raise ReportTooLargeError("bytes of flags", field, size, limits.flag_bytes, _FEWER_VALUES)
+        raise REPORT_TOO_LARGE(
+            what="bytes of flags", field=field, count=size, limit=limits.flag_bytes, remedy=_FEWER_VALUES
+        )
 
 
 def check_steps(steps: Sequence[StepRecord], target_ids: frozenset[int]) -> None:
     """Refuse a step with numbers that no process can have, or of a target that the run does not load.
 
     Raises:
-        TargetNotMeasuredError, InvalidInputError: with the place of the first such step.
+        TARGET_NOT_MEASURED, InvalidInputError: with the place of the first such step.
     """
     for index, step in enumerate(steps):
         _check_target(step.target_id, target_ids, f"steps[{index}].target_id")
@@ -142,10 +135,12 @@ def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS
         field: where the samples stand in the request.
 
     Raises:
-        ReportTooLargeError: names the field, what was counted there and the limit.
+        REPORT_TOO_LARGE: names the field, what was counted there and the limit.
     """
     if len(samples) > limits.samples:
-        raise ReportTooLargeError("samples", field, len(samples), limits.samples, _FEWER_VALUES)
+        raise REPORT_TOO_LARGE(
+            what="samples", field=field, count=len(samples), limit=limits.samples, remedy=_FEWER_VALUES
+        )
     series: set[tuple[object, ...]] = set()
     values: dict[str, set[Label]] = defaultdict(set)
     for index, sample in enumerate(samples):
@@ -155,19 +150,25 @@ def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS
             values[name].add(value)
             if len(values[name]) > limits.label_values:
                 words = f"values of the label {name}"
-                raise ReportTooLargeError(
-                    words, f"{place}.{name}", len(values[name]), limits.label_values, _FEWER_VALUES
+                raise REPORT_TOO_LARGE(
+                    what=words,
+                    field=f"{place}.{name}",
+                    count=len(values[name]),
+                    limit=limits.label_values,
+                    remedy=_FEWER_VALUES,
                 )
         series.add((sample.metric, sample.target_id, *sorted(sample.labels.items())))
         if len(series) > limits.series:
-            raise ReportTooLargeError("series", field, len(series), limits.series, _FEWER_VALUES)
+            raise REPORT_TOO_LARGE(
+                what="series", field=field, count=len(series), limit=limits.series, remedy=_FEWER_VALUES
+            )
 
 
 def check_described(finish: FinishRequest, limits: ReportLimits = DEFAULTS) -> None:
     """Refuse a result with more flags, steps or facts, in bytes, than a node may report.
 
     Raises:
-        ReportTooLargeError: names the field, its bytes as JSON and the limit.
+        REPORT_TOO_LARGE: names the field, its bytes as JSON and the limit.
     """
     bounds = (
         (("flags", "not_judged"), limits.flag_bytes),
@@ -177,17 +178,27 @@ def check_described(finish: FinishRequest, limits: ReportLimits = DEFAULTS) -> N
     for fields, most in bounds:
         size = len(finish.model_dump_json(include=set(fields)).encode())
         if size > most:
-            raise ReportTooLargeError(f"bytes of {' and '.join(fields)}", fields[0], size, most, _FEWER_VALUES)
+            raise REPORT_TOO_LARGE(
+                what=f"bytes of {' and '.join(fields)}", field=fields[0], count=size, limit=most, remedy=_FEWER_VALUES
+            )
 
 
 def _check_labels(labels: Mapping[str, Label], limits: ReportLimits, place: str) -> None:
     if len(labels) > limits.labels:
-        raise ReportTooLargeError("labels of a number", place, len(labels), limits.labels, _FEWER_VALUES)
+        raise REPORT_TOO_LARGE(
+            what="labels of a number", field=place, count=len(labels), limit=limits.labels, remedy=_FEWER_VALUES
+        )
     for name, value in labels.items():
         length = len(value) if isinstance(value, str) else 0
         if length > LONGEST_LABEL_VALUE:
             remedy = "name it by a shorter text"
-            raise ReportTooLargeError("characters of a label", f"{place}.{name}", length, LONGEST_LABEL_VALUE, remedy)
+            raise REPORT_TOO_LARGE(
+                what="characters of a label",
+                field=f"{place}.{name}",
+                count=length,
+                limit=LONGEST_LABEL_VALUE,
+                remedy=remedy,
+            )
         if isinstance(value, int | float) and not abs(value) <= _LARGEST_LABEL:  # NaN, too
             raise InvalidInputError(
                 f"{place}.{name}: {_shown(value)} is beyond {_LARGEST_LABEL}",
@@ -226,21 +237,11 @@ def check_artefact(name: str, sha256: str, content: bytes) -> None:
     """Refuse content that is too large or not what its digest says.
 
     Raises:
-        ArtefactTooLargeError: more than MAX_ARTEFACT_BYTES.
-        DigestMismatchError: names both digests.
+        ARTEFACT_TOO_LARGE: more than MAX_ARTEFACT_BYTES.
+        DIGEST_MISMATCH: names both digests.
     """
     if len(content) > MAX_ARTEFACT_BYTES:
-        raise ArtefactTooLargeError(
-            f"artefact {name} has {len(content)} bytes; at most {MAX_ARTEFACT_BYTES} are kept",
-            field=name,
-            value=len(content),
-            remedy="cut it, and say in it that it was cut",
-        )
+        raise ARTEFACT_TOO_LARGE(name=name, size_bytes=len(content), limit_bytes=MAX_ARTEFACT_BYTES)
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
-        raise DigestMismatchError(
-            f"artefact {name} has the digest {found}, not {sha256}",
-            field="sha256",
-            value=sha256,
-            remedy="send it again; it was changed on its way or after its digest was taken",
-        )
+        raise DIGEST_MISMATCH(name=name, found=found, sha256=sha256)

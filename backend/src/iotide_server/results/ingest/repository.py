@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
-from iotide_server.results.errors import RevisionUnknownError
+from iotide_server.results.errors import REVISION_UNKNOWN
 from iotide_server.results.ingest.curves import MAX_CHUNK_VALUES, Stretch
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Series
 from iotide_server.runs.models import Order, Run
@@ -165,7 +165,7 @@ def measured_cell(session: Session, cell_id: int, revision: int | None = None) -
     """The cell with its nodes, targets and workload, as measured by the workload's own or by another revision.
 
     Raises:
-        RevisionUnknownError: no agent announced that revision.
+        REVISION_UNKNOWN: no agent announced that revision.
     """
     cell = session.execute(_MEASURED_CELL.where(Cell.id == cell_id)).one()
     measuring: Row[Any] = cell
@@ -199,7 +199,7 @@ def _revision(session: Session, cell: Row[Any], revision: int) -> Row[Any]:
     )
     found = session.execute(newest.limit(1)).one_or_none()
     if found is None:
-        raise RevisionUnknownError(cell.workload, revision)
+        raise REVISION_UNKNOWN(workload=cell.workload, revision=revision)
     return found
 
 

@@ -15,10 +15,10 @@ from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.people import OPERATOR
 from iotide_server.kit.work import want_work
 from iotide_server.results.errors import (
-    OrdersDifferError,
-    RawOutputRemovedError,
-    ReadingNotFoundError,
-    RunNotReadableError,
+    ORDERS_DIFFER,
+    RAW_OUTPUT_REMOVED,
+    READING_NOT_FOUND,
+    RUN_NOT_READABLE,
 )
 from iotide_server.results.ingest import readings, repository
 from iotide_server.results.ingest.checks import check_flags, check_samples, check_size
@@ -60,26 +60,26 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
     failed because its output could not be read has then finished.
 
     Raises:
-        RunNotFoundError: there is none that the caller may see.
-        RawOutputRemovedError: what it would be read from is gone.
-        RunNotReadableError: it did not finish for other reasons, or is of before readings were kept.
-        OrdersDifferError: not all orders of that attempt are named, or others.
-        RevisionUnknownError, InvalidInputError: its workload announced no such revision, metric or label.
-        ReportTooLargeError: there are more numbers or series than a node may report at once or in a day.
-        DayFullError: the node has sent as many bytes today as it may.
+        RUN_NOT_FOUND: there is none that the caller may see.
+        RAW_OUTPUT_REMOVED: what it would be read from is gone.
+        RUN_NOT_READABLE: it did not finish for other reasons, or is of before readings were kept.
+        ORDERS_DIFFER: not all orders of that attempt are named, or others.
+        REVISION_UNKNOWN, InvalidInputError: its workload announced no such revision, metric or label.
+        REPORT_TOO_LARGE: there are more numbers or series than a node may report at once or in a day.
+        DAY_FULL: the node has sent as many bytes today as it may.
     """
     run = runs.lock_changeable(session, principal, run_id)
     thinned = session.get(ThinnedRun, run_id)
     if thinned is not None and thinned.raw_removed_at is not None:
-        raise RawOutputRemovedError(run_id, thinned.raw_removed_at)
+        raise RAW_OUTPUT_REMOVED(run_id=run_id, removed_at=thinned.raw_removed_at)
     orders = {order.id: order for order in run_repository.last_orders(session, run_id)}
     is_unread = runs.is_unread(session, run)
     former = {order_id: found for order_id in orders if (found := readings.current(session, order_id))}
     is_readable = run.state == RunState.FINISHED or is_unread
     if not is_readable or not orders or orders.keys() != former.keys():
-        raise RunNotReadableError(run_id, run.state)
+        raise RUN_NOT_READABLE(run_id=run_id, state=run.state)
     if sorted(orders) != sorted(of_order.order_id for of_order in said.orders):
-        raise OrdersDifferError(run_id, sorted(orders))
+        raise ORDERS_DIFFER(run_id=run_id, order_ids=sorted(orders))
     cell = repository.measured_cell(session, run.cell_id, said.workload_revision)
     for index, of_order in enumerate(said.orders):
         check_size(of_order.samples, limits, f"orders[{index}].samples")
@@ -171,9 +171,9 @@ def reading(session: Session, principal: Principal, reading_id: int) -> ReadingD
     """A reading with the numbers that it gave.
 
     Raises:
-        ReadingNotFoundError: there is none that the caller may see.
+        READING_NOT_FOUND: there is none that the caller may see.
     """
-    missing = ReadingNotFoundError(reading_id)
+    missing = READING_NOT_FOUND(reading_id=reading_id)
     found = readings.visible(session, reading_id)
     if found is None:
         raise missing

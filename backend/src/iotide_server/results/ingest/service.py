@@ -12,11 +12,11 @@ from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.work import want_work
 from iotide_server.results.concerned import all_are_concerned
 from iotide_server.results.errors import (
-    ArtefactKeptError,
-    DayFullError,
-    RawOutputFullError,
-    ReportTooLargeError,
-    TooManyArtefactsError,
+    ARTEFACT_KEPT,
+    DAY_FULL,
+    RAW_OUTPUT_FULL,
+    REPORT_TOO_LARGE,
+    TOO_MANY_ARTEFACTS,
 )
 from iotide_server.results.ingest import readings, repository
 from iotide_server.results.ingest.checks import (
@@ -69,7 +69,7 @@ def ingest(
 
     Raises:
         InvalidInputError: samples or curves that the workload's announcement does not cover, or too many of them.
-        ReportTooLargeError: the node would begin more series today than it may.
+        REPORT_TOO_LARGE: the node would begin more series today than it may.
     """
     check_size(finish.samples, limits)
     check_described(finish, limits)
@@ -127,11 +127,11 @@ def check_day(
         field: what is refused of the request.
 
     Raises:
-        DayFullError: with what the node would have sent, and the limit.
+        DAY_FULL: with what the node would have sent, and the limit.
     """
     today_bytes = repository.raw_bytes_today(session, node_id) + size_bytes
     if today_bytes > limits.raw_bytes_a_day:
-        raise DayFullError(field, today_bytes, limits.raw_bytes_a_day)
+        raise DAY_FULL(field=field, size_bytes=today_bytes, limit_bytes=limits.raw_bytes_a_day)
 
 
 def count_day(session: Session, node_id: int, size_bytes: int, new_series: int) -> None:
@@ -153,7 +153,7 @@ def check_series(session: Session, node_id: int, new_series: int, limits: Report
         field: where they stand in what was sent.
 
     Raises:
-        ReportTooLargeError: with the series of the day, and the limit.
+        REPORT_TOO_LARGE: with the series of the day, and the limit.
     """
     if not new_series:
         return
@@ -164,7 +164,7 @@ def check_series(session: Session, node_id: int, new_series: int, limits: Report
             "take fewer configurations, or labels with fewer values, or have an administrator of the server raise the"
             " limit (docs/isolation.md)"
         )
-        raise ReportTooLargeError(words, field, today, limits.new_series_a_day, remedy)
+        raise REPORT_TOO_LARGE(what=words, field=field, count=today, limit=limits.new_series_a_day, remedy=remedy)
 
 
 def _note_missing_artefacts(
@@ -274,22 +274,22 @@ def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
         order: locked; once it has ended, what it has is kept as it is and only more may come.
 
     Raises:
-        ArtefactTooLargeError: more than 16 MiB.
-        RawOutputFullError: the order, or its node today, has sent as much as it may.
-        DigestMismatchError: the content has another digest.
-        ArtefactKeptError, TooManyArtefactsError: the order's raw output does not take it.
+        ARTEFACT_TOO_LARGE: more than 16 MiB.
+        RAW_OUTPUT_FULL: the order, or its node today, has sent as much as it may.
+        DIGEST_MISMATCH: the content has another digest.
+        ARTEFACT_KEPT, TOO_MANY_ARTEFACTS: the order's raw output does not take it.
     """
     check_artefact(name, sha256, content)
     stored = repository.artefact_digests(session, order.id)
     if stored.get(name) == sha256:
         return
     if name in stored and order.state == OrderState.ENDED:
-        raise ArtefactKeptError(name)
+        raise ARTEFACT_KEPT(name=name)
     if name not in stored and len(stored) >= MOST_ARTEFACTS:
-        raise TooManyArtefactsError(name, MOST_ARTEFACTS)
+        raise TOO_MANY_ARTEFACTS(name=name, allowed=MOST_ARTEFACTS)
     size_bytes = repository.artefact_bytes(session, order.id, besides=name) + len(content)
     if size_bytes > limits.raw_bytes:
-        raise RawOutputFullError(name, "the order", size_bytes, limits.raw_bytes)
+        raise RAW_OUTPUT_FULL(name=name, whose="the order", size_bytes=size_bytes, limit_bytes=limits.raw_bytes)
     # First, since what is written and then refused takes room until the next VACUUM.
     _check_raw_day(name, repository.raw_bytes_today(session, order.node_id) + len(content), limits)
     repository.put_artefact(session, order, name, sha256, content)
@@ -301,7 +301,9 @@ def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
 
 def _check_raw_day(name: str, today_bytes: int, limits: ReportLimits) -> None:
     if today_bytes > limits.raw_bytes_a_day:
-        raise RawOutputFullError(name, "the node today", today_bytes, limits.raw_bytes_a_day)
+        raise RAW_OUTPUT_FULL(
+            name=name, whose="the node today", size_bytes=today_bytes, limit_bytes=limits.raw_bytes_a_day
+        )
 
 
 def store_curves(
@@ -321,7 +323,7 @@ def store_curves(
         The bytes that the new values count to the node's day.
 
     Raises:
-        DayFullError: the node has sent as much today as it may; nothing was stored.
+        DAY_FULL: the node has sent as much today as it may; nothing was stored.
         InvalidInputError: values or times that cannot be stored, or more of them than the order may have.
     """
     arrived: dict[str, list[Stretch]] = defaultdict(list)
@@ -344,7 +346,7 @@ def store_curves(
     size_bytes = _VALUE_BYTES * sum(map(len, (*grown.values(), *(stretch.values for _, stretch in added))))
     size_bytes += _CURVE_ROW_BYTES * len(added)
     if size_bytes and day_bytes + size_bytes > limits.raw_bytes_a_day:
-        raise DayFullError("curves", day_bytes + size_bytes, limits.raw_bytes_a_day)
+        raise DAY_FULL(field="curves", size_bytes=day_bytes + size_bytes, limit_bytes=limits.raw_bytes_a_day)
     if added:
         _check_room(session, order_id, [counter for counter, _ in added], limits)
     repository.grow_chunks(session, grown)
@@ -357,7 +359,11 @@ def _check_room(session: Session, order_id: int, added: Sequence[str], limits: R
     stored = repository.chunk_counts(session, order_id)
     counters, pieces = len(stored.keys() | set(added)), sum(stored.values()) + len(added)
     if counters > limits.counters:
-        raise ReportTooLargeError("counters", "curves", counters, limits.counters, "sample fewer counters")
+        raise REPORT_TOO_LARGE(
+            what="counters", field="curves", count=counters, limit=limits.counters, remedy="sample fewer counters"
+        )
     if pieces > limits.curve_pieces:
         remedy = "sample less often, or fewer counters"
-        raise ReportTooLargeError("pieces of curves", "curves", pieces, limits.curve_pieces, remedy)
+        raise REPORT_TOO_LARGE(
+            what="pieces of curves", field="curves", count=pieces, limit=limits.curve_pieces, remedy=remedy
+        )

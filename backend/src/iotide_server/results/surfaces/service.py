@@ -11,12 +11,13 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.campaigns.models import Campaign, Cell
+from iotide_server.kit.errors import IotideError
 from iotide_server.results.errors import (
-    NoSurfaceError,
-    OperationNotMeasuredError,
-    SurfaceCellNotFoundError,
-    SurfaceMetricNotMeasuredError,
-    SurfaceTooLargeError,
+    METRIC_NOT_MEASURED,
+    NO_SURFACE,
+    OPERATION_NOT_MEASURED,
+    SURFACE_CELL_NOT_FOUND,
+    SURFACE_TOO_LARGE,
 )
 from iotide_server.results.ingest.gangs import NODES, node_totals
 from iotide_server.results.surfaces import grid as layout
@@ -37,7 +38,7 @@ from iotide_server.results.surfaces.schemas import (
 )
 from iotide_server.results.surfaces.sources import SourceName, SourceQuery, campaign_source, source_of
 from iotide_server.results.values import RunValue, all_values, flags_of
-from iotide_server.runs.errors import RunNotFoundError
+from iotide_server.runs.errors import RUN_NOT_FOUND
 from iotide_server.runs.models import Run
 
 MOST_PLACES: Final = 40_000
@@ -114,7 +115,9 @@ def _is_surface(session: Session, principal: Principal, name: str) -> bool:
     try:
         origin = _origin(session, principal, source_of("a", name))
         _side(session, origin, origin.metrics[0].metric)
-    except NoSurfaceError:
+    except IotideError as error:
+        if error.kind is not NO_SURFACE:
+            raise
         return False
     return True
 
@@ -123,22 +126,22 @@ def surface(session: Session, principal: Principal, wanted: SurfaceChoice) -> Su
     """The surface of A, and of B with the difference.
 
     Raises:
-        RunNotFoundError, CampaignNotFoundError, SurfaceCellNotFoundError: there is none that the caller may see.
-        NoSurfaceError: a source has no numbers of two sizes each.
-        SurfaceMetricNotMeasuredError, OperationNotMeasuredError: no side has it.
-        SurfaceTooLargeError: its sizes are too many to lay out.
+        RUN_NOT_FOUND, CAMPAIGN_NOT_FOUND, SURFACE_CELL_NOT_FOUND: there is none that the caller may see.
+        NO_SURFACE: a source has no numbers of two sizes each.
+        METRIC_NOT_MEASURED, OPERATION_NOT_MEASURED: no side has it.
+        SURFACE_TOO_LARGE: its sizes are too many to lay out.
     """
     named = [("a", wanted.a), *([("b", wanted.b)] if wanted.b else [])]
     origins = [_origin(session, principal, source_of(side, name)) for side, name in named]
     metrics = {row.metric: row for origin in origins for row in origin.metrics}
     if wanted.metric is not None and wanted.metric not in metrics:
-        raise SurfaceMetricNotMeasuredError(wanted.metric, list(metrics))
+        raise METRIC_NOT_MEASURED(metric=wanted.metric, measured=list(metrics))
     metric = metrics[wanted.metric or next(iter(metrics))]
     sides = [_side(session, origin, metric.metric) for origin in origins]
     operations = list(dict.fromkeys(name for side in sides for name in side.grids))
     operation = wanted.operation or operations[0]
     if operation not in operations:
-        raise OperationNotMeasuredError(operation, operations)
+        raise OPERATION_NOT_MEASURED(operation=operation, measured=operations)
     return _surface(session, sides, metrics.values(), metric, (operations, operation))
 
 
@@ -147,7 +150,7 @@ def _origin(session: Session, principal: Principal, source: SourceQuery) -> _Ori
     campaign_id = source.campaign_id
     if source.run_id is not None:
         row = session.get(Run, source.run_id)
-        run = principal.require_row(Role.VIEWER, row, RunNotFoundError(source.run_id))
+        run = principal.require_row(Role.VIEWER, row, RUN_NOT_FOUND(run_id=source.run_id))
         campaign_id, cell_id = run.campaign_id, run.cell_id
     campaign = campaigns.visible_campaign(session, principal, campaign_id or 0)
     cells = [
@@ -157,10 +160,10 @@ def _origin(session: Session, principal: Principal, source: SourceQuery) -> _Ori
     ]
     absent = source.ordinals - {row.ordinal for row in cells}
     if absent:
-        raise SurfaceCellNotFoundError(source.side, source.name, min(absent))
+        raise SURFACE_CELL_NOT_FOUND(side=source.side, source=source.name, missing=min(absent))
     metrics = queries.metrics(session, [row.id for row in cells], source.run_id)
     if not metrics:
-        raise NoSurfaceError(source.side, source.name)
+        raise NO_SURFACE(side=source.side, source=source.name)
     return _Origin(source, campaign, cells, metrics)
 
 
@@ -178,7 +181,7 @@ def _side(session: Session, origin: _Origin, metric: str) -> _Side:
     found = {key: layout.grids(_placed(values, rows)) for key, rows in members.items()}
     found = {key: grids for key, grids in found.items() if grids}
     if not found:
-        raise NoSurfaceError(origin.source.side, origin.source.name)
+        raise NO_SURFACE(side=origin.source.side, source=origin.source.name)
     key = next(iter(found))
     flags = flags_of(
         session, {value.run_id for value in everything if value.cell_id in {row.id for row in members[key]}}
@@ -214,7 +217,7 @@ def _surface(
         for axis in (0, 1)
     )
     if len(files) * len(records) > MOST_PLACES:
-        raise SurfaceTooLargeError(operation, len(files), len(records), MOST_PLACES)
+        raise SURFACE_TOO_LARGE(operation=operation, files=len(files), records=len(records), most=MOST_PLACES)
     axes = _Axes(operation, files, records, is_rate=metric.better == "higher")
     shown = [_shown_side(session, side, grid, axes) for side, grid in zip(sides, grids, strict=True)]
     has_both = len(sides) > 1

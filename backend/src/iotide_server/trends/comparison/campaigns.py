@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import reading as campaigns
-from iotide_server.kit.errors import InvalidInputError, NotFoundError
+from iotide_server.kit.errors import ErrorKind
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.results.figures import measurements
 from iotide_server.results.figures.judging import judged_together, judgement
@@ -30,47 +30,26 @@ from iotide_server.workloads.primary import of_whole_runs
 
 MOST_CELLS: Final = 10_000
 """No plan has more."""
+_MOST_NAMED: Final = 20
 
 _Measured = Mapping[tuple[str, str | None, frozenset[tuple[str, object]]], Measurement]
 """By metric, target and labels."""
 
-
-class CellNotFoundError(NotFoundError):
-    """A campaign has no cell of that number."""
-
-    code = "cell_not_found"
-
-    def __init__(self, side: Side, cells: Sequence[MeasuredCell]) -> None:
-        numbers = ", ".join(str(cell.ordinal) for cell in cells[:20])
-        super().__init__(
-            f"campaign {side.campaign_id} has no cell {side.ordinal}",
-            field=f"{side.name}_cell",
-            value=side.ordinal,
-            remedy=f"it has {numbers or 'none'}",
-        )
-
-
-class NothingAlikeError(InvalidInputError):
-    """No cell of the one campaign belongs to one of the other."""
-
-    code = "nothing_alike"
-
-    def __init__(self, a: Side, b: Side) -> None:
-        super().__init__(
-            f"campaigns {a.campaign_id} and {b.campaign_id} have no cells that clearly belong together",
-            field="a",
-            value=a.campaign_id,
-            remedy="name a cell of each by a_cell and b_cell",
-        )
+COMPARED_CELL_NOT_FOUND = ErrorKind(404, "cell_not_found", field="{side}_cell", shows="ordinal").says(
+    "campaign {campaign_id} has no cell {ordinal}", "it has {known}"
+)
+NOTHING_ALIKE = ErrorKind(422, "nothing_alike", field="a").says(
+    "campaigns {a} and {b} have no cells that clearly belong together", "name a cell of each by a_cell and b_cell"
+)
 
 
 def compare_campaigns(session: Session, principal: Principal, a: Side, b: Side) -> CampaignComparison:
     """Compare the cells of two campaigns that belong together, or the two that are named.
 
     Raises:
-        CampaignNotFoundError: there is none that the caller may see.
-        CellNotFoundError: a campaign has no cell of that number.
-        NothingAlikeError: it is not clear which cells belong together.
+        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
+        COMPARED_CELL_NOT_FOUND: a campaign has no cell of that number.
+        NOTHING_ALIKE: it is not clear which cells belong together.
     """
     for side in (a, b):
         campaigns.visible_campaign(session, principal, side.campaign_id)
@@ -84,7 +63,7 @@ def compare_campaigns(session: Session, principal: Principal, a: Side, b: Side) 
     cells_b, measured_b = _cells(session, b, names)
     pairs = pair_cells(cells_a, cells_b)
     if not pairs:
-        raise NothingAlikeError(a, b)
+        raise NOTHING_ALIKE(a=a.campaign_id, b=b.campaign_id)
     compared = [
         _pair(a, b, pair, list(_compared(metrics, pair, measured_a[pair[0].id], measured_b[pair[1].id])))
         for pair in pairs
@@ -111,7 +90,8 @@ def _cells(session: Session, side: Side, metrics: Sequence[str]) -> tuple[list[M
         return cells, dict(measured)
     chosen = [cell for cell in cells if cell.ordinal == side.ordinal]
     if not chosen:
-        raise CellNotFoundError(side, cells)
+        known = ", ".join(str(cell.ordinal) for cell in cells[:_MOST_NAMED]) or "none"
+        raise COMPARED_CELL_NOT_FOUND(side=side.name, campaign_id=side.campaign_id, ordinal=side.ordinal, known=known)
     return chosen, dict(measured)
 
 

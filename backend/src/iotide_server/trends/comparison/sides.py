@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import reading as campaigns
-from iotide_server.kit.errors import InvalidInputError, NotFoundError
+from iotide_server.kit.errors import ErrorKind
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.results.figures import measurements
 from iotide_server.results.figures.judging import judged_together, judgement
@@ -39,35 +39,13 @@ from iotide_server.trends.comparison.siding import SideCell
 _Key = tuple[str, str | None, frozenset[tuple[str, object]]]
 """Metric, target and labels."""
 
-
-class SidesWantedError(InvalidInputError):
-    """Neither campaigns nor cells are named, or both."""
-
-    code = "sides_wanted"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "campaign: name campaigns or cells, and not both", field="campaign", remedy="give campaign=12, or two cells"
-        )
-
-
-class DimensionUnknownError(InvalidInputError):
-    """The cells do not vary in that."""
-
-    code = "dimension_unknown"
-
-    def __init__(self, by: str, known: Sequence[str]) -> None:
-        remedy = f"choose one of {', '.join(known)}" if known else "these cells are all alike"
-        super().__init__(f"by: these cells do not vary in {by}", field="by", value=by, remedy=remedy)
-
-
-class SideCellNotFoundError(NotFoundError):
-    """No such cell, or none that the caller may see."""
-
-    code = "cell_not_found"
-
-    def __init__(self, cell_id: int) -> None:
-        super().__init__(f"there is no cell {cell_id}", field="cell", value=cell_id)
+SIDES_WANTED = ErrorKind(422, "sides_wanted", field="campaign").says(
+    "campaign: name campaigns or cells, and not both", "give campaign=12, or two cells"
+)
+DIMENSION_UNKNOWN = ErrorKind(422, "dimension_unknown", field="by").says(
+    "by: these cells do not vary in {by}", "{remedy}"
+)
+SIDE_CELL_NOT_FOUND = ErrorKind(404, "cell_not_found", field="cell", shows="cell_id").says("there is no cell {cell_id}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +70,11 @@ def compare_sides(session: Session, principal: Principal, wanted: SidesChoice) -
     """Compare what the cells of campaigns differ in, or cells that are named.
 
     Raises:
-        SidesWantedError, DimensionUnknownError: it is not clear what is compared.
-        CampaignNotFoundError, SideCellNotFoundError: there is none that the caller may see.
+        SIDES_WANTED, DIMENSION_UNKNOWN: it is not clear what is compared.
+        CAMPAIGN_NOT_FOUND, SIDE_CELL_NOT_FOUND: there is none that the caller may see.
     """
     if bool(wanted.campaign) == bool(wanted.cell):
-        raise SidesWantedError
+        raise SIDES_WANTED()
     campaign_ids = _campaign_ids(session, principal, wanted)
     metrics = {
         (metric.workload, metric.metric): metric
@@ -112,7 +90,8 @@ def compare_sides(session: Session, principal: Principal, wanted: SidesChoice) -
     if by is None or not found:
         return SidesComparison(by=None, dimensions=[], sides=[], against=0, rows=[], sides_left_out=[], rows_left_out=0)
     if by not in known and by != siding.CELL:
-        raise DimensionUnknownError(by, known)
+        remedy = f"choose one of {', '.join(known)}" if known else "these cells are all alike"
+        raise DIMENSION_UNKNOWN(by=by, remedy=remedy)
     return _compared(found, known, by, wanted.against, metrics)
 
 
@@ -123,7 +102,7 @@ def _campaign_ids(session: Session, principal: Principal, wanted: SidesChoice) -
         return list(dict.fromkeys(wanted.campaign or ()))
     rows = sides_repository.campaigns_of_cells(session, wanted.cell)
     for cell_id in wanted.cell:
-        missing = SideCellNotFoundError(cell_id)
+        missing = SIDE_CELL_NOT_FOUND(cell_id=cell_id)
         if cell_id not in rows:
             raise missing
         principal.require(Role.VIEWER, rows[cell_id].cluster_id, missing)

@@ -11,7 +11,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
-from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from iotide_server.kit.errors import ErrorKind, InvalidInputError
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.quotas import Addition, QuotaKind, check_day, count_day
 from iotide_server.kit.work import want_all
@@ -21,24 +21,10 @@ from iotide_server.trends.events.schemas import EventFilter, EventInput
 from iotide_server.trends.models import Event
 from iotide_server.trends.points.service import ANALYSIS
 
-
-class EventNotFoundError(NotFoundError):
-    """No such event, or one of a cluster that the caller may not see."""
-
-    code = "event_not_found"
-
-    def __init__(self, event_id: int) -> None:
-        super().__init__(f"there is no event {event_id}", field="event_id", value=event_id)
-
-
-class EventSeenError(ConflictError):
-    """Runs saw the event; nobody can take that back."""
-
-    code = "event_seen"
-
-    def __init__(self, event_id: int) -> None:
-        remedy = "only what a person said can be removed"
-        super().__init__(f"event {event_id} was seen by runs", field="event_id", value=event_id, remedy=remedy)
+EVENT_NOT_FOUND = ErrorKind(404, "event_not_found", field="event_id").says("there is no event {event_id}")
+EVENT_SEEN = ErrorKind(409, "event_seen", field="event_id").says(
+    "event {event_id} was seen by runs", "only what a person said can be removed"
+)
 
 
 def list_events(session: Session, principal: Principal, wanted: EventFilter, paging: PageRequest) -> Slice[Event]:
@@ -50,8 +36,8 @@ def add(session: Session, principal: Principal, wanted: EventInput, now: datetim
     """Note what a person says has changed, and have the series that it may concern judged by it.
 
     Raises:
-        ClusterNotFoundError, NodeNotFoundError, TargetNotFoundError: there is none that the caller may see.
-        QuotaReachedError: people added as many events to the cluster today as they may, also ones removed since.
+        CLUSTER_NOT_FOUND, NODE_NOT_FOUND, TARGET_NOT_FOUND: there is none that the caller may see.
+        QUOTA_REACHED: people added as many events to the cluster today as they may, also ones removed since.
         InvalidInputError: it has not happened yet.
     """
     cluster = clusters.cluster_named(session, principal, wanted.cluster, Role.OPERATOR, field="cluster")
@@ -87,12 +73,12 @@ def remove(session: Session, principal: Principal, event_id: int, now: datetime)
     """Take back what a person said.
 
     Raises:
-        EventNotFoundError: there is none that the caller may see.
-        EventSeenError: runs saw it.
+        EVENT_NOT_FOUND: there is none that the caller may see.
+        EVENT_SEEN: runs saw it.
     """
-    event = principal.require_row(Role.OPERATOR, session.get(Event, event_id), EventNotFoundError(event_id))
+    event = principal.require_row(Role.OPERATOR, session.get(Event, event_id), EVENT_NOT_FOUND(event_id=event_id))
     if event.kind != "manual":
-        raise EventSeenError(event_id)
+        raise EVENT_SEEN(event_id=event_id)
     touched = repository.series_touched(session, event)
     audit.record(session, principal, Action("event_removed", "event", event.id, event.cluster_id, _summary(event)))
     session.delete(event)

@@ -55,7 +55,7 @@ def cluster_peers(session: Session, principal: Principal, cluster_id: int, wante
     """Groups of equals, those with an odd one first; those with too few runs to be compared say so, and come last.
 
     Raises:
-        ClusterNotFoundError: there is none that the caller may see.
+        CLUSTER_NOT_FOUND: there is none that the caller may see.
     """
     clusters.cluster(session, principal, cluster_id)
     workloads = None if wanted.workload is None else [wanted.workload]

@@ -15,7 +15,7 @@ from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json, any_of
 from iotide_server.kit.digests import canonical_sha256
-from iotide_server.kit.errors import ConflictError, NotFoundError
+from iotide_server.kit.errors import ErrorKind
 from iotide_server.kit.work import want_all, want_work
 from iotide_server.results.ingest.keys import SeriesKey
 from iotide_server.results.ingest.service import POINTS
@@ -37,33 +37,13 @@ _SET_DIGESTS: Final = text(
     """
 )
 
-
-class EntryNotFoundError(NotFoundError):
-    """No catalogue of a cluster has such an entry."""
-
-    code = "catalogue_entry_not_found"
-
-    def __init__(self, entry_id: int) -> None:
-        super().__init__(
-            f"no cluster's catalogue has an entry {entry_id}",
-            field="id",
-            value=entry_id,
-            remedy="`iotide-server catalogue` lists them",
-        )
-
-
-class EntryInUseError(ConflictError):
-    """Nodes still announce it, and would do so again."""
-
-    code = "catalogue_entry_in_use"
-
-    def __init__(self, entry_id: int, nodes: Sequence[str]) -> None:
-        super().__init__(
-            f"entry {entry_id} is announced by {', '.join(nodes)}",
-            field="id",
-            value=entry_id,
-            remedy="revoke or retire these nodes, or remove the plug-in there and restart their agents",
-        )
+CATALOGUE_ENTRY_NOT_FOUND = ErrorKind(404, "catalogue_entry_not_found", field="id", shows="entry_id").says(
+    "no cluster's catalogue has an entry {entry_id}", "`iotide-server catalogue` lists them"
+)
+CATALOGUE_ENTRY_IN_USE = ErrorKind(409, "catalogue_entry_in_use", field="id", shows="entry_id").says(
+    "entry {entry_id} is announced by {nodes:names}",
+    "revoke or retire these nodes, or remove the plug-in there and restart their agents",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +68,8 @@ def undo(session: Session, principal: Principal, entry_ids: Collection[int], now
     """Take entries out of their catalogues, all or none, and move the numbers of series that they split back.
 
     Raises:
-        EntryNotFoundError: there is none of an id, or it is of a workload that iotide ships.
-        EntryInUseError: a node in service still has one.
+        CATALOGUE_ENTRY_NOT_FOUND: there is none of an id, or it is of a workload that iotide ships.
+        CATALOGUE_ENTRY_IN_USE: a node in service still has one.
     """
     return [_undo(session, principal, entry_id, now) for entry_id in sorted(set(entry_ids))]
 
@@ -97,10 +77,10 @@ def undo(session: Session, principal: Principal, entry_ids: Collection[int], now
 def _undo(session: Session, principal: Principal, entry_id: int, now: datetime) -> Undone:
     entry = session.get(Workload, entry_id, with_for_update=True)
     if entry is None or is_shipped(entry):
-        raise EntryNotFoundError(entry_id)
+        raise CATALOGUE_ENTRY_NOT_FOUND(entry_id=entry_id)
     nodes = _announcing(session, entry_id)
     if nodes:
-        raise EntryInUseError(entry_id, nodes)
+        raise CATALOGUE_ENTRY_IN_USE(entry_id=entry_id, nodes=nodes)
     before = {"name": entry.name, "revision": entry.revision, "digest": entry.digest, "breaks": entry.breaks_series}
     name, revision, cluster_id = entry.name, entry.revision, entry.cluster_id
     entry.breaks_series = False

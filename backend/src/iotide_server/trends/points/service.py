@@ -156,7 +156,7 @@ def series_points(session: Session, principal: Principal, series_id: int, span: 
     """Points of a series in time order, column by column.
 
     Raises:
-        SeriesNotFoundError: there is none that the caller may see.
+        SERIES_NOT_FOUND: there is none that the caller may see.
         InvalidInputError: the span ends before it begins.
     """
     series = results.series(session, principal, series_id)
@@ -196,7 +196,7 @@ def points_of_series(
     """Points of several series, in the order of the ids; each series once.
 
     Raises:
-        SeriesNotFoundError: there is none of such an id that the caller may see.
+        SERIES_NOT_FOUND: there is none of such an id that the caller may see.
         InvalidInputError: the span ends before it begins.
     """
     return [series_points(session, principal, series_id, span, now) for series_id in dict.fromkeys(series_ids)]
@@ -206,7 +206,7 @@ def series_analysis(session: Session, principal: Principal, series_id: int) -> S
     """How a series went by its last analysis.
 
     Raises:
-        SeriesNotFoundError: there is none that the caller may see.
+        SERIES_NOT_FOUND: there is none that the caller may see.
     """
     series = results.series(session, principal, series_id)
     return SeriesAnalysis.of(
