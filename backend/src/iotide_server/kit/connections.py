@@ -5,15 +5,15 @@ What comes of a body after its request was refused costs no more than receiving 
 
 import asyncio
 from collections.abc import Callable
-from http import HTTPStatus
 from typing import Final
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from iotide_server.kit.errors import ErrorKind
 from iotide_server.kit.proxies import network_of
 from iotide_server.kit.unread import Backlog, Unread
-from iotide_server.kit.web import error_response
+from iotide_server.kit.web import refusal
 
 HEAD_SECONDS: Final = 20.0
 """So long may the head of a request take, from the connection or from its first byte on."""
@@ -32,6 +32,9 @@ LEAST_EARNED_SECONDS: Final = 1.0
 """Who has earned less since the last look is cut off."""
 
 _LAST_CHUNK: Final = b"0\r\n\r\n"
+REQUEST_TOO_SLOW = ErrorKind(408, "request_too_slow").says(
+    "the request did not come in time", "send at least {bytes_a_second} bytes a second"
+)
 
 
 class _Exchange(h11.Connection):
@@ -229,12 +232,7 @@ class BoundedProtocol(H11Protocol):
             self.cycle.message_event.set()
 
     def _say_too_slow(self) -> None:
-        answer = error_response(
-            HTTPStatus.REQUEST_TIMEOUT,
-            "request_too_slow",
-            "the request did not come in time",
-            remedy=f"send at least {self.bytes_a_second} bytes a second",
-        )
+        answer = refusal(REQUEST_TOO_SLOW(bytes_a_second=self.bytes_a_second))
         headers = [*answer.raw_headers, (b"connection", b"close")]
         write: Callable[[bytes], None] = self.transport.write
         for event in (

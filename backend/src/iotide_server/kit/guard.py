@@ -15,9 +15,9 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from iotide_server.kit.bodies import BodyLimit, set_body_limit
-from iotide_server.kit.errors import IotideError
+from iotide_server.kit.errors import ErrorKind, IotideError
 from iotide_server.kit.request_context import REQUEST_ID_HEADER, MakeId, new_request_id, request_context
-from iotide_server.kit.web import BODY_TOO_LARGE_REMEDY, error_response
+from iotide_server.kit.web import BODY_TOO_LARGE, refusal
 
 API_PREFIX: Final = "/api/"
 _SECURITY_HEADERS: Final = {
@@ -32,6 +32,12 @@ _SECURITY_HEADERS: Final = {
 _UNSAFE_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _REFUSALS: Final = (IotideError, OperationalError, PoolTimeoutError)
 """Become a 4xx or a 503 where no answer has begun."""
+WRONG_CONTENT_TYPE = ErrorKind(415, "wrong_content_type", field="Content-Type", shows="content_type").says(
+    "the body is not declared as JSON", "send Content-Type: application/json"
+)
+INTERNAL_ERROR = ErrorKind(500, "internal_error").says(
+    "the server failed; this is a fault of iotide", "look into the server's log for the lines with this request_id"
+)
 _log = structlog.get_logger(__name__)
 
 
@@ -85,9 +91,9 @@ class Guard:
             (limit for pattern, limit in self._body_limits.items() if pattern.fullmatch(scope["path"])), BodyLimit()
         )
         set_body_limit(scope, limit)
-        refusal = self._refuse(scope, limit.size_bytes)
-        if refusal is not None:
-            await refusal(scope, receive, answer.send)
+        refused = self._refuse(scope, limit.size_bytes)
+        if refused is not None:
+            await refused(scope, receive, answer.send)
             return
         if scope["path"].startswith(API_PREFIX):
             # Whoever asks for HTML here, typing a wrong address, shall not get the browser application for it.
@@ -105,7 +111,7 @@ class Guard:
             _log.exception("request_failed", method=scope["method"], path=scope["path"])
             if answer.has_started:
                 raise
-            await _fault()(scope, receive, answer.send)
+            await refusal(INTERNAL_ERROR())(scope, receive, answer.send)
         finally:
             for act in acts:
                 with CancelScope(shield=True):  # also for a client that has gone
@@ -115,21 +121,14 @@ class Guard:
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > limit_bytes:
-            return _too_large(limit_bytes)
+            return refusal(BODY_TOO_LARGE(problem=f"the body has more than {limit_bytes} bytes"))
         has_body = length != "0" or "transfer-encoding" in headers
         if scope["method"] not in _UNSAFE_METHODS or not has_body or self._raw_paths.fullmatch(scope["path"]):
             return None
         content_type = headers.get("content-type", "")
         if content_type.partition(";")[0].strip().lower() == "application/json":
             return None
-        return error_response(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            "wrong_content_type",
-            "the body is not declared as JSON",
-            field="Content-Type",
-            value=content_type,
-            remedy="send Content-Type: application/json",
-        )
+        return refusal(WRONG_CONTENT_TYPE(content_type=content_type))
 
 
 class _Answer:
@@ -174,21 +173,3 @@ def _bounded(receive: Receive, limit_bytes: int) -> Receive:
         return message
 
     return receive_bounded
-
-
-def _too_large(limit_bytes: int) -> JSONResponse:
-    return error_response(
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        "body_too_large",
-        f"the body has more than {limit_bytes} bytes",
-        remedy=BODY_TOO_LARGE_REMEDY,
-    )
-
-
-def _fault() -> JSONResponse:
-    return error_response(
-        HTTPStatus.INTERNAL_SERVER_ERROR,
-        "internal_error",
-        "the server failed; this is a fault of iotide",
-        remedy="look into the server's log for the lines with this request_id",
-    )

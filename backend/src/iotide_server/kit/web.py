@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from math import isfinite
-from typing import Annotated, Any, Final, Self, TypedDict, Unpack
+from typing import Annotated, Any, Final, Self
 
 import structlog
 from anyio import CancelScope, CapacityLimiter, to_thread
@@ -25,36 +25,52 @@ from starlette.responses import JSONResponse
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.clock import CLOCK
 from iotide_server.kit.db import CONNECTIONS, DATABASE, StorageFailure, storage_failure
-from iotide_server.kit.errors import IotideError
+from iotide_server.kit.errors import ErrorKind, InvalidInputError, IotideError
 from iotide_server.kit.one_each import OneEachTurn, OneNodeTurn
 from iotide_server.kit.request_context import current_request_id
 from iotide_wire.base import NAME_PATTERN
 
 PUBLIC_URL: Final[AppValue[str]] = AppValue("public_url")
 PUBLIC_READ: Final[AppValue[bool]] = AppValue("public_read")
-STORAGE_FAILED: Final[AppValue[tuple[StorageFailure | None, datetime | None]]] = AppValue("storage_failed")
+STORAGE_FAILURE: Final[AppValue[tuple[StorageFailure | None, datetime | None]]] = AppValue("storage_failed")
 
 
 _LONGEST_ECHO = 200
 STORABLE_REMEDY = "leave out NUL characters and lone surrogates"
 _LARGEST_INTEGER = 2**63 - 1
 _OVERLOAD_SECONDS: Final = 10
-"""After a statement took too long, a client waits so long before it asks again."""
-BODY_TOO_LARGE_REMEDY = "send less at once"
+"""After a statement took too long, or the disk failed, a client waits so long before it asks again."""
 _NODE_LOCK_MILLISECONDS: Final = 1000
 _SECRET_FIELDS = ("password", "token", "secret")
 _STORAGE_REMEMBERED: Final = timedelta(minutes=1)
-_STORAGE_WORDS: Final = {
-    StorageFailure.FULL: (
-        *("storage_full", "the disk of the database is full"),
-        "make room there; the service goes on by itself then",
-    ),
-    StorageFailure.BROKEN: (
-        *("storage_failed", "the disk of the database fails"),
-        "look at PostgreSQL's log and at its disk",
-    ),
-}
-"""Code, message and remedy."""
+STORAGE_FULL = ErrorKind(503, "storage_full").says(
+    "the disk of the database is full", "make room there; the service goes on by itself then"
+)
+STORAGE_FAILED = ErrorKind(503, "storage_failed").says(
+    "the disk of the database fails", "look at PostgreSQL's log and at its disk"
+)
+DATABASE_UNAVAILABLE = ErrorKind(503, "database_unavailable").says("the database does not answer", "try again shortly")
+TOOK_TOO_LONG = ErrorKind(503, "took_too_long").says(
+    "the database took longer than one request may take, and nothing was changed",
+    "ask for less at once, for instance a shorter span, fewer cells or one cluster; if a small request is refused too,"
+    " the database is overloaded: look at iotide-server doctor",
+)
+HELD_UP = ErrorKind(503, "held_up").says(
+    "another request has held what this one needs for a second, and nothing was changed",
+    "send the same again; an agent does so by itself",
+)
+VALUE_UNSTORABLE = ErrorKind(422, "invalid_input").says(
+    "a value cannot be stored", f"{STORABLE_REMEDY}, and keep integers within 64 bits"
+)
+BODY_UNREADABLE = ErrorKind(422, "invalid_input").says("the body cannot be read", "send JSON in UTF-8")
+BODY_TOO_LARGE = ErrorKind(413, "body_too_large").says("{problem}", "send less at once")
+ROUTE_NOT_FOUND = ErrorKind(404, "route_not_found").says(
+    "{problem}", "see /api/v1/openapi.json for the routes that there are"
+)
+METHOD_NOT_ALLOWED = ErrorKind(405, "method_not_allowed").says(
+    "{problem}", "use one of the methods in the header Allow"
+)
+_UNROUTED: Final = {kind.status: kind for kind in (ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED, BODY_TOO_LARGE)}
 _log = structlog.get_logger(__name__)
 
 
@@ -193,29 +209,6 @@ async def moment(request: Request) -> datetime:
 Now = Annotated[datetime, Depends(moment)]
 
 
-class _Detail(TypedDict, total=False):
-    field: str | None
-    value: object
-    remedy: str | None
-    retry_after_seconds: int
-
-
-def error_response(status: int, code: str, message: str, **detail: Unpack[_Detail]) -> JSONResponse:
-    """A refusal in the one form that all of them have."""
-    body = {
-        "code": code,
-        "field": detail.get("field"),
-        "value": _shown(detail.get("field"), detail.get("value")),
-        "message": _storable(message),
-        "remedy": detail.get("remedy"),
-        "request_id": current_request_id(),
-    }
-    headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
-    if "retry_after_seconds" in detail:
-        headers["Retry-After"] = str(detail["retry_after_seconds"])
-    return JSONResponse({"error": body}, status, headers)
-
-
 def install_error_handlers(app: FastAPI) -> None:
     """Turn every kind of failure into an error body."""
     handlers: Mapping[type[Exception], Any] = {
@@ -231,13 +224,19 @@ def install_error_handlers(app: FastAPI) -> None:
 
 
 def refusal(error: IotideError) -> JSONResponse:
-    """The error as an answer, for a route that commits although it refuses."""
-    response = error_response(
-        error.status, error.code, error.message, field=error.field, value=error.value, remedy=error.remedy
-    )
+    """Return the error as an answer, in the one form that all of them have."""
+    body = {
+        "code": error.code,
+        "field": error.field,
+        "value": _shown(error.field, error.value),
+        "message": _storable(error.message),
+        "remedy": error.remedy,
+        "request_id": current_request_id(),
+    }
+    headers = {"WWW-Authenticate": "Bearer"} if error.status == HTTPStatus.UNAUTHORIZED else {}
     if error.wait_seconds is not None:
-        response.headers["Retry-After"] = str(error.wait_seconds)
-    return response
+        headers["Retry-After"] = str(error.wait_seconds)
+    return JSONResponse({"error": body}, error.status, headers)
 
 
 async def _refused(_: Request, error: IotideError) -> JSONResponse:
@@ -261,33 +260,19 @@ async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
         remedies[first["type"]] = _PATTERN_REMEDIES.get(pattern, f"write it so that it matches {pattern}")
     field = None if first["type"] == "json_invalid" else _field_path(first["loc"])
     message = f"the body is not JSON: {first['ctx']['error']}" if first["type"] == "json_invalid" else first["msg"]
-    return error_response(
-        422,
-        "invalid_input",
-        f"{field}: {message}" if field else message,
-        field=field,
-        value=None if first["type"] == "missing" else first.get("input"),
-        remedy=remedies.get(
-            first["type"], first["msg"].replace("Input should", "it should").replace("Value error, ", "")
-        ),
+    value = None if first["type"] == "missing" else first.get("input")
+    usual = first["msg"].replace("Input should", "it should").replace("Value error, ", "")
+    remedy = remedies.get(first["type"], usual)
+    return refusal(
+        InvalidInputError(f"{field}: {message}" if field else message, field=field, value=value, remedy=remedy)
     )
 
 
 async def _unrouted(request: Request, error: HTTPException) -> JSONResponse:
-    codes = {404: "route_not_found", 405: "method_not_allowed", 413: "body_too_large"}
-    remedies = {
-        404: "see /api/v1/openapi.json for the routes that there are",
-        405: "use one of the methods in the header Allow",
-        413: BODY_TOO_LARGE_REMEDY,
-    }
     if error.status_code == HTTPStatus.BAD_REQUEST:  # FastAPI's word for a body that is not even text
-        return error_response(422, "invalid_input", "the body cannot be read", remedy="send JSON in UTF-8")
-    response = error_response(
-        error.status_code,
-        codes.get(error.status_code, "bad_request"),
-        str(error.detail).lower(),
-        remedy=remedies.get(error.status_code),
-    )
+        return refusal(BODY_UNREADABLE())
+    kind = _UNROUTED.get(error.status_code) or ErrorKind(error.status_code, IotideError.code).says("{problem}")
+    response = refusal(kind(problem=str(error.detail).lower()))
     response.headers.update(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         response.headers["Allow"] = ", ".join(sorted(_methods_at(request)))
@@ -309,61 +294,30 @@ async def _unstorable(request: Request, error: DataError) -> JSONResponse:
     """PostgreSQL refused a value that passed validation: a NUL character or an integer beyond 64 bits."""
     # The error's own text has the value in it.
     _log.info("value_refused_by_database", path=request.url.path, error=type(error.orig).__name__)
-    return error_response(
-        422,
-        "invalid_input",
-        "a value cannot be stored",
-        remedy=f"{STORABLE_REMEDY}, and keep integers within 64 bits",
-    )
+    return refusal(VALUE_UNSTORABLE())
 
 
 def storage_failed_lately(state: State) -> StorageFailure | None:
     """Return what requests to this process met at PostgreSQL's disk within the last minute."""
-    failure, met_at = STORAGE_FAILED.get(state) or (None, None)
+    failure, met_at = STORAGE_FAILURE.get(state) or (None, None)
     return failure if met_at is not None and CLOCK.of(state)() - met_at < _STORAGE_REMEMBERED else None
 
 
 async def _unavailable(request: Request, error: SQLAlchemyError) -> JSONResponse:
-    if isinstance(error, OperationalError) and isinstance(error.orig, QueryCanceled):
-        return _took_too_long(request)
-    if isinstance(error, OperationalError) and isinstance(error.orig, LockNotAvailable):
-        return _held_up(request)
+    orig = error.orig if isinstance(error, OperationalError) else None
+    if isinstance(orig, QueryCanceled):
+        _log.warning("statement_took_too_long", method=request.method, path=request.url.path)
+        return refusal(TOOK_TOO_LONG(wait_seconds=_OVERLOAD_SECONDS))
+    if isinstance(orig, LockNotAvailable):
+        _log.warning("request_held_up", method=request.method, path=request.url.path)
+        return refusal(HELD_UP(wait_seconds=1))
     _log.warning("database_unavailable", path=request.url.path, error=str(error).splitlines()[0])
     failure = storage_failure(error)
-    if failure is not None:
-        STORAGE_FAILED.put(request.app.state, (failure, CLOCK.of(request.app.state)()))
-        code, message, remedy = _STORAGE_WORDS[failure]
-        return error_response(503, code, message, remedy=remedy, retry_after_seconds=10)
-    return error_response(
-        503,
-        "database_unavailable",
-        "the database does not answer",
-        remedy="try again shortly",
-        retry_after_seconds=1,
-    )
-
-
-def _took_too_long(request: Request) -> JSONResponse:
-    _log.warning("statement_took_too_long", method=request.method, path=request.url.path)
-    return error_response(
-        503,
-        "took_too_long",
-        "the database took longer than one request may take, and nothing was changed",
-        remedy="ask for less at once, for instance a shorter span, fewer cells or one cluster; if a small request is"
-        " refused too, the database is overloaded: look at iotide-server doctor",
-        retry_after_seconds=_OVERLOAD_SECONDS,
-    )
-
-
-def _held_up(request: Request) -> JSONResponse:
-    _log.warning("request_held_up", method=request.method, path=request.url.path)
-    return error_response(
-        503,
-        "held_up",
-        "another request has held what this one needs for a second, and nothing was changed",
-        remedy="send the same again; an agent does so by itself",
-        retry_after_seconds=1,
-    )
+    if failure is None:
+        return refusal(DATABASE_UNAVAILABLE(wait_seconds=1))
+    STORAGE_FAILURE.put(request.app.state, (failure, CLOCK.of(request.app.state)()))
+    kind = STORAGE_FULL if failure is StorageFailure.FULL else STORAGE_FAILED
+    return refusal(kind(wait_seconds=_OVERLOAD_SECONDS))
 
 
 def _field_path(location: tuple[str | int, ...]) -> str | None:

@@ -15,6 +15,7 @@ from iotide_server.kit.errors import ConflictError, ErrorKind, InvalidInputError
 
 SOURCE = Path(iotide_server.__file__).parent
 SEVERAL_ROWS = {
+    "body_too_large": "any body, or an artefact",
     "cell_not_found": "a cell is named by its id, by its number or as the source of a surface",
     "cluster_not_found": "a grant may name several clusters",
     "invalid_input": "the code of all input that has no code of its own",
