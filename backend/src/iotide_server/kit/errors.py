@@ -88,6 +88,7 @@ class ErrorKind:
     """Describe one way to fail; a call with the values of the templates returns the error to raise.
 
     A template has its values in braces, `{run_id}`. A format may follow, of `_FORMATS` or of Python: `{size:bytes}`.
+    Where a template is `{field}` or `{remedy}` alone, each call gives its own.
 
     Attributes:
         status: HTTP status, which also decides the class of the error.
