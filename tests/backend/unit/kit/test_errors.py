@@ -142,7 +142,7 @@ def test_docstrings_name_kinds_that_there_are() -> None:
         for tree in trees().values()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        for line in re.findall(r"^    ([^:]+):", (ast.get_docstring(node) or "").partition("Raises:")[2], re.MULTILINE)
+        for line in re.findall(r"^    ([^:\n]+):", (ast.get_docstring(node) or "").partition("Raises:")[2], re.MULTILINE)
         for name in line.split(", ")
         if name.isupper()
     }
