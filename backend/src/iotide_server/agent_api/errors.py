@@ -3,7 +3,7 @@
 from iotide_server.kit.errors import ErrorKind
 
 ORDER_NOT_FOUND = ErrorKind(404, "order_not_found", field="order_id").says("this node has no order {order_id}")
-STALE_FENCE = ErrorKind(409, "stale_fence", field="fence").says(
+STALE_FENCE = ErrorKind(409, "stale_fence", field="fence", shows="").says(
     "order {order_id} has another fence", "forget this offer"
 )
 ORDER_TAKEN = ErrorKind(409, "order_taken").says(

@@ -36,7 +36,7 @@ SCHEMA_NEWER = ErrorKind(409, "schema_newer", field="revision").says(
     "the backup has schema {revision} of iotide {version}, which this release does not know",
     "restore it with iotide-server {version} or newer",
 )
-VAULT_KEY_DIFFERS = ErrorKind(409, "vault_key_differs", field="vault_key").says(
+VAULT_KEY_DIFFERS = ErrorKind(409, "vault_key_differs", field="vault_key", shows="").says(
     "the backup has secrets of notification channels, and they were sealed with another key",
     "give the key that is kept apart: --vault-key-file with --state, else IOTIDE_VAULT_KEY; or go without with"
     " --without-vault-key, and enter the secrets of the channels anew",

@@ -25,7 +25,7 @@ NODE_NAME_TAKEN = ErrorKind(409, "node_name_taken", field="node_name", shows="na
     "if it is the same host, let it enroll again with a token from the node's page; else give another name as"
     " node_name in its agent.toml, or retire the old node first",
 )
-NODE_PENDING = ErrorKind(403, "node_pending", field="node_token").says(
+NODE_PENDING = ErrorKind(403, "node_pending", field="node_token", shows="").says(
     "node {name} waits to be let in, until {until:time}",
     "have an administrator of the cluster approve it on the cluster's page, where the fingerprint of its token"
     " must be {fingerprint}",
@@ -39,7 +39,7 @@ ROTATION_NOT_WANTED = ErrorKind(409, "rotation_not_wanted").says(
 ROTATION_IMPOSSIBLE = ErrorKind(409, "rotation_impossible", field="node_id", shows="node").says(
     "node {node} {because}", "{remedy}"
 )
-NODE_IN_USE = ErrorKind(409, "node_in_use", field="join_token").says(
+NODE_IN_USE = ErrorKind(409, "node_in_use", field="join_token", shows="").says(
     "node {node} has claimed orders of the runs {run_ids:sorted} and may load for them",
     "let them end, or call the node dead or free it on its page, and enroll again",
 )
@@ -70,7 +70,7 @@ DEATH_DIFFERS = ErrorKind(409, "death_differs", field="statement_sha256", shows=
     "what would be freed and ended is no longer what the confirmation names",
     "look at the statement again with GET .../dead and confirm that one",
 )
-JOIN_TOKEN_REFUSED = ErrorKind(401, "join_token_refused", field="join_token").says(
+JOIN_TOKEN_REFUSED = ErrorKind(401, "join_token_refused", field="join_token", shows="").says(
     "the join token is unknown, expired or used up", "make a new one on the cluster's page"
 )
 JOIN_TOKEN_NOT_FOUND = ErrorKind(404, "join_token_not_found", field="token_id").says(
@@ -79,7 +79,7 @@ JOIN_TOKEN_NOT_FOUND = ErrorKind(404, "join_token_not_found", field="token_id").
 WIRE_VERSION_UNSUPPORTED = ErrorKind(409, STRANGE_VERSION, field="wire_version").says(
     "the agent speaks version {wire_version} and this server {spoken}", "{remedy}"
 )
-AGENT_ALREADY_RUNNING = ErrorKind(409, "agent_already_running", field="agent_instance").says(
+AGENT_ALREADY_RUNNING = ErrorKind(409, "agent_already_running", field="agent_instance", shows="").says(
     "an agent of {node} was heard of {heard_ago:seconds} ago",
     "stop the other agent, or enroll this machine as a node of its own",
 )
@@ -88,7 +88,7 @@ TOO_MANY_HELLOS = ErrorKind(429, "too_many_hellos").says(
     "an agent sends it again by itself; if that goes on, look for a second agent with the node's token, or raise"
     " IOTIDE_REPORT_HELLOS_A_MINUTE",
 )
-AGENT_SUPERSEDED = ErrorKind(409, "agent_superseded", field="agent_instance").says(
+AGENT_SUPERSEDED = ErrorKind(409, "agent_superseded", field="agent_instance", shows="").says(
     "another agent of {node} has taken over", "stop this agent"
 )
 BLACKOUT_NOT_FOUND = ErrorKind(404, "blackout_not_found", field="blackout_id").says(

@@ -94,7 +94,7 @@ class ErrorKind:
         status: HTTP status, which also decides the class of the error.
         code: stable, for programs.
         field: template of the error's field; a call may give another one.
-        shows: name of the value that the error shows, or a template of it; by default the one named like the field.
+        shows: name or template of the value that the error shows; by default the one named like the field, "" for none.
         message: template of what is wrong.
         remedy: template of what to do about it; a call may give another one.
     """
@@ -127,14 +127,18 @@ class ErrorKind:
 
     def names(self) -> set[str]:
         """Return the names of the values that a call has to give."""
-        shown = self.shows if self.shows is None or "{" in self.shows else f"{{{self.shows}}}"
-        templates = filter(None, (self.message, self.field, self.remedy, shown))
-        return {name for template in templates for _, name, _, _ in Formatter().parse(template) if name}
+        shown = {self._shows} if self._shows.isidentifier() else set()
+        templates = filter(None, (self.message, self.field, self.remedy, self._shows))
+        return shown | {name for template in templates for _, name, _, _ in Formatter().parse(template) if name}
+
+    @property
+    def _shows(self) -> str:
+        if self.shows is None:
+            return self.field if self.field is not None and self.field.isidentifier() else ""
+        return self.shows
 
     def _shown(self, values: Mapping[str, object]) -> object:
-        if self.shows is None:
-            return None if self.field is None else values.get(self.field)
-        return _filled(self.shows, values) if "{" in self.shows else values[self.shows]
+        return values[self._shows] if self._shows.isidentifier() else _filled(self._shows, values) or None
 
 
 _CLASSES: Final[Mapping[int, type[IotideError]]] = {

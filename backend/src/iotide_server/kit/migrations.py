@@ -35,7 +35,7 @@ _TURN_SECONDS: Final = 0.2
 """So often is asked whether another process has migrated."""
 _log = structlog.get_logger(__name__)
 
-MIGRATION_BLOCKED = ErrorKind(409, "migration_blocked", field="database").says(
+MIGRATION_BLOCKED = ErrorKind(409, "migration_blocked", field="database", shows="").says(
     "the database was too busy to be migrated for {waited:seconds}: {error}",
     "look in pg_stat_activity for a transaction that is open for long, end it, and run `iotide-server migrate`"
     " again; what was done stays",

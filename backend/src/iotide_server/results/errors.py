@@ -32,7 +32,7 @@ CURVE_OUT_OF_RUN = ErrorKind(422, "curve_out_of_run", field="curves.started_at",
     " {first:%Y-%m-%d %H:%M:%S} and {last:time}, a day's error of the clock included",
     "check the node's clock, and the agent's release",
 )
-NOTHING_TO_SHOW = ErrorKind(422, "nothing_to_show", field="metric").says(
+NOTHING_TO_SHOW = ErrorKind(422, "nothing_to_show", field="metric", shows="").says(
     "metric: name a metric or a counter, and not both", "take one of /campaigns/{{id}}/measures"
 )
 REVISION_UNKNOWN = ErrorKind(409, "revision_unknown", field="workload_revision", shows="revision").says(
@@ -79,7 +79,7 @@ NO_SURFACE = ErrorKind(422, "no_surface", field="{side}", shows="source").says(
     "{source} has no valid numbers of two file sizes and two record sizes",
     "take one of /surface-sources: iozone in auto mode, or a campaign that sweeps both sizes",
 )
-CURVES_TOO_LARGE = ErrorKind(422, "curves_too_large", field="counter").says(
+CURVES_TOO_LARGE = ErrorKind(422, "curves_too_large", field="counter", shows="").says(
     f"{{curves}} curves in {{pieces}} pieces of up to 600 values, at {{max_points}} points each, are too many for"
     f" one answer; at most {MOST_PIECES} pieces and {MOST_POINTS} points in all",
     "name fewer counters or fewer points",

@@ -13,7 +13,7 @@ SCHEDULE_NAME_TAKEN = ErrorKind(409, "schedule_name_taken", field="name").says(
 SCHEDULE_ENDED = ErrorKind(409, "schedule_ended", field="schedule_id").says(
     "schedule {schedule_id} has ended", "give it a later ends_at or more max_firings, or run it once by hand"
 )
-CALENDAR_UNCLEAR = ErrorKind(422, "calendar_unclear", field="cron").says(
+CALENDAR_UNCLEAR = ErrorKind(422, "calendar_unclear", field="cron", shows="").says(
     "cron: a schedule has either cron or monthly",
     "give one of them: `cron: 30 2 * * *` or `monthly: first sunday at 02:30`",
 )
@@ -25,7 +25,9 @@ MONTHLY_REFUSED = ErrorKind(422, "monthly_refused", field="monthly").says(
     "monthly: not a rule for one day a month",
     "write first, second, third, fourth or last, a weekday and a time: `first sunday at 02:30`",
 )
-NEVER_FIRES = ErrorKind(422, "never_fires", field="cron").says("cron: there is no such day", "give a day that comes")
+NEVER_FIRES = ErrorKind(422, "never_fires", field="cron", shows="").says(
+    "cron: there is no such day", "give a day that comes"
+)
 ENDS_BEFORE_FIRING = ErrorKind(422, "never_fires", field="ends_at", shows="{ends_at:iso}").says(
     "ends_at: nothing is planned until then", "give a later time"
 )

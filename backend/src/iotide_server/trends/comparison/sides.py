@@ -39,7 +39,7 @@ from iotide_server.trends.comparison.siding import SideCell
 _Key = tuple[str, str | None, frozenset[tuple[str, object]]]
 """Metric, target and labels."""
 
-SIDES_WANTED = ErrorKind(422, "sides_wanted", field="campaign").says(
+SIDES_WANTED = ErrorKind(422, "sides_wanted", field="campaign", shows="").says(
     "campaign: name campaigns or cells, and not both", "give campaign=12, or two cells"
 )
 DIMENSION_UNKNOWN = ErrorKind(422, "dimension_unknown", field="by").says(
