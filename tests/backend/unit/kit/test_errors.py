@@ -76,7 +76,7 @@ def test_an_error_has_what_its_row_says() -> None:
     assert isinstance(error, ConflictError)
     assert (error.kind, error.status, error.code) == (FULL, 409, "full")
     assert error.message == "a, b hold 3 GiB since 2026-11-21 10:00:00 UTC"
-    assert (error.field, error.value, error.remedy) == ("disks[2]", 3 * 1024**3, "wait 2 min, or take one of 7, 9")
+    assert (error.field, error.value, error.remedy) == ("disks[2]", 3 * 1024**3, "wait 120 s, or take one of 7, 9")
 
 
 def test_a_value_that_is_named_like_the_field_is_shown() -> None:
