@@ -1,8 +1,6 @@
 """What can go wrong with accounts."""
 
-from iotide_server.kit.errors import (
-    ErrorKind,
-)
+from iotide_server.kit.errors import ErrorKind
 from iotide_server.kit.web import STORABLE_REMEDY
 
 CLUSTER_PUBLISHED = ErrorKind(409, "cluster_published", field="cluster", shows="name").says(
