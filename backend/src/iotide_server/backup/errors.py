@@ -2,19 +2,19 @@
 
 from iotide_server.kit.errors import ErrorKind
 
-BACKUP_PLACE = ErrorKind(422, "backup_place", field="place").says("{place} {why}", "{remedy}")
-BACKUP_UNREADABLE = ErrorKind(422, "backup_unreadable", field="backup", shows="place").says(
+BACKUP_PLACE = ErrorKind(422, "backup_place", field="place", shows="{place}").says("{place} {why}", "{remedy}")
+BACKUP_UNREADABLE = ErrorKind(422, "backup_unreadable", field="backup", shows="{place}").says(
     "{place} {why}", "take another backup; this one may have been cut short or changed"
 )
 BACKUP_NEWER = ErrorKind(409, "backup_newer", field="format", shows="form").says(
     "the backup has format {form}, and this release reads up to {known}",
     "restore it with iotide-server {version} or newer",
 )
-VAULT_KEY_UNREADABLE = ErrorKind(422, "vault_key_unreadable", field="vault_key_file", shows="file").says(
+VAULT_KEY_UNREADABLE = ErrorKind(422, "vault_key_unreadable", field="vault_key_file", shows="{file}").says(
     "{file} holds no vault key",
     "give the file with the key that was kept apart: 32 bytes in base64, of several the newest first",
 )
-VAULT_KEY_TAKEN = ErrorKind(409, "vault_key_taken", field="vault_key_file", shows="directory").says(
+VAULT_KEY_TAKEN = ErrorKind(409, "vault_key_taken", field="vault_key_file", shows="{directory}").says(
     "{directory} has another vault key already", "restore into a new state directory"
 )
 POSTGRES_CLIENTS_MISSING = ErrorKind(409, "postgres_clients_missing", field="pg_dump", shows="found").says(
