@@ -29,7 +29,7 @@ from iotide_server.backup.errors import (
 from iotide_server.backup.inflight import Settled, settle
 from iotide_server.backup.manifest import DATABASE, Manifest, vault_fingerprints
 from iotide_server.kit.db import Database, open_engine
-from iotide_server.kit.migrations import knows_revision, migrate
+from iotide_server.kit.migrations import knows_revision, migrate, refuse_too_old
 
 _ASIDE: Final = "iotide_set_aside"
 """What the database held before, for as long as the restore is not complete."""
@@ -95,8 +95,10 @@ def check(manifest: Manifest, wanted: RestoreOptions) -> None:
 
     Raises:
         SCHEMA_NEWER: this release does not know the schema.
+        SCHEMA_TOO_OLD: nor does it have the migrations that lead on from there.
         VAULT_KEY_DIFFERS: it has secrets of which the key is not at hand.
     """
+    refuse_too_old(manifest.schema_revision)
     if not knows_revision(manifest.schema_revision):
         raise SCHEMA_NEWER(revision=manifest.schema_revision, version=manifest.iotide_version)
     at_hand = vault_fingerprints(wanted.vault_keys)

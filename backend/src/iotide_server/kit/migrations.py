@@ -47,6 +47,10 @@ SCHEMA_TOO_NEW = ErrorKind(409, "schema_too_new", field="database", shows="revis
     "the database has schema {revision}; this release knows {head} and can no longer work on that",
     "start the release that migrated it, or restore the backup from before with `iotide-server restore`",
 )
+SCHEMA_TOO_OLD = ErrorKind(409, "schema_too_old", field="revision").says(
+    "schema {revision} is older than {oldest} of release 0.1.0, the oldest that this release upgrades",
+    "run `iotide-server migrate` of release 0.2.0 first; a backup is restored with that release",
+)
 
 
 class SchemaFloor(Base):
@@ -102,6 +106,7 @@ def migrate(engine: Engine, patience: LockPatience = AS_USUAL, sleep: Callable[[
 
     Raises:
         MIGRATION_BLOCKED: a lock was not to be had; migrations that were done before it stay.
+        SCHEMA_TOO_OLD: no migration starts from the revision of the database.
     """
     with engine.connect() as connection:
         # Asked again and again rather than waited for: an index that is built CONCURRENTLY waits for every statement
@@ -111,6 +116,7 @@ def migrate(engine: Engine, patience: LockPatience = AS_USUAL, sleep: Callable[[
             sleep(_TURN_SECONDS)
         connection.commit()
         try:
+            refuse_too_old(_revision(connection))
             _upgrade(connection, patience, sleep)
         finally:
             connection.rollback()
@@ -158,6 +164,18 @@ def head_revision() -> str:
     return str(ScriptDirectory.from_config(alembic_config()).get_current_head())
 
 
+def refuse_too_old(revision: str | None) -> None:
+    """Check that a revision is no older than the first migration of this release.
+
+    Raises:
+        SCHEMA_TOO_OLD: it is; release 0.2.0 has the migrations that lead on from there.
+    """
+    oldest = str(ScriptDirectory.from_config(alembic_config()).get_base())
+    # Revisions are numbers of four digits, so they are in the order of their texts.
+    if revision is not None and revision < oldest:
+        raise SCHEMA_TOO_OLD(revision=revision, oldest=oldest)
+
+
 def knows_revision(revision: str) -> bool:
     """Whether this release has the migrations that lead from there to its own schema."""
     try:
@@ -173,25 +191,31 @@ def require_schema(engine: Engine) -> None:
 
     Raises:
         SCHEMA_BEHIND: it has to be migrated first.
+        SCHEMA_TOO_OLD: another release has to migrate it first.
         SCHEMA_TOO_NEW: this release cannot work on it.
     """
     head = head_revision()
     with engine.connect() as connection:
-        tables = inspect(connection).get_table_names()
-        revision = _only(connection, "SELECT version_num FROM alembic_version") if "alembic_version" in tables else None
-        floor = _only(connection, "SELECT revision FROM schema_floor") if "schema_floor" in tables else None
+        revision = _revision(connection)
+        floor = _only(connection, "schema_floor", "SELECT revision FROM schema_floor")
     if revision == head:
         return
+    refuse_too_old(revision)
     if revision is None or knows_revision(revision):
         schema = f"schema {revision}" if revision else "no schema"
         raise SCHEMA_BEHIND(schema=schema, revision=revision, head=head)
-    # Revisions are numbers of four digits, so they are in the order of their texts.
     if floor is None or floor > head:
         raise SCHEMA_TOO_NEW(revision=revision, head=head)
     _log.info("schema_is_newer", revision=revision, known=head)
 
 
-def _only(connection: Connection, statement: str) -> str | None:
+def _revision(connection: Connection) -> str | None:
+    return _only(connection, "alembic_version", "SELECT version_num FROM alembic_version")
+
+
+def _only(connection: Connection, table: str, statement: str) -> str | None:
+    if not inspect(connection).has_table(table):
+        return None
     value: str | None = connection.execute(text(statement)).scalar()
     return value
 

@@ -65,5 +65,7 @@ def judge(found: str | None, known: tuple[str, ...]) -> SchemaState:
     elif found == known[0]:
         standing = RevisionState.CURRENT
     else:
-        standing = RevisionState.BEHIND if found in known else RevisionState.AHEAD
+        # Revisions are numbers of four digits. Those before the oldest known one were squashed into it.
+        is_behind = found in known or found < known[-1]
+        standing = RevisionState.BEHIND if is_behind else RevisionState.AHEAD
     return SchemaState(found, known[0], standing)

@@ -29,7 +29,7 @@ from iotide_server.backup.manifest import DATABASE, MANIFEST, Manifest, vault_fi
 from iotide_server.backup.restore import RestoreOptions, restore
 from iotide_server.clusters.models import Drain, Node, NodeBeat
 from iotide_server.kit.db import Database, open_engine
-from iotide_server.kit.migrations import SCHEMA_BEHIND
+from iotide_server.kit.migrations import SCHEMA_BEHIND, SCHEMA_TOO_OLD
 from iotide_server.notifications.models import Channel
 from iotide_server.runs.models import Attempt, Order, Run, RunEvent
 from iotide_server.runs.service import ASKED_ANEW, lose_missing
@@ -252,7 +252,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     assert not Path("/etc/iotide-outside").exists()
 
 
-def test_a_key_that_is_another_one_and_a_schema_that_is_newer_are_refused(
+def test_a_key_that_is_another_one_and_a_schema_that_is_newer_or_too_old_are_refused(
     source: BackupSource, tmp_path: Path, empty: str
 ) -> None:
     place = tmp_path / "all"
@@ -265,6 +265,9 @@ def test_a_key_that_is_another_one_and_a_schema_that_is_newer_are_refused(
     newer = manifest.model_copy(update={"schema_revision": "9001", "iotide_version": "9.0.0"})
     with raised(SCHEMA_NEWER, match=r"9001 of iotide 9\.0\.0"):
         restore(newer, place, empty, RestoreOptions(KEY), NOW)
+    older = manifest.model_copy(update={"schema_revision": "0017", "iotide_version": "0.1.0"})
+    with raised(SCHEMA_TOO_OLD, match="0017 is older"):
+        restore(older, place, empty, RestoreOptions(KEY), NOW)
 
 
 def test_a_restore_that_fails_leaves_the_database_as_it_was(source: BackupSource, tmp_path: Path, empty: str) -> None:

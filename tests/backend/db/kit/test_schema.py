@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Event
@@ -14,6 +15,7 @@ from iotide_server.kit.migrations import (
     OLDEST_SERVED,
     SCHEMA_BEHIND,
     SCHEMA_TOO_NEW,
+    SCHEMA_TOO_OLD,
     LockPatience,
     check_schema,
     head_revision,
@@ -22,7 +24,7 @@ from iotide_server.kit.migrations import (
 )
 
 QUICK = LockPatience(lock_wait=timedelta(milliseconds=100), pause=timedelta(milliseconds=50))
-BEFORE_INDEXES_OF_RUNS = "0031"
+BEFORE_A_COLUMN_OF_RUNS = "0041"
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def engine(empty_engine: Engine) -> Engine:
 def test_a_migration_that_waits_for_a_long_transaction_lets_the_traffic_pass_and_comes_in_the_end(
     engine: Engine, empty: str
 ) -> None:
-    upgrade(engine, BEFORE_INDEXES_OF_RUNS)
+    upgrade(engine, BEFORE_A_COLUMN_OF_RUNS)
     gave_way, passed, may_end = Event(), 0, Event()
 
     def between_tries(_: float) -> None:
@@ -59,7 +61,7 @@ def test_a_migration_that_waits_for_a_long_transaction_lets_the_traffic_pass_and
 def test_a_migration_that_never_gets_its_lock_says_what_to_look_for_and_leaves_the_schema_as_it_was(
     engine: Engine, empty: str
 ) -> None:
-    upgrade(engine, BEFORE_INDEXES_OF_RUNS)
+    upgrade(engine, BEFORE_A_COLUMN_OF_RUNS)
     given_up = LockPatience(lock_wait=timedelta(milliseconds=50), in_all=timedelta(seconds=1))
     with psycopg.connect(empty) as long_one:
         long_one.execute("UPDATE run SET overdue = overdue")
@@ -67,28 +69,40 @@ def test_a_migration_that_never_gets_its_lock_says_what_to_look_for_and_leaves_t
             migrate(engine, given_up, lambda _: None)
     assert "pg_stat_activity" in (refused.value.remedy or "")
     with engine.connect() as connection:
-        assert connection.scalar(text("SELECT version_num FROM alembic_version")) == BEFORE_INDEXES_OF_RUNS
+        assert connection.scalar(text("SELECT version_num FROM alembic_version")) == BEFORE_A_COLUMN_OF_RUNS
         assert connection.scalar(text("SHOW lock_timeout")) == "0"
 
 
 def test_only_a_lock_is_tried_again(engine: Engine) -> None:
-    upgrade(engine, BEFORE_INDEXES_OF_RUNS)
+    upgrade(engine, BEFORE_A_COLUMN_OF_RUNS)
     with engine.begin() as connection:
-        connection.execute(text("CREATE TABLE run_headline (mine int)"))
+        connection.execute(text("ALTER TABLE run ADD COLUMN not_judged int"))
     with pytest.raises(Exception, match="already exists") as refused:
         migrate(engine, QUICK, lambda _: pytest.fail("tried again"))
-    assert isinstance(refused.value.__cause__, errors.DuplicateTable)
+    assert isinstance(refused.value.__cause__, errors.DuplicateColumn)
 
 
 def test_a_part_starts_on_the_schema_of_its_release_alone_and_says_what_mends_another(engine: Engine) -> None:
     with raised(SCHEMA_BEHIND, match="no schema") as refused:
         require_schema(engine)
     assert refused.value.remedy == "run `iotide-server migrate`"
-    upgrade(engine, BEFORE_INDEXES_OF_RUNS)
-    with raised(SCHEMA_BEHIND, match=BEFORE_INDEXES_OF_RUNS):
+    upgrade(engine, BEFORE_A_COLUMN_OF_RUNS)
+    with raised(SCHEMA_BEHIND, match=BEFORE_A_COLUMN_OF_RUNS):
         require_schema(engine)
     migrate(engine)
     require_schema(engine)
+
+
+@pytest.mark.parametrize("asked", [require_schema, migrate])
+def test_a_schema_from_before_the_first_release_is_refused_with_the_release_that_upgrades_it(
+    engine: Engine, asked: Callable[[Engine], None]
+) -> None:
+    migrate(engine)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0017'"))
+    with raised(SCHEMA_TOO_OLD, match=r"0017 is older than 0032 of release 0\.1\.0") as refused:
+        asked(engine)
+    assert "of release 0.2.0 first" in (refused.value.remedy or "")
 
 
 @pytest.mark.parametrize(("floor", "serves"), [(OLDEST_SERVED, True), (None, True), ("9000", False)])
