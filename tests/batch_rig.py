@@ -8,7 +8,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
-from local_stack import BIN, LocalStack, StackError, wait_for
+from bring_up import StackError, wait_for
+from local_stack import BIN, LocalStack
 from submitting import Submitting
 from watched_loads import WatchedLoads
 

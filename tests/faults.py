@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from local_stack import StackError, wait_for
+from bring_up import StackError, wait_for
 from redis import Redis
 from rig import Rig
 from watched_loads import LoadStart

@@ -1,6 +1,7 @@
 """A conversation of a real agent with the real server that has every kind of message in it, overheard by a proxy."""
 
-from local_stack import LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import LocalStack
 from recording_proxy import Exchange, recording_proxy
 from rig import FIO_SMALL, NODE, Rig, add_rig
 from submitting import TARGET

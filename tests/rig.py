@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from local_stack import Agent, Launch, LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import Agent, Launch, LocalStack
 from made_mounts import FileSystem, as_root, made_mount
 from submitting import TARGET, Submitting
 from watched_loads import WatchedLoads

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from local_stack import free_port
+from bring_up import free_port
 from opened import lend
 
 from iotide_server.bundled.postgres import PrivatePostgres, prepare_postgres

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any, ClassVar, Final
 
-from local_stack import LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import LocalStack
 
 TARGET: Final = "scratch"
 _ENDED: Final = {"finished", "failed", "cancelled"}

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from local_stack import BIN, LocalStack, StackError, free_port, wait_for
+from bring_up import StackError, free_port, wait_for
+from local_stack import BIN, LocalStack
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table

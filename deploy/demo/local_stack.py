@@ -1,23 +1,20 @@
 """A whole iotide on this machine, for demo, contract tests and benches: server, agents, targets, a client."""
 
-import errno
 import json
 import os
-import secrets
 import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, NoReturn, Self
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
+from bring_up import StackError, free_port, wait_for
 from opened import opened_command
 
 BIN = Path(sys.executable).parent
@@ -33,14 +30,6 @@ _COMMAND_MARKS = {
     "postgres": "postgres\0-D",
 }
 
-_MOST_DRAWS = 200
-
-T = TypeVar("T")
-
-
-class StackError(Exception):
-    """A part did not come up; the text holds the last lines of its log."""
-
 
 class RefusedError(StackError):
     """The server refused a request; the text holds its error."""
@@ -49,44 +38,6 @@ class RefusedError(StackError):
         request = response.request
         super().__init__(f"{request.method} {request.url.path}: {response.status_code} {response.text}")
         self.status = response.status_code
-
-
-def wait_for(what: str, probe: Callable[[], T | None], *, seconds: float = 60.0, pause_seconds: float = 0.1) -> T:
-    """The first value of `probe` that is not None.
-
-    Raises:
-        StackError: none came within `seconds`.
-    """
-    deadline = time.monotonic() + seconds
-    while (value := probe()) is None:
-        if time.monotonic() > deadline:
-            raise StackError(f"{what}: not within {seconds:g} s")
-        time.sleep(pause_seconds)
-    return value
-
-
-def free_port(*, in_a_row: int = 1) -> int:
-    """Return a loopback TCP port that is free now, as are those after it that make a row of this many.
-
-    Raises:
-        StackError: 200 ports were tried, each with one of its row taken.
-        OSError: a port could not be tried, for instance because no file can be opened.
-    """
-    for _ in range(_MOST_DRAWS):
-        # Below the ports that Linux gives to outgoing connections: one of them may take those at any moment.
-        port = 10_000 + secrets.randbelow(22_000)
-        try:
-            with ExitStack() as probes:
-                for number in range(port, port + in_a_row):
-                    probes.enter_context(socket.socket()).bind(("127.0.0.1", number))
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                raise
-        else:
-            return port
-    raise StackError(
-        f"no {in_a_row} free ports in a row on 127.0.0.1 after {_MOST_DRAWS} tries; end what listens there"
-    )
 
 
 @dataclass(frozen=True)

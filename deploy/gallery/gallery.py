@@ -17,9 +17,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from bring_up import StackError, wait_for
 from experiments import DISKS, EXPERIMENTS, RE_FORMATTED, VOLUME, Experiment
 from gluster_volume import gluster_volume
-from local_stack import LocalStack, StackError, wait_for
+from local_stack import LocalStack
 from loop_disks import Disk, LoopMount, as_root, loop_mount
 
 from iotide_agent.cli.plan_file import read_plan

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from local_stack import wait_for
+from bring_up import wait_for
 from loop_disks import Disk, as_root, loop_mount
 
 _ADDRESS: Final = "10.77.0.1"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from local_stack import StackError
+from bring_up import StackError
 
 _IMAGE_BYTES: Final = 2 * 1024**3
 

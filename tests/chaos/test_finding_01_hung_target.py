@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from local_stack import LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import LocalStack
 from made_mounts import FILE_SYSTEMS, made_mount
 from rig import Rig
 

@@ -11,11 +11,11 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from bring_up import free_port
 from compose.campaigns import INSIDE, WORKLOADS, Campaigns
 from compose.outside import NODE, outside_agent
 from compose.restoring import restore_twice
 from compose.stack import IMAGES, LOOPBACK, PROJECT, Api, Stack, docker, wait_for
-from local_stack import free_port
 
 WORKS_AGAIN_SECONDS: Final = 30.0
 """After Redis came back empty."""

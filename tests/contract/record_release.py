@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from local_stack import BIN, LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import BIN, LocalStack
 from psycopg.conninfo import conninfo_to_dict
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 

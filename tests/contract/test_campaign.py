@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 import pytest
-from local_stack import wait_for
+from bring_up import wait_for
 from rig import FIO_SMALL, NODE, Rig
 from submitting import TARGET
 from watched_loads import LoadStart

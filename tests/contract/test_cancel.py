@@ -2,7 +2,7 @@
 
 import time
 
-from local_stack import wait_for
+from bring_up import wait_for
 from rig import FIO_SMALL, Rig
 
 from iotide_server.clusters.agents.beats import WATCHED

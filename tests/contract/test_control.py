@@ -7,7 +7,8 @@ import subprocess
 from typing import Any
 
 import pytest
-from local_stack import BIN, LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import BIN, LocalStack
 from rig import FIO_SMALL, NODE, Rig, add_rig
 
 SMALL = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB", "operations": ["write"]}

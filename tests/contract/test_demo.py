@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from local_stack import free_port, wait_for
+from bring_up import free_port, wait_for
 
 pytestmark = pytest.mark.timeout(300)
 

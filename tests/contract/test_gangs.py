@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from local_stack import LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import LocalStack
 from watched_loads import WatchedLoads
 
 NODES = ("a", "b", "c")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from local_stack import BIN, Agent, LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import BIN, Agent, LocalStack
 from redis import Redis
 from redis.exceptions import AuthenticationError
 from rig import FIO_SMALL, NODE, Rig, add_rig

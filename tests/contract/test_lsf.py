@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from batch_rig import BatchRig
-from local_stack import LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import LocalStack
 from rig import FIO_SMALL
 
 STANDIN = Path(__file__).parents[1] / "standins/lsf.py"

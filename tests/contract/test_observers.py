@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from local_stack import LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import LocalStack
 from watched_loads import WatchedLoads
 
 LOAD = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * 1024**2, "runtime_seconds": 6}

@@ -14,8 +14,9 @@ from typing import Any, Final
 import httpx2
 import pytest
 import yaml
+from bring_up import free_port, wait_for
 from factories.metrics import OPENMETRICS, Scraped
-from local_stack import BIN, Agent, Launch, LocalStack, free_port, wait_for
+from local_stack import BIN, Agent, Launch, LocalStack
 from rig import running_stack
 
 ROOT: Final = Path(__file__).parents[2]

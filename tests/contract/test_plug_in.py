@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bring_up import wait_for
 from factories.plug_ins import install_template
-from local_stack import LocalStack, wait_for
+from local_stack import LocalStack
 from made_mounts import FILE_SYSTEMS, made_mount
 from rig import Rig, add_rig
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_stack import Launch, LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import Launch, LocalStack
 
 SHORT = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB", "operations": ["write"]}
 LONG = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * 1024**2, "runtime_seconds": 8}

@@ -8,8 +8,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from bring_up import wait_for
 from levelled_site import LevelledSite, found_site
-from local_stack import LocalStack, wait_for
+from local_stack import LocalStack
 from redis import Redis
 from standardwebhooks import Webhook
 

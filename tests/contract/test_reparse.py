@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from local_stack import wait_for
+from bring_up import wait_for
 from rig import Rig
 
 from iotide_agent.cli import reparse, user

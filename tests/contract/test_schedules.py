@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from local_stack import BIN, wait_for
+from bring_up import wait_for
+from local_stack import BIN
 from rig import Rig
 
 SMALL = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}

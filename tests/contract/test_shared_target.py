@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_stack import LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import LocalStack
 from made_mounts import as_root
 from rig import Rig, unmount
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_stack import wait_for
+from bring_up import wait_for
 from made_mounts import as_root
 from rig import Rig, add_rig, unmount
 

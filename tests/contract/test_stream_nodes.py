@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_stack import Agent, LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import Agent, LocalStack
 
 from iotide_agent.cli.api import Api
 from iotide_agent.cli.reparse import read_run_again

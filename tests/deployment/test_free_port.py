@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from local_stack import StackError, free_port
+from bring_up import StackError, free_port
 
 FIRST = 10_000
 """The least port that `free_port` draws."""

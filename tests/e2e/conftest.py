@@ -4,9 +4,10 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
+from bring_up import wait_for
 from factories.plug_ins import install_template
 from levelled_site import LevelledSite, found_site
-from local_stack import BIN, wait_for
+from local_stack import BIN
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import httpx2
-from local_stack import free_port, wait_for
+from bring_up import free_port, wait_for
 from windows import family
 
 PIECE: Final = 64 * 1024

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import uvicorn
-from local_stack import wait_for
+from bring_up import wait_for
 from starlette.types import ASGIApp
 
 from iotide_server.kit.connections import BoundedProtocol

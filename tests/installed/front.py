@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import httpx2
-from local_stack import free_port
+from bring_up import free_port
 
 PROXY: Final = Path(__file__).resolve().parents[2] / "deploy/proxy"
 SECRETS: Final = PROXY.parent / "make_secrets.py"

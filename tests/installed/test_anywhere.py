@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from local_stack import free_port
+from bring_up import free_port
 from opened import lend
 
 TOP: Final = Path(__file__).resolve().parents[2]

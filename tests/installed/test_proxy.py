@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+from bring_up import wait_for
 from installed.front import Front, in_front
-from local_stack import LocalStack, wait_for
+from local_stack import LocalStack
 from rig import add_rig
 
 from iotide_server.kit.one_each import TOO_MANY_AT_ONCE

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_stack import BIN, LocalStack, wait_for
+from bring_up import wait_for
+from local_stack import BIN, LocalStack
 from opened import lend
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 

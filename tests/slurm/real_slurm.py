@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from local_stack import StackError, free_port, wait_for
+from bring_up import StackError, free_port, wait_for
 
 NODES = ("n1", "n2")
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel", "scontrol", "srun")

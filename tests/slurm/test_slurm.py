@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from batch_rig import BatchRig
-from local_stack import BIN, wait_for
+from bring_up import wait_for
+from local_stack import BIN
 from rig import FIO_SMALL
 from slurm.real_slurm import RealSlurm
 

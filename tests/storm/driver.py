@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final
 
 import httpx2
-from local_stack import Agent, LocalStack, StackError
+from bring_up import StackError
+from local_stack import Agent, LocalStack
 from made_mounts import FileSystem, made_mount
 from rig import unmount
 

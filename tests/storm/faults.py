@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from local_stack import BIN, RefusedError, StackError
+from bring_up import StackError
+from local_stack import BIN, RefusedError
 from redis import Redis, RedisError
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError

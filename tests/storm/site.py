@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import httpx2
-from local_stack import Agent, Launch, LocalStack, RefusedError, wait_for
+from bring_up import wait_for
+from local_stack import Agent, Launch, LocalStack, RefusedError
 
 from storm.checker import ENDED, AskedRun
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 from backend.bundled.test_up import COMMAND, QUIET, children_of, up
-from local_stack import free_port
+from bring_up import free_port
 from opened import opened_command
 
 from iotide_server.bundled.state import StateDirectory

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import pytest
+from bring_up import wait_for
 from factories.announced import workload
 from factories.people import Person
 from factories.ready_cluster import ReadyCluster
@@ -13,7 +14,6 @@ from factories.two_clusters import TwoClusters
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from local_stack import wait_for
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role

@@ -10,10 +10,10 @@ from typing import Final
 
 import psycopg
 import pytest
+from bring_up import free_port
 from factories.clock import MovedClock
 from factories.site import Site
 from fastapi.testclient import TestClient
-from local_stack import free_port
 from made_mounts import FileSystem, made_mount, run_as_root
 from opened import lend
 from psycopg.conninfo import conninfo_to_dict, make_conninfo

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 import pytest
+from bring_up import wait_for
 from factories.announced import hello
 from factories.clock import MovedClock
 from factories.clusters import make_cluster, make_node, node_token
@@ -16,7 +17,6 @@ from factories.slow_pages import locks_wanted
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from local_stack import wait_for
 from sqlalchemy import text
 
 from iotide_server.kit.db import CONNECTIONS, Database, open_engine

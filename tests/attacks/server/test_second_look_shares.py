@@ -9,6 +9,7 @@ from typing import Final
 
 import anyio
 import pytest
+from bring_up import wait_for
 from factories.clock import MovedClock
 from factories.people import Person
 from factories.ready_cluster import ReadyCluster
@@ -17,7 +18,6 @@ from factories.slow_pages import locks_wanted, slow_campaigns
 from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from local_stack import wait_for
 from starlette.exceptions import HTTPException
 from starlette.types import Message
 

@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 import uvicorn
+from bring_up import wait_for
 from factories.served import WAIT_SECONDS, all_of, connected, port_of, serving
-from local_stack import wait_for
 from starlette.types import Receive, Scope, Send
 
 from iotide_server.kit.connections import BoundedProtocol

@@ -10,6 +10,7 @@ from typing import Final, cast
 
 import pytest
 from anyio import CapacityLimiter
+from bring_up import wait_for
 from factories.announced import NOW
 from factories.clock import MovedClock
 from factories.people import Person
@@ -17,7 +18,6 @@ from factories.slow_pages import locked, locks_wanted, slow_campaigns
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from local_stack import wait_for
 from sqlalchemy import QueuePool, delete, event, func, select, update
 from starlette.datastructures import State
 

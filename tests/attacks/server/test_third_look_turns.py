@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 import pytest
+from bring_up import wait_for
 from factories.clusters import node_token
 from factories.raised import raised
 from factories.reported import SAMPLE
@@ -15,7 +16,6 @@ from factories.site import Offered, SimulatedAgent, Site
 from factories.slow_pages import locks_wanted
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from local_stack import wait_for
 from sqlalchemy import text
 
 from iotide_server.agent_api import beats, beats_first, service

@@ -5,10 +5,10 @@ from http.client import HTTPConnection
 from typing import Final
 
 import pytest
+from bring_up import wait_for
 from factories.announced import NOW
 from factories.measured import Measured, finish, sample
 from factories.served import all_of, connected, port_of, serving
-from local_stack import wait_for
 
 from iotide_server.kit.connections import BoundedProtocol
 from iotide_server.kit.db import Database, refresh_statistics

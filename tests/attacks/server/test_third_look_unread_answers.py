@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from bring_up import wait_for
 from factories.announced import NOW
 from factories.api_process import served
 from factories.measured import Measured
 from factories.people import person
 from factories.served import ADDRESS, WAIT_SECONDS, all_of, connected, port_of, serving
-from local_stack import wait_for
 from sqlalchemy import select
 from starlette.types import Receive, Scope, Send
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import psycopg
 import pytest
+from bring_up import free_port
 from factories.announced import NOW
 from factories.clock import MovedClock
 from factories.people import Person
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from local_stack import free_port
 from pydantic import SecretStr
 from sqlalchemy import text
 from starlette.responses import StreamingResponse

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from bring_up import wait_for
 from factories.announced import hello
 from factories.clock import MovedClock
 from factories.clusters import make_cluster, make_node, node_token
 from factories.slow_pages import locks_wanted
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from local_stack import wait_for
 from sqlalchemy import event, text
 from starlette.datastructures import State
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import httpx2
 import pytest
+from bring_up import free_port
 from factories.announced import NOW, hello
 from factories.clusters import make_cluster, make_node, node_token
 from factories.metrics import OPENMETRICS, Scraped
 from factories.people import Person
 from fastapi.testclient import TestClient
-from local_stack import free_port
 from prometheus_client import CollectorRegistry, Counter
 from structlog.testing import capture_logs
 

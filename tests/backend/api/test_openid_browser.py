@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from local_stack import free_port
+from bring_up import free_port
 from openid_provider import CLIENT_ID, CLIENT_SECRET, HERE, running_provider
 from pydantic import SecretStr
 

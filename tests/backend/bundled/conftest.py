@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from local_stack import free_port
+from bring_up import free_port
 from redis import Redis
 from services import running
 

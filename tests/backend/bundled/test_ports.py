@@ -2,7 +2,7 @@ import os
 import socket
 
 import pytest
-from local_stack import free_port
+from bring_up import free_port
 
 from iotide_server.bundled import StartError
 from iotide_server.bundled.ports import check_port

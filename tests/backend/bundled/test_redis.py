@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from local_stack import free_port
+from bring_up import free_port
 from redis import Redis
 from services import running
 

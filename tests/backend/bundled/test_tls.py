@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from local_stack import free_port
+from bring_up import free_port
 from redis import ConnectionError as RedisConnectionError
 from redis.asyncio import Redis
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from local_stack import free_port
+from bring_up import free_port
 from opened import opened_command
 from redis import Redis
 from services import temporary_state

@@ -2,11 +2,11 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 import pytest
+from bring_up import free_port
 from factories.announced import NOW
 from factories.clusters import make_cluster
 from factories.people import person
 from factories.raised import raised
-from local_stack import free_port
 from redis import Redis
 from sqlalchemy import select
 from sqlalchemy.orm import Session

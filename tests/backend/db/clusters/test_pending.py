@@ -3,10 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from bring_up import free_port
 from factories.announced import NOW, hello
 from factories.clusters import make_cluster, make_node
 from factories.raised import raised
-from local_stack import free_port
 from redis import Redis
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from bring_up import free_port
 from factories.site import BrokerView, Site
-from local_stack import free_port
 from redis import Redis
 from sqlalchemy import text
 

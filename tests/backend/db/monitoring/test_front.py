@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from local_stack import free_port
+from bring_up import free_port
 from services import temporary_state
 
 from iotide_server.bundled.tls import Certificates, prepare_certificates

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import pytest
+from bring_up import free_port
 from factories.clock import MovedClock
 from factories.metrics import Scraped
 from factories.site import Site
-from local_stack import free_port
 from prometheus_client import generate_latest
 from redis import Redis
 from sqlalchemy import event, text

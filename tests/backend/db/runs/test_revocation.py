@@ -1,8 +1,8 @@
 """Revocation: what a node is known by is void at once, and nothing is freed on which a load may run."""
 
+from bring_up import free_port
 from factories.raised import raised
 from factories.site import Site
-from local_stack import free_port
 from redis import Redis
 from sqlalchemy import select, text
 

@@ -1,0 +1,55 @@
+"""What brings up parts of a service on this machine: a wait with a limit, free ports, and the error of both."""
+
+import errno
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Final, TypeVar
+
+_MOST_DRAWS: Final = 200
+
+T = TypeVar("T")
+
+
+class StackError(Exception):
+    """A part did not come up; the text holds the last lines of its log."""
+
+
+def wait_for(what: str, probe: Callable[[], T | None], *, seconds: float = 60.0, pause_seconds: float = 0.1) -> T:
+    """Return the first value of `probe` that is not None.
+
+    Raises:
+        StackError: none came within `seconds`.
+    """
+    deadline = time.monotonic() + seconds
+    while (value := probe()) is None:
+        if time.monotonic() > deadline:
+            raise StackError(f"{what}: not within {seconds:g} s")
+        time.sleep(pause_seconds)
+    return value
+
+
+def free_port(*, in_a_row: int = 1) -> int:
+    """Return a loopback TCP port that is free now, as are those after it that make a row of this many.
+
+    Raises:
+        StackError: 200 ports were tried, each with one of its row taken.
+        OSError: a port could not be tried, for instance because no file can be opened.
+    """
+    for _ in range(_MOST_DRAWS):
+        # Below the ports that Linux gives to outgoing connections: one of them may take those at any moment.
+        port = 10_000 + secrets.randbelow(22_000)
+        try:
+            with ExitStack() as probes:
+                for number in range(port, port + in_a_row):
+                    probes.enter_context(socket.socket()).bind(("127.0.0.1", number))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+        else:
+            return port
+    raise StackError(
+        f"no {in_a_row} free ports in a row on 127.0.0.1 after {_MOST_DRAWS} tries; end what listens there"
+    )
