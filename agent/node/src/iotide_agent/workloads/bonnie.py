@@ -24,8 +24,9 @@ from iotide_agent.workloads.base import (
     in_turn,
 )
 from iotide_agent.workloads.bonnie_report import PHASES, TOO_FAST, BonniePhase, BonnieReport, read_report
+from iotide_agent.workloads.metrics import IOPS, LATENCY, OPERATION_RATE, THROUGHPUT, MetricKind, race_by
 from iotide_agent.workloads.sizes import size_bytes
-from iotide_agent.workloads.writers import RACE_METRICS, race
+from iotide_agent.workloads.writers import race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Operation, Option
 from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
@@ -155,47 +156,16 @@ class BonnieWorkload(Workload[BonnieOptions]):
     version_pattern: ClassVar[str] = r"\bVersion: (.+)"
     version_in_usage: ClassVar[bool] = True
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        MetricSpec(
-            name="throughput",
-            title="Throughput",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=_STREAM_LABELS,
-            primary=True,
+        THROUGHPUT.by(*_STREAM_LABELS, primary=True),
+        IOPS.by(*_STREAM_LABELS, title="Seeks", primary=True),
+        OPERATION_RATE.by(
+            "operation", "order", description="Files created, looked up or deleted a second.", primary=True
         ),
-        MetricSpec(
-            name="iops",
-            title="Seeks",
-            unit=Unit.OPERATIONS_PER_SECOND,
-            better="higher",
-            labels=_STREAM_LABELS,
-            primary=True,
+        MetricKind("cpu_ratio", "Processor time by elapsed time", Unit.RATIO, "lower").by(
+            *_STREAM_LABELS, "order", description="Of all processes of bonnie++, by its own word."
         ),
-        MetricSpec(
-            name="operation_rate",
-            title="File operations",
-            description="Files created, looked up or deleted a second.",
-            unit=Unit.OPERATIONS_PER_SECOND,
-            better="higher",
-            labels=("operation", "order"),
-            primary=True,
-        ),
-        MetricSpec(
-            name="cpu_ratio",
-            title="Processor time by elapsed time",
-            description="Of all processes of bonnie++, by its own word.",
-            unit=Unit.RATIO,
-            better="lower",
-            labels=(*_STREAM_LABELS, "order"),
-        ),
-        MetricSpec(
-            name="latency",
-            title="Latency of the slowest operation",
-            unit=Unit.SECONDS,
-            better="lower",
-            labels=(*_STREAM_LABELS, "order", "percentile"),
-        ),
-        *(metric.model_copy(update={"labels": ("operation",)}) for metric in RACE_METRICS),
+        LATENCY.by(*_STREAM_LABELS, "order", "percentile", title="Latency of the slowest operation"),
+        *race_by("operation"),
     )
     bytes_needed: ClassVar[Expression] = _LARGE * Option.of("file_size_bytes") + _FILES_BYTES
     files_needed: ClassVar[Expression] = Holds.of("tests", "files") * Option.of("file_count")

@@ -24,13 +24,14 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
-from iotide_agent.workloads.writers import RACE_METRICS, race, side_by_side
+from iotide_agent.workloads.metrics import RACE, MetricKind, race_by
+from iotide_agent.workloads.writers import race, side_by_side
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.units import Unit
 
 CLOCK_SECONDS: Final = 1e-9
-_OWN_METRICS: Final = frozenset(metric.name for metric in RACE_METRICS)
+_OWN_METRICS: Final = frozenset(kind.name for kind in RACE)
 _REMEDY: Final = "no command is configured; list one in [workloads.command.commands.NAME] of this node's agent.toml"
 
 CommandName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,40}$")]
@@ -174,18 +175,10 @@ class CommandWorkload(Workload[CommandOptions]):
         metrics = {name: metric for command in self._commands.values() for name, metric in command.metrics.items()}
         firsts = {next(iter(command.metrics)) for command in self._commands.values()}
         own = (
-            MetricSpec(
-                name=name,
-                title=metric.title,
-                unit=metric.unit,
-                better=metric.better,
-                labels=("command",),
-                primary=name in firsts,
-            )
+            MetricKind(name, metric.title, metric.unit, metric.better).by("command", primary=name in firsts)
             for name, metric in sorted(metrics.items())
         )
-        races = (metric.model_copy(update={"labels": ("command",)}) for metric in RACE_METRICS if metrics)
-        return (*own, *races)
+        return (*own, *(race_by("command") if metrics else ()))
 
     def groups(self, options: CommandOptions, place: Place) -> list[Group]:
         """The program, its placeholders filled in."""

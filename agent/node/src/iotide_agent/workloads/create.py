@@ -26,11 +26,12 @@ from iotide_agent.workloads.base import (
     Workload,
 )
 from iotide_agent.workloads.bounds import AtWork
-from iotide_agent.workloads.writers import RACE_METRICS, Part, together
+from iotide_agent.workloads.metrics import DURATION, OPERATION_RATE, TOTAL_OPERATION_RATE, race_by
+from iotide_agent.workloads.writers import Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
-from iotide_wire.units import Unit, format_percent, format_seconds
+from iotide_wire.units import format_percent, format_seconds
 
 CLOCK_SECONDS: Final = 1e-9
 BYTES_PER_FILE: Final = 1024
@@ -108,34 +109,21 @@ class CreateWorkload(Workload[CreateOptions]):
     tool: ClassVar[str | None] = None
     needs_python: ClassVar[bool] = True
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        MetricSpec(
-            name="total_operation_rate",
-            title="File operations, all processes",
+        TOTAL_OPERATION_RATE.by(
+            "operation",
             description=(
                 "Files created, looked up or removed by several processes, from the first start to the last end."
             ),
-            unit=Unit.OPERATIONS_PER_SECOND,
-            better="higher",
-            labels=("operation",),
             primary=True,
         ),
-        MetricSpec(
-            name="operation_rate",
-            title="File operations",
+        OPERATION_RATE.by(
+            "operation",
+            "writer",
             description="Files created, looked up or removed a second, by each process where several work at once.",
-            unit=Unit.OPERATIONS_PER_SECOND,
-            better="higher",
-            labels=("operation", "writer"),
             primary=True,
         ),
-        MetricSpec(
-            name="duration",
-            title="Duration, by operation",
-            unit=Unit.SECONDS,
-            better="lower",
-            labels=("operation", "writer"),
-        ),
-        *(metric.model_copy(update={"labels": ("operation",)}) for metric in RACE_METRICS),
+        DURATION.by("operation", "writer", title="Duration, by operation"),
+        *race_by("operation"),
     )
     bytes_needed: ClassVar[Expression] = _ROOM
     files_needed: ClassVar[Expression] = Option.of("file_count") * Option.of("processes") + _DIRECTORIES

@@ -25,12 +25,13 @@ from iotide_agent.workloads.base import (
     Workload,
 )
 from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
+from iotide_agent.workloads.metrics import DURATION, THROUGHPUT, TOTAL_THROUGHPUT, race_by
 from iotide_agent.workloads.sizes import AutoSize, size_bytes
-from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, together
+from iotide_agent.workloads.writers import Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.measured import Answer
-from iotide_wire.units import Unit, format_bytes
+from iotide_wire.units import format_bytes
 
 CLOCK_SECONDS: Final = 1e-9
 """What dd reads; it prints six significant digits of the difference, which is a millionth of any figure."""
@@ -138,28 +139,18 @@ class DdWorkload(Workload[DdOptions]):
     version_argv: ClassVar[tuple[str, ...]] = ("dd", "--version")
     complaint: ClassVar[re.Pattern[str] | None] = _COMPLAINT
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        TOTAL_METRIC.model_copy(update={"labels": _LABELS}),
-        MetricSpec(
-            name="throughput",
-            title="Throughput",
-            description="Of each writer, by dd's own bytes and seconds.",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=(*_LABELS, "writer"),
-            primary=True,
-        ),
-        MetricSpec(
-            name="duration",
-            title="Duration",
+        TOTAL_THROUGHPUT.by(*_LABELS, primary=True),
+        THROUGHPUT.by(*_LABELS, "writer", description="Of each writer, by dd's own bytes and seconds.", primary=True),
+        DURATION.by(
+            *_LABELS,
+            "writer",
+            "part",
             description=(
                 "Of the whole process of dd, with its start: elapsed time (real), processor time (user, sys), and wait "
                 "= real - user - sys."
             ),
-            unit=Unit.SECONDS,
-            better="lower",
-            labels=(*_LABELS, "writer", "part"),
         ),
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in RACE_METRICS),
+        *race_by(*_LABELS),
     )
     bytes_needed: ClassVar[Expression] = Option.of("file_size_bytes") * Option.of("writers")
     bytes_moved: ClassVar[Expression] = Option.of("file_size_bytes") * Option.of("writers") * Option.of("operations")

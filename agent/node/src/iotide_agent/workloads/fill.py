@@ -28,7 +28,8 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.dd import BlockSize, Flush, is_bulk, read_report, write_argv
 from iotide_agent.workloads.fill_report import File, read_lines
-from iotide_agent.workloads.writers import RACE_METRICS, Part, together
+from iotide_agent.workloads.metrics import THROUGHPUT, TOTAL_THROUGHPUT, MetricKind, race_by
+from iotide_agent.workloads.writers import Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import (
     TARGET_COUNT,
@@ -138,62 +139,40 @@ class FillWorkload(Workload[FillOptions]):
     version_argv: ClassVar[tuple[str, ...]] = ("dd", "--version")
     complaint: ClassVar[re.Pattern[str] | None] = re.compile(r"^dd: .*", re.MULTILINE)
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        MetricSpec(
-            name="total_throughput",
+        TOTAL_THROUGHPUT.by(
+            *_LABELS,
             title="Throughput of the whole fill",
             description=(
                 "All files by dd's own seconds; on several targets all of them together, from the first start to the "
                 "last end."
             ),
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=_LABELS,
             primary=True,
         ),
-        MetricSpec(
-            name="throughput",
+        THROUGHPUT.by(
+            *_LABELS,
+            "fill_percent",
             title="Throughput by fill level",
             description=f"In bands of {BAND_PERCENT} % of the file system.",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=(*_LABELS, "fill_percent"),
         ),
-        MetricSpec(
-            name="file_throughput",
-            title="Throughput by file number",
+        MetricKind("file_throughput", "Throughput by file number", Unit.BYTES_PER_SECOND, "higher").by(
+            *_LABELS,
+            "file",
             description=f"Above {MOST_NUMBERS} files of 10, 100 or 1000 together, by the number of the last.",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=(*_LABELS, "file"),
         ),
-        MetricSpec(
-            name="part_throughput",
-            title="Throughput by part of the fill",
+        MetricKind("part_throughput", "Throughput by part of the fill", Unit.BYTES_PER_SECOND, "higher").by(
+            *_LABELS,
+            "part",
             description="Of the first and the last tenth of the files, of the slowest, the median and the fastest.",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=(*_LABELS, "part"),
         ),
-        MetricSpec(
-            name="end_ratio",
-            title="Last tenth by first",
+        MetricKind("end_ratio", "Last tenth by first", Unit.RATIO, "higher").by(
+            *_LABELS,
             description="Throughput of the last tenth of the files by that of the first; below 1 it became slower.",
-            unit=Unit.RATIO,
-            better="higher",
-            labels=_LABELS,
         ),
-        MetricSpec(
-            name="slowest_ratio",
-            title="Slowest by median",
-            description="Throughput of the slowest file by that of the median one.",
-            unit=Unit.RATIO,
-            better="higher",
-            labels=_LABELS,
+        MetricKind("slowest_ratio", "Slowest by median", Unit.RATIO, "higher").by(
+            *_LABELS, description="Throughput of the slowest file by that of the median one."
         ),
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in RACE_METRICS),
-        MetricSpec(
-            name="used_ratio", title="Share of the target used at the end", unit=Unit.RATIO, better="neither", labels=()
-        ),
+        *race_by(*_LABELS),
+        MetricKind("used_ratio", "Share of the target used at the end", Unit.RATIO, "neither").by(),
     )
     bytes_needed: ClassVar[Expression] = Operation(op="max", args=(Option.of("file_size_bytes"), _ROOM))
     bytes_moved: ClassVar[Expression] = bytes_needed

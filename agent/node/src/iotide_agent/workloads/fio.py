@@ -36,11 +36,12 @@ from iotide_agent.workloads.fio_report import (
 )
 from iotide_agent.workloads.fio_series import read_series
 from iotide_agent.workloads.fio_steps import JOB_NAME, job_file_step, option_step
-from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, race, together
+from iotide_agent.workloads.metrics import IOPS, LATENCY, THROUGHPUT, TOTAL_THROUGHPUT, race_by
+from iotide_agent.workloads.writers import Part, race, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
 from iotide_wire.measured import Answer
-from iotide_wire.units import Unit, format_seconds
+from iotide_wire.units import format_seconds
 
 CLOCK_SECONDS: Final = MILLISECONDS
 """fio states run times in whole milliseconds."""
@@ -100,33 +101,13 @@ class FioWorkload(Workload[FioOptions]):
     package: ClassVar[str] = "fio"
     version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        TOTAL_METRIC.model_copy(update={"labels": _LABELS}),
-        MetricSpec(
-            name="throughput",
-            title="Throughput",
-            description="Of each writer or reader where several work side by side.",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=(*_LABELS, "writer"),
-            primary=True,
+        TOTAL_THROUGHPUT.by(*_LABELS, primary=True),
+        THROUGHPUT.by(
+            *_LABELS, "writer", description="Of each writer or reader where several work side by side.", primary=True
         ),
-        MetricSpec(
-            name="iops",
-            title="Operations",
-            description="Of all writers or readers of a job together.",
-            unit=Unit.OPERATIONS_PER_SECOND,
-            better="higher",
-            labels=_LABELS,
-        ),
-        MetricSpec(
-            name="latency",
-            title="Completion latency",
-            description="Over the operations of all writers or readers of a job.",
-            unit=Unit.SECONDS,
-            better="lower",
-            labels=(*_LABELS, "percentile"),
-        ),
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in RACE_METRICS),
+        IOPS.by(*_LABELS, description="Of all writers or readers of a job together."),
+        LATENCY.by(*_LABELS, "percentile", description="Over the operations of all writers or readers of a job."),
+        *race_by(*_LABELS),
     )
     bytes_needed: ClassVar[Expression] = _HAS_NO_FILE * Option.of("file_size_bytes") * Option.of("num_jobs") + (
         Number.of(1) - _HAS_NO_FILE

@@ -20,12 +20,13 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
 from iotide_agent.workloads.ior_report import AccessResult, IorReport, Operation, read_report
+from iotide_agent.workloads.metrics import DURATION, IOPS, THROUGHPUT, TOTAL_THROUGHPUT, race_by
 from iotide_agent.workloads.mpi import MpiWorkload
-from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, side_by_side, together
+from iotide_agent.workloads.writers import Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.measured import Answer
-from iotide_wire.units import MIB, Unit, format_bytes
+from iotide_wire.units import MIB, format_bytes
 
 CLOCK_SECONDS: Final = 1e-4
 """ior prints its times with four decimals."""
@@ -169,32 +170,11 @@ class IorWorkload(MpiWorkload[IorOptions]):
     package: ClassVar[str] = "ior with an MPI (or name both in [workloads.ior] of agent.toml)"
     version_pattern: ClassVar[str] = r"\bIOR-(\S+)"
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        TOTAL_METRIC.model_copy(update={"labels": _LABELS}),
-        MetricSpec(
-            name="throughput",
-            title="Throughput",
-            description="Of all tasks on one target.",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=_LABELS,
-            primary=True,
-        ),
-        MetricSpec(
-            name="iops",
-            title="Transfers",
-            description="By the time of the transfers alone.",
-            unit=Unit.OPERATIONS_PER_SECOND,
-            better="higher",
-            labels=_LABELS,
-        ),
-        MetricSpec(
-            name="duration",
-            title="Duration of the slowest task, by part",
-            unit=Unit.SECONDS,
-            better="lower",
-            labels=(*_LABELS, "part"),
-        ),
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in RACE_METRICS),
+        TOTAL_THROUGHPUT.by(*_LABELS, primary=True),
+        THROUGHPUT.by(*_LABELS, description="Of all tasks on one target.", primary=True),
+        IOPS.by(*_LABELS, title="Transfers", description="By the time of the transfers alone."),
+        DURATION.by(*_LABELS, "part", title="Duration of the slowest task, by part"),
+        *race_by(*_LABELS),
     )
     bytes_needed: ClassVar[Expression] = (
         Option.of("transfer_size_bytes") * Option.of("transfers_per_block") * Option.of("segments") * Option.of("tasks")

@@ -39,11 +39,12 @@ from iotide_agent.workloads.iozone_report import (
     read_cut_table,
     read_table,
 )
+from iotide_agent.workloads.metrics import DURATION, THROUGHPUT, TOTAL_THROUGHPUT, race_by
 from iotide_agent.workloads.sizes import size_bytes
-from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, fairness, race
+from iotide_agent.workloads.writers import fairness, race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression
-from iotide_wire.units import Unit, format_bytes
+from iotide_wire.units import format_bytes
 
 STALL_SECONDS: Final = 900.0
 COMPLAINED_STALL_SECONDS: Final = 30.0
@@ -71,23 +72,10 @@ class IozoneWorkload(Workload[IozoneOptions]):
     version_argv: ClassVar[tuple[str, ...]] = ("iozone", "-v")
     version_pattern: ClassVar[str] = r"Version \$Revision: (.+?) \$"
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        TOTAL_METRIC.model_copy(update={"labels": _LABELS}),
-        MetricSpec(
-            name="throughput",
-            title="Throughput",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=(*_LABELS, "writer"),
-            primary=True,
-        ),
-        MetricSpec(
-            name="duration",
-            title="Elapsed time of the whole of iozone",
-            unit=Unit.SECONDS,
-            better="lower",
-            labels=("part",),
-        ),
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in RACE_METRICS),
+        TOTAL_THROUGHPUT.by(*_LABELS, primary=True),
+        THROUGHPUT.by(*_LABELS, "writer", primary=True),
+        DURATION.by("part", title="Elapsed time of the whole of iozone"),
+        *race_by(*_LABELS),
     )
     bytes_needed: ClassVar[Expression] = FILES_BYTES
     bytes_moved: ClassVar[Expression] = MOVED_BYTES

@@ -20,11 +20,11 @@ from iotide_agent.workloads.base import (
     StepOutcome,
 )
 from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
+from iotide_agent.workloads.metrics import DURATION, OPERATION_RATE, TOTAL_OPERATION_RATE, race_by
 from iotide_agent.workloads.mpi import MpiWorkload
-from iotide_agent.workloads.writers import RACE_METRICS, Part, race, side_by_side, together
+from iotide_agent.workloads.writers import Part, race, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
-from iotide_wire.units import Unit
 
 CLOCK_SECONDS: Final = 1e-6
 """MPI_Wtime of the usual implementations."""
@@ -162,32 +162,22 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
     package: ClassVar[str] = "mdtest (of IOR) with an MPI (or name both in [workloads.mdtest] of agent.toml)"
     version_pattern: ClassVar[str] = r"\bmdtest-(\S+)"
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        MetricSpec(
-            name="total_operation_rate",
+        TOTAL_OPERATION_RATE.by(
+            "operation",
+            "item",
             title="Items, all targets",
             description="Of several targets loaded at once: all their items from the first start to the last end.",
-            unit=Unit.OPERATIONS_PER_SECOND,
-            better="higher",
-            labels=("operation", "item"),
             primary=True,
         ),
-        MetricSpec(
-            name="operation_rate",
+        OPERATION_RATE.by(
+            "operation",
+            "item",
             title="Items, all tasks",
             description="Created, looked up, read or removed by all tasks together, by the time of the slowest.",
-            unit=Unit.OPERATIONS_PER_SECOND,
-            better="higher",
-            labels=("operation", "item"),
             primary=True,
         ),
-        MetricSpec(
-            name="duration",
-            title="Duration, by operation",
-            unit=Unit.SECONDS,
-            better="lower",
-            labels=("operation", "item"),
-        ),
-        *(metric.model_copy(update={"labels": ("operation", "item")}) for metric in RACE_METRICS),
+        DURATION.by("operation", "item", title="Duration, by operation"),
+        *race_by("operation", "item"),
     )
     bytes_needed: ClassVar[Expression] = (
         Option.of("tasks")

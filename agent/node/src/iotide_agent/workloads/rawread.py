@@ -29,11 +29,12 @@ from iotide_agent.workloads.base import (
 from iotide_agent.workloads.bounds import MemoryNeed, product
 from iotide_agent.workloads.fio import CLOCK_SECONDS, ENDED_EARLY_RATIO, INTERRUPTED_STATUS, FioWorkload
 from iotide_agent.workloads.fio_report import Direction, FioJob, latency_flags, latency_samples, read_report
-from iotide_agent.workloads.writers import RACE_METRICS, TOTAL_METRIC, Part, side_by_side, together
+from iotide_agent.workloads.metrics import IOPS, LATENCY, THROUGHPUT, TOTAL_THROUGHPUT, race_by
+from iotide_agent.workloads.writers import Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number, Option
 from iotide_wire.measured import Answer
-from iotide_wire.units import Unit, format_seconds
+from iotide_wire.units import format_seconds
 
 Pattern = Literal["sequential", "random"]
 
@@ -144,24 +145,11 @@ class RawreadWorkload(Workload[RawreadOptions]):
     version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
     writes: ClassVar[bool] = False
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        TOTAL_METRIC.model_copy(update={"labels": _LABELS}),
-        MetricSpec(
-            name="throughput",
-            title="Throughput",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=_LABELS,
-            primary=True,
-        ),
-        MetricSpec(name="iops", title="Operations", unit=Unit.OPERATIONS_PER_SECOND, better="higher", labels=_LABELS),
-        MetricSpec(
-            name="latency",
-            title="Completion latency",
-            unit=Unit.SECONDS,
-            better="lower",
-            labels=(*_LABELS, "percentile"),
-        ),
-        *(metric.model_copy(update={"labels": _LABELS}) for metric in RACE_METRICS),
+        TOTAL_THROUGHPUT.by(*_LABELS, primary=True),
+        THROUGHPUT.by(*_LABELS, primary=True),
+        IOPS.by(*_LABELS),
+        LATENCY.by(*_LABELS, "percentile"),
+        *race_by(*_LABELS),
     )
     bytes_needed: ClassVar[Expression] = Number.of(0)
     bytes_moved: ClassVar[Expression] = Number.of(0)

@@ -23,6 +23,7 @@ from iotide_agent.workloads.base import (
     StepOutcome,
     Workload,
 )
+from iotide_agent.workloads.metrics import THROUGHPUT, MetricKind
 from iotide_agent.workloads.stream_options import MEGABIT, StreamOptions
 from iotide_agent.workloads.stream_report import (
     Ends,
@@ -91,47 +92,28 @@ class StreamWorkload(Workload[StreamOptions]):
     needs_python: ClassVar[bool] = True
     step_roles: ClassVar[tuple[StepRole, ...]] = (StepRole.SENDER, StepRole.RECEIVER)
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        MetricSpec(
-            name="lossless_rate",
-            title="Highest lossless rate",
+        MetricKind("lossless_rate", "Highest lossless rate", Unit.BYTES_PER_SECOND, "higher").by(
+            "direct",
             description="0 where even the lowest rate lost datagrams, or its recording could not be believed.",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=("direct",),
             primary=True,
         ),
-        MetricSpec(
-            name="throughput",
-            title="Throughput",
-            description="As sent, as recorded until all was on the disk, and as read back.",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=("operation", *_LABELS),
+        THROUGHPUT.by(
+            "operation", *_LABELS, description="As sent, as recorded until all was on the disk, and as read back."
         ),
-        MetricSpec(
-            name="target_throughput",
-            title="Throughput of one target",
-            description="Share of one of several targets in the recording.",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=("operation", *_LABELS),
+        MetricKind("target_throughput", "Throughput of one target", Unit.BYTES_PER_SECOND, "higher").by(
+            "operation", *_LABELS, description="Share of one of several targets in the recording."
         ),
-        *(
-            MetricSpec(name=name, title=title, unit=unit, better=better, labels=labels)
-            for name, title, unit, better, labels in (
-                ("datagrams_sent", "Datagrams sent", Unit.COUNT, "neither", _RATE),
-                ("sender_lag", "Furthest behind the sender's schedule", Unit.SECONDS, "lower", _RATE),
-                ("datagrams_received", "Datagrams received, each once", Unit.COUNT, "neither", _LABELS),
-                ("datagrams_lost", "Datagrams lost, in all and by cause", Unit.COUNT, "lower", (*_LABELS, "cause")),
-                ("loss_ratio", "Share of the datagrams that was lost", Unit.RATIO, "lower", _LABELS),
-                ("datagrams_duplicated", "Datagrams that came again", Unit.COUNT, "lower", _LABELS),
-                ("datagrams_reordered", "Datagrams that came after a later one", Unit.COUNT, "lower", _LABELS),
-                ("datagrams_late", "Datagrams too late to be recorded", Unit.COUNT, "lower", _LABELS),
-                ("socket_buffer", "Socket buffer that the kernel granted", Unit.BYTES, "neither", _LABELS),
-                ("ring_high_water", "Most of the ring that was in use", Unit.BYTES, "lower", _LABELS),
-                ("writer_stall", "Longest that a writer took for one chunk", Unit.SECONDS, "lower", _LABELS),
-            )
-        ),
+        MetricKind("datagrams_sent", "Datagrams sent", Unit.COUNT, "neither").by(*_RATE),
+        MetricKind("sender_lag", "Furthest behind the sender's schedule", Unit.SECONDS, "lower").by(*_RATE),
+        MetricKind("datagrams_received", "Datagrams received, each once", Unit.COUNT, "neither").by(*_LABELS),
+        MetricKind("datagrams_lost", "Datagrams lost, in all and by cause", Unit.COUNT, "lower").by(*_LABELS, "cause"),
+        MetricKind("loss_ratio", "Share of the datagrams that was lost", Unit.RATIO, "lower").by(*_LABELS),
+        MetricKind("datagrams_duplicated", "Datagrams that came again", Unit.COUNT, "lower").by(*_LABELS),
+        MetricKind("datagrams_reordered", "Datagrams that came after a later one", Unit.COUNT, "lower").by(*_LABELS),
+        MetricKind("datagrams_late", "Datagrams too late to be recorded", Unit.COUNT, "lower").by(*_LABELS),
+        MetricKind("socket_buffer", "Socket buffer that the kernel granted", Unit.BYTES, "neither").by(*_LABELS),
+        MetricKind("ring_high_water", "Most of the ring that was in use", Unit.BYTES, "lower").by(*_LABELS),
+        MetricKind("writer_stall", "Longest that a writer took for one chunk", Unit.SECONDS, "lower").by(*_LABELS),
     )
     bytes_needed: ClassVar[Expression] = (
         _RECYCLES * _least(_DATA_BYTES, Option.of("file_size_bytes") * (Option.of("kept_files") + Number.of(1)))

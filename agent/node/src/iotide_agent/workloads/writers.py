@@ -7,9 +7,8 @@ from statistics import median
 from typing import Final, NamedTuple, Self
 
 from iotide_agent.workloads.base import Parsed, Place, Sample, StepOutcome
-from iotide_wire.catalogue import MetricSpec
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
-from iotide_wire.units import Unit, format_percent, format_seconds
+from iotide_wire.units import format_percent, format_seconds
 
 STRAGGLER_FACTOR: Final = 1.5
 """A writer that takes so many times as long as the median of the others holds them up."""
@@ -18,30 +17,6 @@ LATE_RATIO: Final = 0.01
 _START_SECONDS: Final = 0.01
 """A process may be put aside for about this long while it starts."""
 STRAGGLER_LIMIT: Final = f"{STRAGGLER_FACTOR} x the median of the others"
-
-RACE_METRICS: Final = (
-    MetricSpec(name="first_done", title="First writer done after", unit=Unit.SECONDS, better="neither", labels=()),
-    MetricSpec(name="last_done", title="Last writer done after", unit=Unit.SECONDS, better="lower", labels=()),
-    MetricSpec(
-        name="fairness",
-        title="Fairness",
-        description="Between writers, after Jain: 1 when all are equally fast, 1/n when one of n has it all.",
-        unit=Unit.RATIO,
-        better="higher",
-        labels=(),
-    ),
-)
-TOTAL_METRIC: Final = MetricSpec(
-    name="total_throughput",
-    title="Total throughput",
-    description="Of several writers: their bytes from the first start to the last end, by the tool's own clock.",
-    unit=Unit.BYTES_PER_SECOND,
-    better="higher",
-    labels=(),
-    primary=True,
-)
-"""Announce it before the rate of one writer and RACE_METRICS after all others, with the labels that `together` is
-given."""
 
 
 class Straggler(NamedTuple):

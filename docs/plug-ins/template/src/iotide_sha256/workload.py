@@ -19,9 +19,10 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
+from iotide_agent.workloads.metrics import THROUGHPUT
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
-from iotide_wire.units import Unit, format_bytes
+from iotide_wire.units import format_bytes
 
 CLOCK_SECONDS: Final = 1e-6
 _LINE: Final = re.compile(r"\A[0-9a-f]{64}  \S.*\n\Z")
@@ -51,16 +52,7 @@ class Sha256Workload(Workload[Sha256Options]):
     tool: ClassVar[str | None] = "sha256sum"
     package: ClassVar[str] = "coreutils"
     version_argv: ClassVar[tuple[str, ...]] = ("sha256sum", "--version")
-    metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        MetricSpec(
-            name="throughput",
-            title="Throughput",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=(),
-            primary=True,
-        ),
-    )
+    metrics: ClassVar[tuple[MetricSpec, ...]] = (THROUGHPUT.by(primary=True),)
     bytes_needed: ClassVar[Expression] = Option.of("file_size_bytes")
     bytes_moved: ClassVar[Expression] = Option.of("file_size_bytes") * 2
     options_type = Sha256Options
