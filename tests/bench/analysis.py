@@ -16,14 +16,12 @@ from typing import Final
 import numpy as np
 from factories.measured import Measured, finish, sample
 from numpy.typing import NDArray
+from private_database import migrated_database, vacuum
 from rich.console import Console
 from rich.progress import track
-from services import running, temporary_state
 from sqlalchemy import text
 
-from iotide_server.bundled.postgres import prepare_postgres
-from iotide_server.kit.db import Database, open_engine
-from iotide_server.kit.migrations import migrate
+from iotide_server.kit.db import Database
 from iotide_server.trends.changes.analysis import analyse_series
 from iotide_server.trends.points.service import recompute_points
 
@@ -82,16 +80,8 @@ _RUNS: Final = text(
 def main() -> int:
     """Run the bench; 1 where a limit is passed."""
     argparse.ArgumentParser(prog="./dev bench analysis", description=__doc__).parse_args()
-    with temporary_state() as state:
-        postgres = prepare_postgres(state)
-        with running(postgres.part(), state):
-            postgres.create_owner()
-            postgres.create_database("analysis")
-            engine = open_engine(postgres.url_of("analysis"))
-            migrate(engine)
-            is_shown = measure(Database(engine))
-            engine.dispose()
-    return 0 if is_shown else 1
+    with migrated_database() as database:
+        return 0 if measure(database) else 1
 
 
 def measure(database: Database) -> bool:
@@ -103,7 +93,7 @@ def measure(database: Database) -> bool:
         session.execute(_CELLS, {"points": POINTS, "cell_id": cell_id})
         for series_id, values in zip(series_ids, histories(), strict=True):
             session.execute(_POINTS, {"series_id": series_id, "began_at": BEGAN_AT, "values": values.tolist()})
-    _vacuum(database)
+    vacuum(database)
     console = Console(stderr=True)
     seconds = [
         analysis_seconds(database, series_id)
@@ -159,7 +149,7 @@ def follow_up_milliseconds(database: Database, measured: Measured, samples: int)
         runs = [session.scalar(text("SELECT count(*) FROM run")) or 0]
         runs.append(runs[0] + (samples - present) // SERIES)
         session.execute(_RUNS, {"points": POINTS, "began_at": BEGAN_AT, "first": runs[0], "last": runs[1]})
-    _vacuum(database)
+    vacuum(database)
     return median(_follow_up(database, measured) for _ in range(FOLLOW_UPS))
 
 
@@ -170,12 +160,6 @@ def _follow_up(database: Database, measured: Measured) -> float:
     with database.transaction() as session:
         recompute_points(session, cell_id)
     return 1000 * (time.perf_counter() - began)
-
-
-def _vacuum(database: Database) -> None:
-    """What PostgreSQL does by itself within a minute of such inserts."""
-    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("VACUUM ANALYZE"))
 
 
 if __name__ == "__main__":

@@ -142,11 +142,6 @@ class Crowd:
             run = Drawn((self._node_ids[0],), (target_id,))
             self._submit(session, [run], "node+target", 0, self.now - timedelta(days=1))
 
-    def vacuum(self) -> None:
-        """What PostgreSQL does by itself within a minute of such inserts."""
-        with self.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.execute(text("VACUUM ANALYZE"))
-
     def go_on(self, seconds: float) -> None:
         """Time passes: what was offered runs, and every node was just heard of."""
         self.now += timedelta(seconds=seconds)

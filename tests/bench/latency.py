@@ -15,7 +15,7 @@ from statistics import median, quantiles
 from typing import Final
 
 import bare_task
-from local_stack import wait_for
+from bring_up import wait_for
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table

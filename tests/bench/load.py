@@ -25,6 +25,7 @@ from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
+from bring_up import StackError
 from factories.announced import hello, mount
 from factories.ready_cluster import announced
 from load_agents import RUN_SECONDS, Samples, SimulatedAgent, bearer, deliver_wakes
@@ -34,7 +35,7 @@ from load_hostile import Attack
 from load_limits import LEAST_JUDGED_MINUTES, SAMPLES_PER_SECOND, Hostile, Measured, passed_limits
 from load_pages import Query, campaign_page, cluster_page, overview, runs_page
 from load_parts import PARTS, Look, Parts, cores_of, growth_mb, parts_table
-from local_stack import SESSION_COOKIE, LocalStack, StackError
+from local_stack import SESSION_COOKIE, LocalStack
 from rich.console import Console
 from rich.table import Table
 from rig import running_stack

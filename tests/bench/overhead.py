@@ -24,8 +24,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Final
 
+from bring_up import StackError
 from factories.outcomes import make_place, run_groups
-from local_stack import LocalStack, StackError
+from local_stack import LocalStack
 from repeating_tool import RepeatingTool
 from rich.console import Console
 from rich.table import Table

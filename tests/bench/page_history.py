@@ -7,6 +7,7 @@ from itertools import product
 from math import ceil, log2
 from typing import Any, Final
 
+from private_database import vacuum
 from sqlalchemy import Column, DateTime, Table, case, insert, literal, select, text
 from sqlalchemy.orm import Session
 from sqlalchemy.schema import AddConstraint, DropConstraint
@@ -60,8 +61,7 @@ def fill(database: Database) -> None:
         with _checked_at_once(session, Base.metadata.tables[Sample.__tablename__]):
             session.execute(_REPEATS, {"steps": ceil((SAMPLES / (told * _TIMES) - 1) / 2)})
             say_again(session)
-    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("VACUUM ANALYZE"))
+    vacuum(database)
     with database.transaction() as session:
         series_ids = session.scalars(select(Series.id).order_by(Series.id)).all()
     for series_id in series_ids:

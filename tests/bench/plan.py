@@ -15,13 +15,12 @@ from factories.people import person
 from factories.ready_cluster import ReadyCluster
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from private_database import private_postgres
 from pydantic import SecretStr
 from rich.console import Console
-from services import running, temporary_state
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
-from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
@@ -168,18 +167,13 @@ def last_run(database: Database) -> int:
 def main() -> None:
     """Print all seconds, and fail where one is above its bar."""
     took: dict[str, float] = {}
-    with temporary_state() as state:
-        postgres = prepare_postgres(state)
-        with running(postgres.part(), state):
-            postgres.create_owner()
-            engine = open_engine(postgres.url, pool_size=4)
-            migrate(engine)
-            app = create_app(
-                Settings(database_url=SecretStr(postgres.url), redis_url=SecretStr("redis://127.0.0.1:1/0"))
-            )
-            with TestClient(app) as client:
-                measure(Database(engine), client, took)
-            engine.dispose()
+    with private_postgres() as postgres:
+        engine = open_engine(postgres.url, pool_size=4)
+        migrate(engine)
+        app = create_app(Settings(database_url=SecretStr(postgres.url), redis_url=SecretStr("redis://127.0.0.1:1/0")))
+        with TestClient(app) as client:
+            measure(Database(engine), client, took)
+        engine.dispose()
     print("plan:", *(f"{name}_seconds={seconds:.2f}" for name, seconds in took.items()))
     if any(took[name] > most for name, most in MOST_SECONDS.items()):
         raise SystemExit(1)

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from local_stack import wait_for
+from bring_up import wait_for
 
 _SCRIPT = """#!/bin/sh
 again=$(cat {directory}/again 2>/dev/null) || exec {tool} "$@"

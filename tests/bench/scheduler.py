@@ -17,11 +17,11 @@ from statistics import median, quantiles
 from typing import Final
 
 from crowd import Counts, Crowd
+from private_database import private_postgres, vacuum
 from rich.console import Console
 from rich.table import Table
-from services import running, temporary_state
 
-from iotide_server.bundled.postgres import PrivatePostgres, prepare_postgres
+from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.scheduling import starting
@@ -99,9 +99,9 @@ class Bench:
         measured = Measured(f"steady, {nodes:,} nodes, {runs:,} runs")
         crowd = crowds.enter_context(self._crowd(measured.name, nodes))
         crowd.queue(runs)
-        crowd.vacuum()
+        vacuum(crowd.database)
         measured.cold = _fill(crowd)
-        crowd.vacuum()
+        vacuum(crowd.database)
         return crowd, measured
 
     def blocked(self, nodes: int, runs: int) -> Measured:
@@ -112,7 +112,7 @@ class Bench:
             crowd.block(target_id)
             _fill(crowd)
             crowd.queue(runs, target_id)
-            crowd.vacuum()
+            vacuum(crowd.database)
             for number in range(WARM_UP_ROUNDS + self._rounds):
                 crowd.go_on(BETWEEN_PASSES_SECONDS)
                 _pass(crowd, measured if number >= WARM_UP_ROUNDS else None)
@@ -210,14 +210,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev bench scheduler", description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="passes of each case; default: %(default)s")
     asked = parser.parse_args()
-    with temporary_state() as state:
-        postgres = prepare_postgres(state)
-        with running(postgres.part(), state):
-            postgres.create_owner()
-            bench = Bench(postgres, asked.rounds)
-            small, steady = bench.steady(1000, 10_000, 100_000)
-            (large,) = bench.steady(10_000, 100_000)
-            blocked = bench.blocked(10_000, 100_000)
+    with private_postgres() as postgres:
+        bench = Bench(postgres, asked.rounds)
+        small, steady = bench.steady(1000, 10_000, 100_000)
+        (large,) = bench.steady(10_000, 100_000)
+        blocked = bench.blocked(10_000, 100_000)
     report([small, steady, large, blocked])
     return 0 if judge(small, steady, large, blocked) else 1
 

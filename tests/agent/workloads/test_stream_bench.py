@@ -1,7 +1,7 @@
-"""When `./dev bench stream` says that this machine does not record 4 Gbit/s."""
+"""When `./dev bench micro stream` says that this machine does not record 4 Gbit/s."""
 
 import pytest
-from stream import shortfalls
+from micro_stream import shortfalls
 
 from iotide_agent.workloads.base import Parsed, Sample
 from iotide_agent.workloads.stream_options import MEGABIT, StreamOptions

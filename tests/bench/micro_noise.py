@@ -1,13 +1,6 @@
-"""What the agent itself costs the node while a load runs: processor time, requests, processes, and how often it looks.
+"""What the agent itself costs its node: processor time, requests, processes and samples a second."""
 
-Before that, what it costs while nothing runs and it samples how quiet the node is. The load is one fio that writes
-small blocks without pause, so that every counter moves each second. A proxy between agent and server counts the
-requests.
-"""
-
-import argparse
 import os
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +12,6 @@ from rich.table import Table
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 from windows import Watchers, agent_cpu_seconds
 
-SECONDS: Final = 120
 IDLE_SECONDS: Final = 40
 """Of an agent without orders: several of its beats, and the last of what it does at its start."""
 MOST_CORE_PERCENT: Final = 0.3
@@ -45,6 +37,19 @@ class Noise:
     samples_hz: float
     processes: int
     idle_core_percent: float
+
+
+def agent_noise(seconds: int = 120) -> bool:
+    """Measure what the agent costs the node, without a run and beside a load of so many seconds.
+
+    The load is one fio that writes small blocks without pause, so that every counter moves each second. A proxy
+    between agent and server counts the requests.
+    """
+    with running_stack() as stack, recording_proxy(stack.url) as recording:
+        rig = add_rig(stack, "noise", server_url=recording.url)
+        noise = listen(rig, recording, seconds)
+    _report(noise, seconds)
+    return max(noise.core_percent, noise.idle_core_percent) <= MOST_CORE_PERCENT
 
 
 def listen_idle(rig: Rig) -> float:
@@ -89,8 +94,7 @@ def _children_seconds(pid: int) -> float:
     return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
 
 
-def report(noise: Noise, seconds: int) -> None:
-    """Print the table and the line."""
+def _report(noise: Noise, seconds: int) -> None:
     table = Table("what", "found", "at most", title=f"The agent beside a load of {seconds} s")
     table.add_row("processor, all its processes", f"{noise.core_percent:.2f} % of a core", f"{MOST_CORE_PERCENT} %")
     table.add_row("the same without a run", f"{noise.idle_core_percent:.2f} % of a core", f"{MOST_CORE_PERCENT} %")
@@ -102,20 +106,3 @@ def report(noise: Noise, seconds: int) -> None:
         f"agent-noise: core_percent={noise.core_percent:.2f} requests_per_10s={noise.requests_per_10s:.1f}"
         f" samples_hz={noise.samples_hz:.2f} processes={noise.processes}"
     )
-
-
-def main() -> None:
-    """Run it; exit 1 where the agent is too loud."""
-    parser = argparse.ArgumentParser(prog="./dev bench agent-noise", description=__doc__)
-    parser.add_argument("--seconds", type=int, default=SECONDS, help="how long the load lasts (120)")
-    asked = parser.parse_args()
-    with running_stack() as stack, recording_proxy(stack.url) as recording:
-        rig = add_rig(stack, "noise", server_url=recording.url)
-        noise = listen(rig, recording, asked.seconds)
-    report(noise, asked.seconds)
-    if max(noise.core_percent, noise.idle_core_percent) > MOST_CORE_PERCENT:
-        sys.exit(1)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,18 +1,7 @@
-"""The highest rate that the stream workload records without loss on this machine, beside what loopback carries at all.
+"""The highest rate that the stream workload records without loss on this machine, next to what loopback carries."""
 
-The workload's own plan is run as an agent would run it, sender and receiver side by side on this machine, a ramp of
-rates until something is lost; the files lie in `--directory`. Raw is the plainest pair of Python loops over the same
-datagrams and the same socket buffer: sent unpaced, received into one buffer, neither counted nor written.
-
-Ends with status 1, and a sentence for each reason, where less than 4096 Mbit/s was recorded without loss, and where
-that would prove nothing: without O_DIRECT, or with a smaller socket buffer than was asked for. Rates of less than 30 s
-may be lower: such a run is a quick look.
-"""
-
-import argparse
 import multiprocessing
 import os
-import shutil
 import socket
 import struct
 import sys
@@ -37,39 +26,44 @@ LEAST_SECONDS: Final = 30.0
 RAW_SECONDS: Final = 3.0
 _SO_RCVBUFFORCE: Final = 33
 _SILENCE_SECONDS: Final = 1
+_TEMPORARY: Final = Path(tempfile.gettempdir())
 
 console = Console()
 
 
-def main() -> int:
-    """Run the bench."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--directory", type=Path, default=Path(tempfile.gettempdir()), help="default: %(default)s")
-    parser.add_argument("--seconds", type=float, default=LEAST_SECONDS, help="of each rate; default: %(default)s")
-    parser.add_argument("--first-mbit-s", type=int, default=2048, help="lowest rate; default: %(default)s")
-    parser.add_argument("--step-mbit-s", type=int, default=1024, help="step of the ramp; default: %(default)s")
-    parser.add_argument("--rates", type=int, default=7, help="most rates; default: %(default)s")
-    asked = parser.parse_args()
+def stream(
+    directory: Path = _TEMPORARY,
+    seconds: float = LEAST_SECONDS,
+    first_mbit_s: int = 2048,
+    step_mbit_s: int = 1024,
+    rates: int = 7,
+) -> bool:
+    """Record a ramp of rates on this machine, as an agent would, until something is lost.
+
+    Sender and receiver run side by side; the files lie in `--directory`, and each rate takes so many seconds. Raw is
+    the plainest pair of Python loops over the same datagrams and the same socket buffer: sent unpaced, received into
+    one buffer, neither counted nor written.
+
+    Prints a sentence for each limit that is passed: less than 4096 Mbit/s recorded without loss, no O_DIRECT, or a
+    smaller socket buffer than was asked for. A run with rates of less than 30 s is a quick look and may be slower.
+    """
     options = StreamOptions(
-        rate_bytes_per_second=asked.first_mbit_s * MEGABIT,
-        ramp_step_bytes_per_second=asked.step_mbit_s * MEGABIT,
-        ramp_rates=asked.rates,
-        duration_seconds=asked.seconds,
+        rate_bytes_per_second=first_mbit_s * MEGABIT,
+        ramp_step_bytes_per_second=step_mbit_s * MEGABIT,
+        ramp_rates=rates,
+        duration_seconds=seconds,
     )
-    directory = Path(tempfile.mkdtemp(prefix="iotide-stream-", dir=asked.directory))
-    try:
-        parsed = record(options, make_place(directory))
-    finally:
-        shutil.rmtree(directory)
+    with tempfile.TemporaryDirectory(prefix="iotide-stream-", dir=directory) as own:
+        parsed = record(options, make_place(Path(own)))
     raw = raw_rate(options.datagram_bytes, options.socket_buffer_bytes)
     problems = shortfalls(parsed, options)
-    console.print(table(parsed, options, asked.directory))
+    console.print(table(parsed, options, directory))
     for flag in parsed.flags:
         print(f"{flag.code}: {flag.measured} (limit: {flag.limit})")
     for problem in problems:
         print(f"short of the mark: {problem}", file=sys.stderr)
     print(f"stream: lossless_mbit_s={lossless_mbit_s(parsed):.0f} raw_mbit_s={raw / MEGABIT:.0f}")
-    return 1 if problems else 0
+    return not problems
 
 
 def shortfalls(parsed: Parsed, options: StreamOptions) -> list[str]:
@@ -166,7 +160,3 @@ def _blast(address: tuple[str, int], datagram_bytes: int) -> None:
         until = time.monotonic() + RAW_SECONDS
         while time.monotonic() < until:
             sender.send(data)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

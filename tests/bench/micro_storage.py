@@ -1,0 +1,211 @@
+"""What storing costs: the sample data, the curves of a long run of many nodes, and a scrape while many runs wait."""
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise, takewhile
+from statistics import median
+from typing import Final
+
+from bring_up import free_port
+from factories.known_truth import score
+from factories.measured import Measured
+from private_database import migrated_database, vacuum
+from redis import Redis
+from rich.console import Console
+from rich.progress import track
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from iotide_agent.orders.progress import PIECE_ENDS, STEP_SECONDS
+from iotide_server.clusters.models import Node
+from iotide_server.demo_history.forgetting import forget_history
+from iotide_server.demo_history.loading import DAYS, HistoryPlan, load_history
+from iotide_server.kit.clock import system_clock
+from iotide_server.kit.db import Database
+from iotide_server.monitoring.site import FRESH_FOR, SiteMetrics, site_metrics
+from iotide_server.results import reading
+from iotide_server.results.ingest import service as results
+from iotide_server.runs.models import Attempt, Order, Run
+from iotide_wire.messages import CurvePiece
+
+BEGAN_AT: Final = datetime(2026, 11, 21, 10, tzinfo=UTC)
+READS: Final = 9
+MAX_POINTS: Final = 600
+_SIZE: Final = text("SELECT pg_total_relation_size('curve_chunk')")
+_ROWS: Final = text("SELECT count(*) FROM curve_chunk")
+
+SCRAPES: Final = 15
+MOST_MEDIAN_MS: Final = 250.0
+WAITING: Final = 100_000
+ENDED: Final = 400_000
+_NODES: Final = (
+    "INSERT INTO cluster (name) SELECT 'c' || i FROM generate_series(1, 10) AS i",
+    """INSERT INTO node (cluster_id, name, role, token_sha256, redis_password_sha256, agent_version)
+       SELECT 1 + i % 10, 'n' || i, 'compute', 'token' || i, '', '1' FROM generate_series(1, 10000) AS i""",
+    "INSERT INTO node_beat (node_id, seen_at, spool_bytes) SELECT id, now(), 4096 FROM node",
+    """INSERT INTO workload (name, revision, schema_sha256, title, description, options_schema, option_defaults,
+                             metrics, bytes_needed, bytes_moved, breaks_series, tool)
+       VALUES ('dd', 1, '', 'dd', '', '{}', '{}', '[]', '{}', '{}', false, 'dd')""",
+    """INSERT INTO campaign (cluster_id, name, plan, request_sha256)
+       SELECT 1 + i % 10, 'c' || i, '{}', '' FROM generate_series(1, 500) AS i""",
+    """INSERT INTO cell (campaign_id, ordinal, workload_id, options, options_sha256, bytes_needed, bytes_moved)
+       SELECT id, 1, 1, '{}', '', 0, 0 FROM campaign""",
+)
+_RUNS: Final = """
+    INSERT INTO run (campaign_id, cell_id, cluster_id, repeat, state, exclusive, sort_key, time_limit_seconds,
+                     attempts_allowed)
+    SELECT campaign.id, cell.id, campaign.cluster_id, i, :state, 'node', 0, 60, 1
+    FROM campaign JOIN cell ON cell.campaign_id = campaign.id
+    CROSS JOIN generate_series(CAST(:first AS int), CAST(:last AS int)) AS i
+"""
+
+
+def history(days: int = DAYS, seed: int = 1) -> bool:
+    """Load the sample data as the command does, count its known changes that are found, and remove it again.
+
+    More than one missed change in ten passes the limit.
+    """
+    plan = HistoryPlan(seed, days)
+    with migrated_database() as database:
+        began = time.perf_counter()
+        loaded = load_history(database, plan, system_clock)
+        seconds = time.perf_counter() - began
+        with database.transaction() as session:
+            runs, samples, points, events = (
+                session.execute(text(f"SELECT count(*) FROM {table}")).scalar_one()  # noqa: S608 - one of these words
+                for table in ("run", "sample", "point", "event")
+            )
+            judged = score(session, plan.sites, loaded.began_at, plan.days)
+        for known in judged.missed:
+            print(f"missed: {known}")
+        for change in judged.unknown:
+            print(f"did not happen: {' '.join(change.key)} {change.at:%Y-%m-%d} x{change.ratio:.3f}")
+        print(f"{loaded.series_count} series with {points} points, {samples} samples, {events} events")
+        began = time.perf_counter()
+        forget_history(database, system_clock())
+        forget_seconds = time.perf_counter() - began
+    known_count = len(judged.found) + len(judged.missed)
+    print(
+        f"history: seconds={seconds:.0f} analysis_seconds={loaded.analysis_seconds:.1f} runs={runs} points={points}"
+        f" found={len(judged.found)}/{known_count} unknown={len(judged.unknown)}"
+        f" forget_seconds={forget_seconds:.1f}"
+    )
+    return len(judged.missed) <= known_count / 10
+
+
+def ingest(nodes: int = 16, hours: float = 10.0, counters: int = 40) -> bool:
+    """Store the curves of a long run of many nodes, and read some of them.
+
+    Each node's curves come as its agent sends them, in beats that end where the agent's pieces end, a transaction
+    each, through the function that takes the beats of real agents.
+    """
+    names = [f"counter{number}_per_second" for number in range(counters)]
+    rows = round(hours * 3600 / STEP_SECONDS)
+    beats = list(beat_bounds(rows))
+    seconds = 0.0
+    with migrated_database() as database:
+        with database.transaction() as session:
+            run_id, orders = make_orders(session, nodes)
+        for begin, end in track(beats, "storing beats", console=Console(stderr=True), transient=True):
+            for order_id in orders:
+                pieces = beat(names, begin, end)
+                started = time.perf_counter()
+                with database.transaction() as session:
+                    results.store_curves(session, order_id, pieces)
+                seconds += time.perf_counter() - started
+        with database.transaction() as session:
+            size_bytes, row_count = session.execute(_SIZE).scalar_one(), session.execute(_ROWS).scalar_one()
+        read_ms = [read_milliseconds(database, run_id, names[index % counters]) for index in range(READS)]
+    print(f"{nodes} nodes, {rows * STEP_SECONDS / 3600:g} h, {counters} counters: {len(beats) * nodes} beats")
+    print(f"ingest: mb={size_bytes / 1e6:.1f} seconds={seconds:.1f} rows={row_count} read_ms={median(read_ms):.1f}")
+    return True
+
+
+def metrics() -> bool:
+    """Scrape while 100,000 runs wait and 10,000 nodes beat, then the same with 400,000 runs that have ended.
+
+    Each scrape is one that the seconds of grace (`FRESH_FOR`) did not spare.
+    """
+    with migrated_database() as database:
+        with database.transaction() as session:
+            for rows in _NODES:
+                session.execute(text(rows))
+        add_runs(database, "waiting", 1, WAITING)
+        alone = scrape_milliseconds(database)
+        add_runs(database, "finished", 1000, ENDED)
+        beside = scrape_milliseconds(database)
+    print(f"metrics: waiting={WAITING} median_ms={alone:.0f} ended={ENDED} median_beside_ms={beside:.0f}")
+    return alone <= MOST_MEDIAN_MS and beside <= 2 * alone + 20
+
+
+def make_orders(session: Session, nodes: int) -> tuple[int, list[int]]:
+    """A run with an order for each of several nodes."""
+    measured = Measured(session, BEGAN_AT)
+    run: Run = measured.run(measured.cell())
+    attempt = Attempt(run_id=run.id, ordinal=1, fence=1)
+    members = [measured.node]
+    for number in range(2, nodes + 1):
+        name = f"node{number}"
+        of_cluster = measured.cluster.id
+        members.append(
+            Node(cluster_id=of_cluster, name=name, role="compute", token_sha256=name, redis_password_sha256="")
+        )
+    session.add_all([attempt, *members])
+    session.flush()
+    orders = [
+        Order(attempt_id=attempt.id, run_id=run.id, node_id=node.id, role="load", state="running") for node in members
+    ]
+    session.add_all(orders)
+    session.flush()
+    return run.id, [order.id for order in orders]
+
+
+def beat_bounds(rows: int) -> Iterator[tuple[int, int]]:
+    """The rows between which the pieces of each beat lie, and what the result brings at the end."""
+    yield from pairwise([0, *takewhile(lambda end: end < rows, PIECE_ENDS), rows])
+
+
+def beat(names: Sequence[str], begin: int, end: int) -> list[CurvePiece]:
+    """Pieces of all counters with values that no compression makes smaller, as counters of a busy node have."""
+    at = BEGAN_AT + timedelta(seconds=begin * STEP_SECONDS)
+    return [
+        CurvePiece(
+            counter=name,
+            started_at=at,
+            step_seconds=STEP_SECONDS,
+            values=tuple(float(f"{random.lognormvariate(15, 1):.6g}") for _ in range(begin, end)),
+        )
+        for name in names
+    ]
+
+
+def read_milliseconds(database: Database, run_id: int, counter: str) -> float:
+    """How long one counter of all nodes takes to be read and thinned as the run's page asks for it."""
+    started = time.perf_counter()
+    with database.transaction() as session:
+        curves = reading.thinned_curves(session, run_id, MAX_POINTS, [counter])
+    if not curves:
+        raise SystemExit(f"{counter} has no curve")
+    return (time.perf_counter() - started) * 1000
+
+
+def add_runs(database: Database, state: str, first: int, number: int) -> None:
+    """Add so many runs in that state, over all campaigns."""
+    with database.transaction() as session:
+        session.execute(text(_RUNS), {"state": state, "first": first, "last": first + number // 500 - 1})
+    vacuum(database)
+
+
+def scrape_milliseconds(database: Database) -> float:
+    """Return the median time of scrapes, each of which asks the database."""
+    moment = [system_clock()]
+    scraped = SiteMetrics(database, Redis(port=free_port()), lambda: moment[0], site_metrics)
+    took = []
+    for _ in range(SCRAPES):
+        moment[0] += FRESH_FOR + timedelta(seconds=1)
+        began_at = time.perf_counter()
+        list(scraped.collect())
+        took.append(1000 * (time.perf_counter() - began_at))
+    return median(took)
