@@ -91,6 +91,7 @@ from iotide_server.targets.routes import router as targets
 from iotide_server.templates.routes import router as templates
 from iotide_server.trends.routes import router as trends
 from iotide_server.workloads.routes import router as workloads
+from iotide_wire.units import KIB, MIB
 
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
@@ -102,17 +103,17 @@ SLICES: Final[tuple[APIRouter, ...]] = (
 BEAT: Final = next(route for route in gateway.routes if isinstance(route, APIRoute) and route.endpoint is take_beat)
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
 BODY_LIMITS: Final = {
-    re.compile(rf"{API}/session(/link)?"): BodyLimit(size_bytes=16 * 1024),  # read from anybody
-    re.compile(rf"{API}/agent/enroll"): BodyLimit(size_bytes=64 * 1024),  # as above, with the facts of a host
-    re.compile(rf"{API}/agent/(rotation(/confirm)?|orders/\d+/claim)"): BodyLimit(size_bytes=64 * 1024),
+    re.compile(rf"{API}/session(/link)?"): BodyLimit(size_bytes=16 * KIB),  # read from anybody
+    re.compile(rf"{API}/agent/enroll"): BodyLimit(size_bytes=64 * KIB),  # as above, with the facts of a host
+    re.compile(rf"{API}/agent/(rotation(/confirm)?|orders/\d+/claim)"): BodyLimit(size_bytes=64 * KIB),
     # Four orders on a node, each with the curves of ten minutes for every counter, or of hours without a server.
-    re.compile(rf"{API}/agent/beat"): BodyLimit(size_bytes=8 * 1024**2, values=500_000, queue="-beats"),
-    re.compile(rf"{API}/agent/batch"): BodyLimit(size_bytes=8 * 1024**2),  # ten thousand jobs and as many hosts
-    re.compile(rf"{API}/agent/hello"): BodyLimit(size_bytes=8 * 1024**2),  # a thousand mounts with the longest options
+    re.compile(rf"{API}/agent/beat"): BodyLimit(size_bytes=8 * MIB, values=500_000, queue="-beats"),
+    re.compile(rf"{API}/agent/batch"): BodyLimit(size_bytes=8 * MIB),  # ten thousand jobs and as many hosts
+    re.compile(rf"{API}/agent/hello"): BodyLimit(size_bytes=8 * MIB),  # a thousand mounts with the longest options
     re.compile(rf"{API}/agent/orders/\d+/finish"): BodyLimit(
-        size_bytes=16 * 1024**2, lists=120_000, names=400_000, values=1_500_000
+        size_bytes=16 * MIB, lists=120_000, names=400_000, values=1_500_000
     ),
-    RAW_PATHS: BodyLimit(size_bytes=16 * 1024**2),
+    RAW_PATHS: BodyLimit(size_bytes=16 * MIB),
 }
 """What each message can need, by its path; every other body has the usual limit."""
 

@@ -29,9 +29,10 @@ from iotide_server.kit.meters import HEARTBEATS
 from iotide_server.kit.one_each import OneEach
 from iotide_server.kit.web import refusal
 from iotide_server.results.ingest.limits import REPORT_LIMITS
+from iotide_wire.units import KIB
 from iotide_wire.versions import as_spoken
 
-_LARGEST_BYTES: Final = 64 * 1024
+_LARGEST_BYTES: Final = 64 * KIB
 _KNOWN_SECONDS: Final = 60.0
 _LOCK_SECONDS: Final = 0.1
 _MOST_WAITING: Final = 2

@@ -7,6 +7,8 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from iotide_wire.units import MIB
+
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
 DATABASE: Final = "database.dump"
@@ -14,7 +16,7 @@ SETTINGS: Final = "settings.json"
 TLS_FILES: Final = ("ca.crt", "ca.key", "server.crt", "server.key")
 """Of the directory that `up` keeps for other hosts; with its CA go its agents' trust and their join tokens."""
 
-_PIECE_BYTES: Final = 1024**2
+_PIECE_BYTES: Final = MIB
 _FINGERPRINT: Final = b"iotide vault key\0"
 
 FileName = Annotated[str, StringConstraints(pattern=r"^(database\.dump|settings\.json|tls/(ca|server)\.(crt|key))$")]

@@ -6,10 +6,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from iotide_server.kit.clock import Clock, system_clock
+from iotide_wire.units import KIB, MIB
 
-_CAP_BYTES = 8 * 1024 * 1024
+_CAP_BYTES = 8 * MIB
 _OLDER_FILES = 2
-_LONGEST_LINE_BYTES = 16 * 1024
+_LONGEST_LINE_BYTES = 16 * KIB
 _LINES_REMEMBERED = 15
 
 

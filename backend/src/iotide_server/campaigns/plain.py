@@ -7,11 +7,12 @@ from typing import Final
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.web import STORABLE_REMEDY, is_storable
 from iotide_wire.plan import CampaignPlan
+from iotide_wire.units import KIB
 
 MAX_DEPTH: Final = 16
-MOST_PLAN_BYTES: Final = 256 * 1024
+MOST_PLAN_BYTES: Final = 256 * KIB
 """Of a stored plan as JSON; each campaign, schedule and template has one."""
-LISTED_PLAN_BYTES: Final = 16 * 1024
+LISTED_PLAN_BYTES: Final = 16 * KIB
 """Of a plan that lists show; a list has up to 500."""
 _LARGEST_INTEGER: Final = 2**63 - 1
 

@@ -70,9 +70,10 @@ from iotide_wire.expressions import (
 )
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy
+from iotide_wire.units import MIB
 
 _EXPRESSION: Final = TypeAdapter[Expression](Expression)
-MOST_OPTION_BYTES: Final = 256 * 1024**2
+MOST_OPTION_BYTES: Final = 256 * MIB
 """Of the options of all cells of a plan together; 100,000 cells of fio have some 30 MiB."""
 _MOST_STEPS: Final = 5_000_000
 """Parts of announced expressions times kinds of option sets times places that differ: below a second."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from iotide_server.demo_history.sites import Figure, SampleLoad
-from iotide_wire.units import format_bytes
+from iotide_wire.units import MIB, format_bytes
 
 PYTHON: Final = "/opt/iotide-agent/bin/python"
 LOADS: Final = "/opt/iotide-agent/lib/python3.11/site-packages/iotide_agent/loads"
 """Where the agent is installed, as deploy/README.md does it."""
-_DD_BLOCK_BYTES: Final = 16 * 1024**2
+_DD_BLOCK_BYTES: Final = 16 * MIB
 _LAYOUT_BYTES_PER_SECOND: Final = 450e6
 """At which fio lays its file out; this is not measured."""
 _VERBS: Final = {"create": "creating", "stat": "looking up", "delete": "removing"}

@@ -9,6 +9,7 @@ from iotide_server.demo_history.commands import Command, Phase
 from iotide_wire.foreign import ForeignBefore, ForeignDuring, ForeignLoad
 from iotide_wire.measured import StepRecord
 from iotide_wire.messages import CurvePiece
+from iotide_wire.units import MIB
 
 _STARTUP_SECONDS: Final = 0.03
 _BETWEEN_STEPS: Final = timedelta(seconds=2)
@@ -16,7 +17,7 @@ _BETWEEN_STEPS: Final = timedelta(seconds=2)
 _CLEANING: Final = timedelta(seconds=1)
 _USER_RATIO: Final = 0.02
 _SYSTEM_RATIO: Final = 0.15
-_RESIDENT_BYTES: Final = 24 * 1024**2
+_RESIDENT_BYTES: Final = 24 * MIB
 _MOST_VALUES: Final = 200
 _READS: Final = frozenset({"read", "reread"})
 _IDLE_SECONDS: Final = 20.0

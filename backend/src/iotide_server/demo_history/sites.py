@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from iotide_server.demo_history.errors import DEMO_HISTORY_UNKNOWN_NAME
 from iotide_wire.facts import FactValue
-from iotide_wire.units import GIB, TIB
+from iotide_wire.units import GIB, KIB, MIB, TIB
 
 _FIO_BLOCK_BYTES: Final = 4096
 
@@ -146,7 +146,7 @@ def _create(nodes: tuple[str, ...], target: str, files_per_second: float) -> Sam
 
 
 def _iozone(nodes: tuple[str, ...], target: str, write: float, read: float) -> SampleLoad:
-    size, record = 512 * GIB, 1024**2
+    size, record = 512 * GIB, MIB
     labels: dict[str, str | int | float | bool] = {
         "file_size_bytes": size,
         "record_size_bytes": record,
@@ -182,7 +182,7 @@ def _mdtest(nodes: tuple[str, ...], target: str, files_per_second: float) -> Sam
 def _matrix(node: str, target: str, write: float, read: float, cached_read: float) -> SampleLoad:
     """IOzone over files smaller and larger than the memory; the small ones are read at `cached_read`."""
     sizes = tuple(16 * GIB << power for power in range(5))
-    records = tuple(256 * 1024 << power for power in range(7))
+    records = tuple(256 * KIB << power for power in range(7))
     figures = tuple(
         Figure(
             "throughput",
@@ -207,7 +207,7 @@ def _matrix(node: str, target: str, write: float, read: float, cached_read: floa
 
 def _share_of(record_bytes: int) -> float:
     """Of the rate that no size of records limits, since each costs some time of its own."""
-    return record_bytes / (record_bytes + 32 * 1024)
+    return record_bytes / (record_bytes + 32 * KIB)
 
 
 _HPC_NODES: Final = ("c01", "c02", "c03", "c04")
@@ -232,7 +232,7 @@ _HPC: Final = SampleCluster(
             *("home", "/home", "shared", _HPC_NODES, "nfs4", "nas1:/export/home"),
             options="hard,rsize=1048576,rw,vers=4.2,wsize=1048576",
             total_bytes=60 * TIB,
-            facts={"nfs.version": "4.2", "nfs.rsize_bytes": 1024**2, "nfs.wsize_bytes": 1024**2},
+            facts={"nfs.version": "4.2", "nfs.rsize_bytes": MIB, "nfs.wsize_bytes": MIB},
         ),
         SampleTarget(
             *("nvme", "/local", "node", _HPC_NODES, "xfs", "/dev/nvme0n1p1"),
@@ -276,7 +276,7 @@ _STUDIO: Final = SampleCluster(
             *("projects", "/projects", "shared", _STUDIO_NODES, "nfs", "filer:/vol/projects"),
             options="hard,rsize=1048576,rw,vers=3,wsize=1048576",
             total_bytes=200 * TIB,
-            facts={"nfs.version": "3", "nfs.rsize_bytes": 1024**2, "nfs.wsize_bytes": 1024**2},
+            facts={"nfs.version": "3", "nfs.rsize_bytes": MIB, "nfs.wsize_bytes": MIB},
         ),
         SampleTarget(
             *("cache", "/cache", "node", _STUDIO_NODES, "ext4", "/dev/sdb1"),
@@ -321,14 +321,14 @@ _ARCHIVE: Final = SampleCluster(
             *("gpfs", "/gpfs/archive", "shared", ("g1",), "gpfs", "archive"),
             options="rw,noatime",
             total_bytes=1500 * TIB,
-            facts={"gpfs.version": "5.1.8.2", "gpfs.block_bytes": 8 * 1024**2, "gpfs.data_replica_count": 1},
+            facts={"gpfs.version": "5.1.8.2", "gpfs.block_bytes": 8 * MIB, "gpfs.data_replica_count": 1},
         ),
         *(
             SampleTarget(
                 *(name, f"/raid/{name[-1]}", "node", ("s1",), "xfs", f"/dev/md{number}"),
                 options="noatime,rw,sunit=1024,swidth=8192",
                 total_bytes=90 * TIB,
-                facts={"md.level": "raid6", "md.disk_count": 10, "md.degraded_count": 0, "md.chunk_bytes": 512 * 1024},
+                facts={"md.level": "raid6", "md.disk_count": 10, "md.degraded_count": 0, "md.chunk_bytes": 512 * KIB},
             )
             for number, name in enumerate(_RAIDS)
         ),

@@ -8,6 +8,7 @@ from typing import Final
 
 from iotide_server.demo_history.sites import SITES, Figure, SampleLoad
 from iotide_wire.facts import FactValue
+from iotide_wire.units import KIB
 
 
 class TruthKind(StrEnum):
@@ -137,7 +138,7 @@ TRUTHS: Final = (
         "a remount with a quarter of the rsize",
         since=0.45,
         ratio=0.75,
-        facts={"nfs.rsize_bytes": 256 * 1024, "mount.options": "hard,rsize=262144,rw,vers=3,wsize=1048576"},
+        facts={"nfs.rsize_bytes": 256 * KIB, "mount.options": "hard,rsize=262144,rw,vers=3,wsize=1048576"},
         facts_at=TruthScope("demo-studio", target="projects"),
     ),
     Truth(

@@ -24,13 +24,14 @@ from starlette.types import Scope
 
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.errors import ErrorKind
+from iotide_wire.units import KIB, MIB
 
 BODIES: Final[AppValue["Bodies"]] = AppValue("bodies")
 
 
-LARGE_BYTES: Final = 256 * 1024
+LARGE_BYTES: Final = 256 * KIB
 """A body of up to this size is read at once; of larger ones each caller sends one at a time."""
-MEDIUM_BYTES: Final = 2 * 1024**2
+MEDIUM_BYTES: Final = 2 * MIB
 """The usual result after an outage is smaller: several are stored at once, which take less than one of the largest."""
 MEDIUM_AT_ONCE: Final = 4
 _LIMIT: Final = "iotide.body_limit"
@@ -56,7 +57,7 @@ class BodyLimit:
         queue: large bodies of one queue wait for one another.
     """
 
-    size_bytes: int = 2 * 1024**2
+    size_bytes: int = 2 * MIB
     lists: int = 50_000
     names: int = 100_000
     values: int = 200_000

@@ -14,12 +14,13 @@ from iotide_server.kit.errors import ErrorKind
 from iotide_server.kit.proxies import network_of
 from iotide_server.kit.unread import Backlog, Unread
 from iotide_server.kit.web import refusal
+from iotide_wire.units import KIB
 
 HEAD_SECONDS: Final = 20.0
 """So long may the head of a request take, from the connection or from its first byte on."""
 
 BODY_SECONDS: Final = 30.0
-BYTES_A_SECOND: Final = 16 * 1024
+BYTES_A_SECOND: Final = 16 * KIB
 """A body may take BODY_SECONDS, and longer as long as it comes at this rate on average; an answer must go at it."""
 
 READING_SECONDS: Final = 60.0

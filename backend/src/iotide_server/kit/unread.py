@@ -5,9 +5,11 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Final
 
-MOST_UNREAD_BYTES: Final = 128 * 1024**2
+from iotide_wire.units import KIB, MIB
+
+MOST_UNREAD_BYTES: Final = 128 * MIB
 """Of one process. The largest answers have some 40 MB."""
-PIECE_BYTES: Final = 64 * 1024
+PIECE_BYTES: Final = 64 * KIB
 
 
 class Unread:

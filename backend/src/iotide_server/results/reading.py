@@ -49,9 +49,10 @@ from iotide_server.statistics.summary import tier, variation
 from iotide_server.workloads.primary import metric_places
 from iotide_wire.checks import CHECKS
 from iotide_wire.measured import FlagCode, NotJudged
+from iotide_wire.units import KIB, MIB
 
-FIRST_PIECE_BYTES: Final = 64 * 1024
-LARGEST_PIECE_BYTES: Final = 1024**2
+FIRST_PIECE_BYTES: Final = 64 * KIB
+LARGEST_PIECE_BYTES: Final = MIB
 """PostgreSQL unpacks all that lies before a piece, so small ones take it long. Clients that read get large ones."""
 
 

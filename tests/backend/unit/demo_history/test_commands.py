@@ -9,12 +9,13 @@ import iotide_agent.loads
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import Before, Place
 from iotide_agent.workloads.iozone_quality import judge_cells
-from iotide_agent.workloads.iozone_report import KIBIBYTE, Row
+from iotide_agent.workloads.iozone_report import Row
 from iotide_agent.workloads.registry import all_workloads
 from iotide_server.demo_history.cautions import cautions_of
 from iotide_server.demo_history.commands import LOADS, PYTHON, Directories, commands_of
 from iotide_server.demo_history.sites import SITES, SampleCluster, SampleLoad
 from iotide_wire.measured import Flag, NotJudged
+from iotide_wire.units import KIB
 
 DIRECTORIES = Directories("/target/iotide-run-1-1-1", "/state/orders/1/scratch/target-1")
 LOADS_OF_SITES = [(site, load) for site in SITES for routine in site.routines for load in routine.loads]
@@ -73,8 +74,8 @@ def test_a_table_of_iozone_has_the_flags_that_the_agent_raises(found: tuple[Samp
     rates: dict[tuple[int, int], dict[str, int]] = {}
     for figure in load.figures:
         sizes = int(figure.labels["file_size_bytes"]), int(figure.labels["record_size_bytes"])
-        rates.setdefault(sizes, {})[str(figure.labels["operation"])] = round(figure.level / KIBIBYTE)
-    rows = [Row(size // KIBIBYTE, record // KIBIBYTE, own) for (size, record), own in rates.items()]
+        rates.setdefault(sizes, {})[str(figure.labels["operation"])] = round(figure.level / KIB)
+    rows = [Row(size // KIB, record // KIB, own) for (size, record), own in rates.items()]
     expected = judge_cells(place_of(site, load), rows, 1e-6, "fsync", Before.DROP)
     assert sorted(judged(load, site), key=repr) == sorted(expected, key=repr)
 

@@ -14,9 +14,10 @@ from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_wire.base import Message
 from iotide_wire.plan import CampaignPlan, PlannedStage, WorkloadChoice
 from iotide_wire.schedule import SchedulePlan
+from iotide_wire.units import MIB
 from iotide_wire.window import Window
 
-MAX_BYTES: Final = 2 * 1024**2
+MAX_BYTES: Final = 2 * MIB
 """What the server takes in one request."""
 _FIELD_NAMES: Final = tuple(
     field.alias or name

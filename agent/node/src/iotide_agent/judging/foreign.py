@@ -21,11 +21,11 @@ from typing import Final
 from iotide_agent.judging.phases import ENOUGH_ROWS, LOAD, ParallelSteps
 from iotide_agent.workloads.base import Before, Place
 from iotide_wire.measured import Answer, Check, FlagCode
-from iotide_wire.units import format_percent, format_rate
+from iotide_wire.units import KIB, format_percent, format_rate
 
 SHARE_LIMIT: Final = 0.10
 """Of all processors, or of the bytes on the device."""
-NOTICED_BYTES_PER_SECOND: Final = 256 * 1024
+NOTICED_BYTES_PER_SECOND: Final = 256 * KIB
 """Less disturbs no disk of today: 64 reads of 4 KiB, about half of what a hard disk can do."""
 IN_KERNEL: Final = frozenset(
     {"ext2", "ext3", "ext4", "xfs", "jfs", "reiserfs", "btrfs", "zfs", "tmpfs", "nfs", "nfs4", "lustre"}

@@ -14,6 +14,7 @@ from iotide_wire.batch import BatchSystem
 from iotide_wire.catalogue import WorkloadName
 from iotide_wire.endpoint import AUTOMATIC, LOOPBACK, check_data_address
 from iotide_wire.messages import NodeRole
+from iotide_wire.units import GIB, MIB
 
 SYSTEM_CONFIG: Final = Path("/etc/iotide/agent.toml")
 SYSTEM_STATE: Final = Path("/var/lib/iotide-agent")
@@ -186,7 +187,7 @@ class AgentConfig(BaseModel):
     data_address: Annotated[str, AfterValidator(_check_data_address)] = LOOPBACK
     metrics_textfile: Annotated[Path, AfterValidator(_check_textfile)] | None = None
     broker_address: Annotated[str, AfterValidator(_check_broker_address)] | None = None
-    spool_limit_bytes: Annotated[int, Field(ge=1024**2)] = 1024**3
+    spool_limit_bytes: Annotated[int, Field(ge=MIB)] = GIB
     workloads: dict[WorkloadName, dict[str, Any]] = Field(default_factory=dict)
     quiet: QuietLimits = Field(default_factory=QuietLimits)
     batch: BatchConfig | None = None

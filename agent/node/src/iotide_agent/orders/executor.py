@@ -32,8 +32,9 @@ from iotide_wire.expressions import TARGET_COUNT, TARGET_RESERVE, ExpressionErro
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome
 from iotide_wire.plan import CachePolicy
+from iotide_wire.units import MIB
 
-OUTPUT_LIMIT_BYTES: Final = 8 * 1024**2
+OUTPUT_LIMIT_BYTES: Final = 8 * MIB
 """Kept of each stream that a step prints."""
 PATIENCE_SECONDS: Final = 10.0
 ROOM_PUT_OFF_SECONDS: Final = 60.0

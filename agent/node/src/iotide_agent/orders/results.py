@@ -28,8 +28,9 @@ from iotide_wire.foreign import ForeignBefore, ForeignLoad
 from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect, NotJudged, StepRecord
 from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Order, Outcome
 from iotide_wire.plan import QuietPolicy
+from iotide_wire.units import MIB
 
-MAX_FILE_BYTES: Final = 8 * 1024**2
+MAX_FILE_BYTES: Final = 8 * MIB
 """Kept of an output file that a tool wrote itself; its streams are capped by the runner."""
 _MAX_TEXT: Final = 4000
 _MAX_FLAGS: Final = 1000

@@ -10,6 +10,7 @@ from iotide_agent.probes.identity import served
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant, Unavailable, Want
 from iotide_wire.facts import Facts, FactValue
+from iotide_wire.units import GIB, KIB, MIB
 
 _CLIENTS: Final = DirectoryWant("/proc/fs/beegfs")
 _NUMBERS: Final = {
@@ -23,7 +24,7 @@ _SWITCHES: Final = {
     "sysSessionCheckOnClose": "beegfs.session_check_on_close",
 }
 _ON_OFF: Final = {"1": True, "true": True, "0": False, "false": False}
-_FACTORS: Final = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
+_FACTORS: Final = {"": 1, "K": KIB, "M": MIB, "G": GIB}
 _SIZE: Final = re.compile(r"^(\d{1,9})([KMG]?)$", re.ASCII)
 
 

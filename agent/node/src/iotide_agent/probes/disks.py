@@ -11,6 +11,7 @@ from iotide_agent.probes.reader import CommandWant, FileWant, Unavailable, Want
 from iotide_agent.probes.stack import Device
 from iotide_agent.probes.volumes import SECTOR_BYTES
 from iotide_wire.facts import Facts, FactValue
+from iotide_wire.units import KIB, MIB
 
 FILES: Final = (
     *(f"queue/{name}" for name in ("rotational", "scheduler", "write_cache")),
@@ -34,7 +35,7 @@ _RAID_TOOLS: Final = tuple(
     for tool in ("storcli64", "perccli64")
 )
 """The same program under the names of its two vendors; a node has one of them."""
-_KIBI_SIZES: Final = {"KB": 1024, "MB": 1024**2}
+_KIBI_SIZES: Final = {"KB": KIB, "MB": MIB}
 
 
 def disk_wants(disk: Device, texts: Texts) -> Iterable[Want]:

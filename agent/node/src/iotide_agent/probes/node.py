@@ -6,8 +6,9 @@ from typing import Final
 from iotide_agent.probes.base import Texts, named_numbers, number, text_of
 from iotide_agent.probes.reader import DirectoryWant, FileWant, Want
 from iotide_wire.facts import Facts, FactValue
+from iotide_wire.units import MIB
 
-MEMORY_STEP_BYTES: Final = 16 * 1024**2
+MEMORY_STEP_BYTES: Final = 16 * MIB
 """The kernel keeps some memory for itself, a little more or less at each boot, which is no news."""
 _PLAIN_FILES: Final = {
     "host.name": "/proc/sys/kernel/hostname",

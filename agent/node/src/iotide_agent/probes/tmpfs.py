@@ -5,8 +5,9 @@ from typing import ClassVar, Final
 from iotide_agent.probes.base import Probe, Texts
 from iotide_agent.probes.mounts import Mount
 from iotide_wire.facts import Facts
+from iotide_wire.units import GIB, KIB, MIB
 
-_FACTORS: Final = {"k": 1024, "m": 1024**2, "g": 1024**3}
+_FACTORS: Final = {"k": KIB, "m": MIB, "g": GIB}
 
 
 class TmpfsProbe(Probe):

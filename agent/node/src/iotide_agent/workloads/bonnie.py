@@ -30,7 +30,7 @@ from iotide_agent.workloads.writers import race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Operation, Option
 from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
-from iotide_wire.units import MIB, Unit, format_bytes
+from iotide_wire.units import GIB, KIB, MIB, Unit, format_bytes
 
 CLOCK_SECONDS: Final = 1e-6
 SHOWN_SECONDS: Final = 0.5
@@ -42,7 +42,6 @@ SLOWEST_FILES_A_SECOND: Final = 10
 BYTES_PER_FILE: Final = 4096
 """Room that an empty file or directory takes."""
 
-_KIBIBYTE: Final = 1024
 _FILES_UNIT: Final = 1024
 """bonnie++ counts files in these."""
 _NODE_NAME: Final = "iotide"
@@ -111,7 +110,7 @@ class BonnieOptions(Options):
     small_file_size_bytes: int = Field(
         default=0,
         ge=0,
-        le=1024**3,
+        le=GIB,
         title="Size of each file",
         description="What is written into each of them and read when it is looked up; 0 leaves them empty.",
         json_schema_extra={"x-unit": "bytes"},
@@ -302,7 +301,7 @@ def _samples(options: BonnieOptions, place: Place, phase: BonniePhase, report: B
     labels = _labels(options, place, phase)
     rate, cpu, latency = report.rates[phase], report.cpu_percents[phase], report.latencies[phase]
     if rate != TOO_FAST:
-        value = float(rate) * (_KIBIBYTE if phase.metric == "throughput" else 1)
+        value = float(rate) * (KIB if phase.metric == "throughput" else 1)
         yield Sample(phase.metric, value, labels, place.target_id)
     if cpu != TOO_FAST:
         yield Sample("cpu_ratio", float(cpu) / 100, labels, place.target_id)
@@ -322,7 +321,7 @@ def _flags(
     elif phase.order:
         flags += quality.judge_metadata_duration(phase.operation, options.file_count / float(rate), CLOCK_SECONDS)
     elif phase.metric == "throughput" and not phase.by_byte:
-        seconds = file_bytes / (float(rate) * _KIBIBYTE)
+        seconds = file_bytes / (float(rate) * KIB)
         flags += quality.judge_duration(phase.operation, seconds, CLOCK_SECONDS)
     # What is twice as large as the memory has left it by the time that it is read.
     is_cold = outcome.before_done is Before.LARGER_THAN_MEMORY and not phase.order

@@ -4,11 +4,11 @@ from math import prod
 from typing import Any, Final, NamedTuple
 
 from iotide_agent.runner.memory import Memory
-from iotide_wire.units import format_bytes, format_percent
+from iotide_wire.units import MIB, format_bytes, format_percent
 
-TASK_BYTES: Final = 16 * 1024**2
+TASK_BYTES: Final = 16 * MIB
 """What each task of an MPI program takes besides its buffers, at least."""
-PROCESS_BYTES: Final = 4 * 1024**2
+PROCESS_BYTES: Final = 4 * MIB
 """Counts for each process of another tool besides its buffers, at least."""
 
 MEMORY_RATIO: Final = 0.8

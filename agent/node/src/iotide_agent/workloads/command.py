@@ -28,7 +28,7 @@ from iotide_agent.workloads.metrics import RACE, MetricKind, race_by
 from iotide_agent.workloads.writers import race, side_by_side
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
-from iotide_wire.units import Unit
+from iotide_wire.units import GIB, Unit
 
 CLOCK_SECONDS: Final = 1e-9
 _OWN_METRICS: Final = frozenset(kind.name for kind in RACE)
@@ -127,7 +127,7 @@ class CommandOptions(Options):
 
     command: str = Field(default="", title="Command", description="A program that the node's administrator listed.")
     space_bytes: int = Field(
-        default=1024**3,
+        default=GIB,
         ge=1,
         le=2**60,
         title="Space",

@@ -31,12 +31,12 @@ from iotide_agent.workloads.writers import Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
-from iotide_wire.units import format_percent, format_seconds
+from iotide_wire.units import KIB, MIB, format_percent, format_seconds
 
 CLOCK_SECONDS: Final = 1e-9
 BYTES_PER_FILE: Final = 1024
 """Room that an empty file takes: its inode and its name in the directory."""
-BYTES_PER_DIRECTORY: Final = 5 * 1024
+BYTES_PER_DIRECTORY: Final = 5 * KIB
 """The same of an empty directory, which has a block besides."""
 _LONGEST_UP_SECONDS: Final = 1e10
 """No node has been up for longer; more would be no time that can be compared."""
@@ -49,7 +49,7 @@ _PHASES: Final = (
 _DONE: Final = re.compile(r"^done (?P<files>\d{1,15}) (?P<seconds>\d{1,15}\.\d{6})$", re.MULTILINE)
 
 
-_PYTHON_BYTES: Final = 12 * 1024**2
+_PYTHON_BYTES: Final = 12 * MIB
 """Counts for an interpreter with the load, at least."""
 
 

@@ -31,7 +31,7 @@ from iotide_agent.workloads.writers import Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.measured import Answer
-from iotide_wire.units import format_bytes
+from iotide_wire.units import GIB, KIB, MIB, format_bytes
 
 CLOCK_SECONDS: Final = 1e-9
 """What dd reads; it prints six significant digits of the difference, which is a millionth of any figure."""
@@ -47,7 +47,7 @@ BlockSize = Annotated[
     int,
     Field(
         ge=512,
-        le=1024**3,
+        le=GIB,
         multiple_of=512,
         title="Block size",
         description="What one read or write call moves, a multiple of 512 bytes. dd holds one block in memory.",
@@ -81,7 +81,7 @@ class DdOptions(Options):
             ),
         ),
     ] = "auto"
-    block_size_bytes: BlockSize = 16 * 1024**2
+    block_size_bytes: BlockSize = 16 * MIB
     flush: Flush = "fsync"
     operations: tuple[Operation, ...] = Field(
         default=("write", "read"),
@@ -228,9 +228,9 @@ class DdReport:
     seconds: float
 
 
-_BULK_FLUSH_BYTES: Final = 4 * 1024**2
+_BULK_FLUSH_BYTES: Final = 4 * MIB
 """With each flush a journal or a tree writes up to some hundred kibibytes."""
-_BULK_BLOCK_BYTES: Final = 64 * 1024
+_BULK_BLOCK_BYTES: Final = 64 * KIB
 """Past the cache each block may become an extent of its own, with some hundred bytes about it."""
 _REPORT: Final = re.compile(
     r"^(?P<whole_in>\d{1,18})\+(?P<partial_in>\d{1,18}) records in\n"

@@ -43,7 +43,7 @@ from iotide_wire.expressions import (
     evaluate,
 )
 from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
-from iotide_wire.units import Unit, format_bytes, format_seconds
+from iotide_wire.units import GIB, MIB, Unit, format_bytes, format_seconds
 
 CLOCK_SECONDS: Final = 1e-9
 BAND_PERCENT: Final = 5
@@ -71,7 +71,7 @@ class FillOptions(Options):
     """What is written, and how full the target may become."""
 
     file_size_bytes: int = Field(
-        default=1024**3,
+        default=GIB,
         ge=512,
         le=2**50,
         title="File size",
@@ -81,7 +81,7 @@ class FillOptions(Options):
         ),
         json_schema_extra={"x-unit": "bytes"},
     )
-    block_size_bytes: BlockSize = 16 * 1024**2
+    block_size_bytes: BlockSize = 16 * MIB
     flush: Flush = "fsync"
     data: Literal["zeroes", "random"] = Field(
         default="zeroes",
@@ -99,7 +99,7 @@ class FillOptions(Options):
         default=100, ge=1, le=100_000, title="Files at most", description="After so many files it ends in any case."
     )
     reserve_bytes: int = Field(
-        default=1024**3,
+        default=GIB,
         ge=0,
         le=2**60,
         title="Keep free",

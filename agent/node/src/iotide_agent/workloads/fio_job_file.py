@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final, Literal
 
-from iotide_wire.units import format_bytes
+from iotide_wire.units import GIB, KIB, MIB, TIB, format_bytes
 
 Operation = Literal["read", "write"]
 Check = Callable[[str], str]
@@ -23,7 +23,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
 _SECTION: Final = re.compile(r"\[(?P<name>[^\]]*)\]")
 _SIZE: Final = re.compile(r"([0-9]{1,18})([kmgt]?)", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[0-9]{1,19}")
-_POWERS: Final = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+_POWERS: Final = {"": 1, "k": KIB, "m": MIB, "g": GIB, "t": TIB}
 _TIME: Final = re.compile(r"[0-9]{1,12}(us|ms|s|m|h|d)?")
 _SECONDS: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _OPERATIONS: Final[Mapping[str, tuple[Operation, ...]]] = {

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 from iotide_agent.workloads.base import Options
 from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
 from iotide_agent.workloads.fio_job_file import JobSection, Operation, largest_buffers, map_bytes, read_job_file
+from iotide_wire.units import GIB, MIB
 
 _SYNCHRONOUS: Final = ("psync", "sync", "mmap")
 _ANY_SPACE_BYTES: Final = 2**63
@@ -28,16 +29,16 @@ class FioOptions(Options):
         description="What is done and in which order; rw and randrw mix reads with writes.",
     )
     block_size_bytes: int = Field(
-        default=1024**2,
+        default=MIB,
         ge=512,
-        le=1024**3,
+        le=GIB,
         multiple_of=512,
         title="Block size",
         description="What one operation moves, a multiple of 512 bytes.",
         json_schema_extra={"x-unit": "bytes"},
     )
     file_size_bytes: int = Field(
-        default=1024**3,
+        default=GIB,
         ge=4096,
         le=2**60,
         title="File size",
@@ -103,7 +104,7 @@ class FioOptions(Options):
         json_schema_extra={"x-multiline": True},
     )
     space_bytes: int = Field(
-        default=1024**3,
+        default=GIB,
         ge=4096,
         le=2**60,
         title="Space of the job file",

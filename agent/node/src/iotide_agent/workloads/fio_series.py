@@ -8,11 +8,11 @@ from math import floor
 from typing import Final
 
 from iotide_agent.workloads.base import Curve
+from iotide_wire.units import KIB
 
 _LINE: Final = re.compile(r"(\d{1,13}), (\d{1,18}), ([01]), \d+, \d+(?:, \d+)?")
 _LEFT_OUT: Final = "[iotide left out"
 _STEP_MILLISECONDS: Final = 1000
-_KIBIBYTE: Final = 1024
 _MOST_STEPS: Final = 40 * 86_400
 """More than any run may last: where a log says more, the time of day was set meanwhile."""
 _COUNTERS: Final = {"0": "fio_read_bytes_per_second", "1": "fio_write_bytes_per_second"}
@@ -48,7 +48,7 @@ def _lines(text: str) -> Iterator[tuple[int, float, str]]:
     for line in text[: text.rfind("\n") + 1].splitlines():
         match = _LINE.fullmatch(line)
         if match is not None:
-            yield int(match[1]), int(match[2]) * float(_KIBIBYTE), match[3]
+            yield int(match[1]), int(match[2]) * float(KIB), match[3]
 
 
 def _curve(counter: str, told: list[tuple[int, float]]) -> Curve:

@@ -26,7 +26,7 @@ from iotide_agent.workloads.writers import Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.measured import Answer
-from iotide_wire.units import MIB, format_bytes
+from iotide_wire.units import GIB, MIB, format_bytes
 
 CLOCK_SECONDS: Final = 1e-4
 """ior prints its times with four decimals."""
@@ -67,9 +67,9 @@ class IorOptions(Options):
         json_schema_extra={"uniqueItems": True, "contains": {"const": "write"}},
     )
     transfer_size_bytes: int = Field(
-        default=1024**2,
+        default=MIB,
         ge=8,
-        le=1024**3,
+        le=GIB,
         multiple_of=8,
         title="Transfer size",
         description="What one call moves, a multiple of 8 bytes, with O_DIRECT of 512.",

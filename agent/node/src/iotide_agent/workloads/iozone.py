@@ -28,7 +28,6 @@ from iotide_agent.workloads.iozone_options import (
 from iotide_agent.workloads.iozone_quality import judge_blocks, judge_cells
 from iotide_agent.workloads.iozone_report import (
     GROUP_OPERATIONS,
-    KIBIBYTE,
     STDIO,
     Block,
     Row,
@@ -44,7 +43,7 @@ from iotide_agent.workloads.sizes import size_bytes
 from iotide_agent.workloads.writers import fairness, race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression
-from iotide_wire.units import format_bytes
+from iotide_wire.units import KIB, format_bytes
 
 STALL_SECONDS: Final = 900.0
 COMPLAINED_STALL_SECONDS: Final = 30.0
@@ -148,13 +147,13 @@ def _is_direct(options: IozoneOptions, place: Place) -> bool:
 
 
 def _mode_arguments(options: IozoneOptions, place: Place) -> tuple[str, ...]:
-    file_kib = str(largest_file_bytes(options, place) // KIBIBYTE)
+    file_kib = str(largest_file_bytes(options, place) // KIB)
     if options.mode == "throughput":
         walling = () if options.stone_walling else ("-x",)
-        record_kib = str(options.max_record_size_bytes // KIBIBYTE)
+        record_kib = str(options.max_record_size_bytes // KIB)
         return ("-t", str(options.processes), "-C", *walling, "-s", file_kib, "-r", record_kib)
-    min_file_kib = str(first_file_bytes(options) // KIBIBYTE) if options.mode == "auto" else file_kib
-    records = (str(size // KIBIBYTE) for size in (options.min_record_size_bytes, options.max_record_size_bytes))
+    min_file_kib = str(first_file_bytes(options) // KIB) if options.mode == "auto" else file_kib
+    records = (str(size // KIB) for size in (options.min_record_size_bytes, options.max_record_size_bytes))
     # Without -y and -q iozone leaves out records below 64 KiB for files above 16 MiB.
     return ("-a", "-n", min_file_kib, "-g", file_kib, "-y", next(records), "-q", next(records))
 
@@ -183,7 +182,7 @@ def _moved_bytes(options: IozoneOptions, place: Place) -> int:
     if options.mode == "throughput":
         files_bytes = options.processes * size_bytes(options.file_size_bytes, place)
     else:
-        files_bytes = sum(file_kib for file_kib, _ in planned_rows(options, place)) * KIBIBYTE
+        files_bytes = sum(file_kib for file_kib, _ in planned_rows(options, place)) * KIB
     return files_bytes * len(_operations(options))
 
 
@@ -203,22 +202,22 @@ def _cells(options: IozoneOptions, place: Place, rows: list[Row]) -> Iterator[Sa
         for operation, rate in row.rates.items():
             if rate:
                 labels = _labels(options, place, operation, row.file_kib, row.record_kib)
-                yield Sample("throughput", rate * KIBIBYTE, labels, place.target_id)
+                yield Sample("throughput", rate * KIB, labels, place.target_id)
 
 
 def _labels(options: IozoneOptions, place: Place, operation: str, file_kib: int, record_kib: int) -> _Labels:
     return {
         "operation": operation,
-        "file_size_bytes": file_kib * KIBIBYTE,
-        "record_size_bytes": record_kib * KIBIBYTE,
+        "file_size_bytes": file_kib * KIB,
+        "record_size_bytes": record_kib * KIB,
         "direct": _is_direct(options, place) and operation not in STDIO,
     }
 
 
 def _checked_blocks(options: IozoneOptions, place: Place, outcome: StepOutcome) -> list[Block]:
     name, text = outcome.step.name, outcome.stdout
-    file_kib = size_bytes(options.file_size_bytes, place) // KIBIBYTE
-    record_kib = options.max_record_size_bytes // KIBIBYTE
+    file_kib = size_bytes(options.file_size_bytes, place) // KIB
+    record_kib = options.max_record_size_bytes // KIB
     if process_file(name, text) != (file_kib, record_kib):
         raise OutputRefusedError(name, f"files of {file_kib} KiB in records of {record_kib} were planned", text[-500:])
     blocks = read_blocks(name, text)
@@ -236,18 +235,18 @@ def _checked_blocks(options: IozoneOptions, place: Place, outcome: StepOutcome) 
 
 
 def _block_samples(options: IozoneOptions, place: Place, block: Block) -> Iterator[Sample]:
-    file_kib = size_bytes(options.file_size_bytes, place) // KIBIBYTE
-    labels = _labels(options, place, block.operation, file_kib, options.max_record_size_bytes // KIBIBYTE)
+    file_kib = size_bytes(options.file_size_bytes, place) // KIB
+    labels = _labels(options, place, block.operation, file_kib, options.max_record_size_bytes // KIB)
     for number, child in enumerate(block.children, start=1):
         if child.rate:
             writer = {"writer": number} if len(block.children) > 1 else {}
-            yield Sample("throughput", child.rate * KIBIBYTE, labels | writer, place.target_id)
+            yield Sample("throughput", child.rate * KIB, labels | writer, place.target_id)
     if len(block.children) == 1:
         return
     # All start at one barrier, so what each moved at its own rate tells when it was done.
     done = sorted(child.moved_kib / child.rate for child in block.children if child.rate)
     values = {
-        "total_throughput": block.parent_rate * KIBIBYTE,
+        "total_throughput": block.parent_rate * KIB,
         "first_done": done[0],
         "last_done": done[-1],
         "fairness": fairness([child.rate for child in block.children]),

@@ -7,9 +7,9 @@ from pydantic import Field, model_validator
 
 from iotide_agent.workloads.base import Options, Place
 from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
-from iotide_agent.workloads.iozone_report import KIBIBYTE
 from iotide_agent.workloads.sizes import count_between, size_bytes
 from iotide_wire.expressions import AUTO, Holds, Number, Operation, Option, evaluate
+from iotide_wire.units import GIB, KIB
 
 _RECORD_SIZES: Final = tuple(4096 << power for power in range(13))
 
@@ -28,7 +28,7 @@ TESTS: Final[dict[Test, tuple[int, tuple[str, ...]]]] = {
     "fread": (7, ("fread", "freread")),
 }
 """iozone's number of each test, and the operations that it times."""
-_FileSize = Annotated[int, Field(ge=64 * 1024, le=2**60, multiple_of=1024, json_schema_extra={"x-unit": "bytes"})]
+_FileSize = Annotated[int, Field(ge=64 * KIB, le=2**60, multiple_of=1024, json_schema_extra={"x-unit": "bytes"})]
 
 
 class IozoneOptions(Options):
@@ -53,10 +53,10 @@ class IozoneOptions(Options):
                 "which all tests take minutes, is measured in the cache unless O_DIRECT goes around it."
             ),
         ),
-    ] = 1024**3
+    ] = GIB
     min_file_size_bytes: int = Field(
-        default=64 * 1024,
-        ge=64 * 1024,
+        default=64 * KIB,
+        ge=64 * KIB,
         le=2**60,
         multiple_of=1024,
         title="Smallest file size",
@@ -183,5 +183,5 @@ def planned_rows(options: IozoneOptions, place: Place) -> Iterator[tuple[int, in
     while file_bytes <= last_bytes:
         for record_bytes in _RECORD_SIZES:
             if options.min_record_size_bytes <= record_bytes <= min(options.max_record_size_bytes, file_bytes):
-                yield file_bytes // KIBIBYTE, record_bytes // KIBIBYTE
+                yield file_bytes // KIB, record_bytes // KIB
         file_bytes *= 2

@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import Before, Place
-from iotide_agent.workloads.iozone_report import KIBIBYTE, STDIO, WRITES, Block, Row
+from iotide_agent.workloads.iozone_report import STDIO, WRITES, Block, Row
 from iotide_agent.workloads.writers import STRAGGLER_LIMIT, straggler
 from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
-from iotide_wire.units import format_seconds
+from iotide_wire.units import KIB, format_seconds
 
 MAX_REJECTIONS: Final = 24
 """Flags of cells that were too short; beyond it neighbours are rejected with them, since a result holds few flags."""
@@ -42,13 +42,13 @@ def judge_cells(
 ) -> list[Answer]:
     """The flags of a table."""
     timed = [
-        _Cell(operation, row.file_kib * KIBIBYTE, row.record_kib * KIBIBYTE, row.file_kib / rate)
+        _Cell(operation, row.file_kib * KIB, row.record_kib * KIB, row.file_kib / rate)
         for row in rows
         for operation, rate in row.rates.items()
         if rate
     ]
     zeroes = [
-        _Cell(operation, row.file_kib * KIBIBYTE, row.record_kib * KIBIBYTE, 0)
+        _Cell(operation, row.file_kib * KIB, row.record_kib * KIB, 0)
         for row in rows
         for operation, rate in row.rates.items()
         if rate == 0
@@ -67,12 +67,12 @@ def judge_blocks(
 ) -> list[Answer]:
     """The flags of throughput mode."""
     processes = len(blocks[0].children)
-    file_bytes = max(int(child.moved_kib) for block in blocks for child in block.children) * KIBIBYTE
+    file_bytes = max(int(child.moved_kib) for block in blocks for child in block.children) * KIB
     operations = [block.operation for block in blocks]
     flags = list(_common(place, operations, {file_bytes: processes}, flush, before_done))
     for block in blocks:
         found = quality.judge_duration(block.operation, block.moved_kib / block.parent_rate, clock_seconds)
-        found += _straggler(block, file_bytes // KIBIBYTE)
+        found += _straggler(block, file_bytes // KIB)
         flags += (quality.about(flag, {"operation": block.operation}, place) for flag in found)
     return flags
 

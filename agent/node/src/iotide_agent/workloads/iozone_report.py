@@ -9,7 +9,6 @@ from typing import Final
 
 from iotide_agent.workloads.base import OutputRefusedError
 
-KIBIBYTE: Final = 1024
 """What iozone calls kB and kBytes."""
 
 _COLUMN_ENDS: Final = {

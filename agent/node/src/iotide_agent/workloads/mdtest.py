@@ -25,6 +25,7 @@ from iotide_agent.workloads.mpi import MpiWorkload
 from iotide_agent.workloads.writers import Part, race, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
+from iotide_wire.units import GIB
 
 CLOCK_SECONDS: Final = 1e-6
 """MPI_Wtime of the usual implementations."""
@@ -98,7 +99,7 @@ class MdtestOptions(Options):
     file_size_bytes: int = Field(
         default=0,
         ge=0,
-        le=1024**3,
+        le=GIB,
         title="Size of each file",
         description="What is written into each file when it is made, and read from it; IO500's hard case has 3901.",
         json_schema_extra={"x-unit": "bytes"},

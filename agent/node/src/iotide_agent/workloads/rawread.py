@@ -34,7 +34,7 @@ from iotide_agent.workloads.writers import Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number, Option
 from iotide_wire.measured import Answer
-from iotide_wire.units import format_seconds
+from iotide_wire.units import GIB, MIB, format_seconds
 
 Pattern = Literal["sequential", "random"]
 
@@ -89,9 +89,9 @@ class RawreadOptions(Options):
         json_schema_extra={"uniqueItems": True},
     )
     block_size_bytes: int = Field(
-        default=1024**2,
+        default=MIB,
         ge=512,
-        le=1024**3,
+        le=GIB,
         multiple_of=512,
         title="Sequential block size",
         description="What one sequential operation reads, a multiple of 512 bytes.",
@@ -100,7 +100,7 @@ class RawreadOptions(Options):
     random_block_size_bytes: int = Field(
         default=4096,
         ge=512,
-        le=1024**3,
+        le=GIB,
         multiple_of=512,
         title="Random block size",
         description="What one random operation reads, a multiple of 512 bytes.",

@@ -41,7 +41,7 @@ from iotide_agent.workloads.stream_report import (
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import TARGET_COUNT, Expression, Holds, Number, Operation, Option
 from iotide_wire.measured import StepRole
-from iotide_wire.units import Unit, format_bytes
+from iotide_wire.units import MIB, Unit, format_bytes
 
 
 def _least(*args: Expression) -> Expression:
@@ -53,7 +53,7 @@ _ADDRESS: Final = "127.0.0.1"
 _FIRST_PORT: Final = 20_000
 _PORTS: Final = 12_000
 """Below the range from which the kernel takes ports for others."""
-_SPARE_BYTES: Final = 32 * 1024**2
+_SPARE_BYTES: Final = 32 * MIB
 """Files are whole chunks of up to 18 MiB, so there may be a little more of them than of data."""
 _DATA_BYTES: Final = Option.of("duration_seconds") * (
     Option.of("rate_bytes_per_second")

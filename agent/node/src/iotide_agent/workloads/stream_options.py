@@ -6,6 +6,7 @@ from pydantic import Field
 
 from iotide_agent.workloads.base import Options
 from iotide_agent.workloads.bounds import MemoryNeed, product
+from iotide_wire.units import GIB, KIB, MIB
 
 MEGABIT: Final = 125_000
 """Bytes in a megabit: rates are whole numbers of Mbit/s."""
@@ -60,9 +61,9 @@ class StreamOptions(Options):
         json_schema_extra={"x-unit": "bytes"},
     )
     socket_buffer_bytes: int = Field(
-        default=64 * 1024**2,
-        ge=64 * 1024,
-        le=1024**3,
+        default=64 * MIB,
+        ge=64 * KIB,
+        le=GIB,
         title="Socket buffer",
         description=(
             "What the kernel holds until the receiver takes it. Above net.core.rmem_max it needs CAP_NET_ADMIN; what "
@@ -71,9 +72,9 @@ class StreamOptions(Options):
         json_schema_extra={"x-unit": "bytes"},
     )
     ring_bytes: int = Field(
-        default=256 * 1024**2,
-        ge=64 * 1024**2,
-        le=64 * 1024**3,
+        default=256 * MIB,
+        ge=64 * MIB,
+        le=64 * GIB,
         title="Ring of memory",
         description="What the receiver holds until a writer has written it.",
         json_schema_extra={"x-unit": "bytes"},
@@ -87,9 +88,9 @@ class StreamOptions(Options):
         ),
     )
     file_size_bytes: int = Field(
-        default=512 * 1024**2,
-        ge=32 * 1024**2,
-        le=64 * 1024**3,
+        default=512 * MIB,
+        ge=32 * MIB,
+        le=64 * GIB,
         title="File size",
         description="Size of a file, and what is allocated at once; rounded down to whole chunks of about 8 MiB.",
         json_schema_extra={"x-unit": "bytes"},

@@ -5,10 +5,10 @@ from typing import Final
 
 from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
 from iotide_server.advice.scene import MountedTarget, Scene
-from iotide_wire.units import format_bytes
+from iotide_wire.units import KIB, MIB, format_bytes
 
-LARGE_TRANSFER_BYTES: Final = 1024**2
-SMALL_TRANSFER_BYTES: Final = 128 * 1024
+LARGE_TRANSFER_BYTES: Final = MIB
+SMALL_TRANSFER_BYTES: Final = 128 * KIB
 _OLD_VERSIONS: Final = {
     "2": "Version 2 moves at most 8 KiB at a time, knows no file beyond 2 GiB, and each write waits for the disk"
     " (RFC 1094).",

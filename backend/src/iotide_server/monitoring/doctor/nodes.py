@@ -19,9 +19,9 @@ from iotide_server.clusters.views import (
     node_clock,
 )
 from iotide_server.monitoring.doctor.findings import Finding, fine, note, some, warning, wrong
-from iotide_wire.units import format_seconds
+from iotide_wire.units import GIB, format_seconds
 
-SPOOL_LIMIT_BYTES: Final = 1024**3
+SPOOL_LIMIT_BYTES: Final = GIB
 """Where an agent declines further orders, unless its agent.toml says otherwise."""
 _NEARLY_FULL: Final = 0.8
 _SPEAKING: Final = frozenset({NodeState.ONLINE, NodeState.STUCK})

@@ -22,8 +22,9 @@ from iotide_server.results.ingest.limits import DEFAULTS, LONGEST_LABEL_VALUE, R
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.measured import Flag, SampleMessage, StepRecord
 from iotide_wire.messages import CurvePiece, FinishRequest
+from iotide_wire.units import MIB
 
-MAX_ARTEFACT_BYTES = 16 * 1024 * 1024
+MAX_ARTEFACT_BYTES = 16 * MIB
 _SHORTEST_STEP_SECONDS = 0.001  # times are kept in microseconds, so far shorter ones have no length at all
 _LONGEST_STEP_SECONDS = 86_400.0
 _YEARS = range(1970, 9000)  # beyond them sums of times leave the calendar

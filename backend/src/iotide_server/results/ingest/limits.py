@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final, Self
 
 from iotide_server.kit.app_values import AppValue
+from iotide_wire.units import GIB, KIB, MIB
 
 REPORT_LIMITS: Final[AppValue["ReportLimits"]] = AppValue("report_limits")
 
@@ -44,12 +45,12 @@ class ReportLimits:
     label_values: int = 10_000
     counters: int = 1_000
     curve_pieces: int = 50_000
-    raw_bytes: int = 1024**3
-    raw_bytes_a_day: int = 20 * 1024**3
+    raw_bytes: int = GIB
+    raw_bytes_a_day: int = 20 * GIB
     new_series_a_day: int = 500_000
-    flag_bytes: int = 128 * 1024
-    step_bytes: int = 2 * 1024**2
-    fact_bytes: int = 128 * 1024
+    flag_bytes: int = 128 * KIB
+    step_bytes: int = 2 * MIB
+    fact_bytes: int = 128 * KIB
     log_lines: int = 100
     hellos_a_minute: int = 6
 
