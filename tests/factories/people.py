@@ -10,6 +10,9 @@ from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.kit.digests import digest, new_secret
 
+ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
+"""An administrator of all clusters, who has no row."""
+
 
 @dataclass(frozen=True)
 class Person:

@@ -11,12 +11,11 @@ from itertools import count, zip_longest
 
 from factories.announced import mount
 from factories.clock import MovedClock
+from factories.people import ADMIN
 from factories.ready_cluster import ReadyCluster, announced
 from redis import Redis
 from sqlalchemy import text
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.agent_api import beats, service
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellObserver, CellTarget
 from iotide_server.clusters.agents import records as agents
@@ -47,7 +46,6 @@ from iotide_wire.messages import (
     Word,
 )
 
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 _serial = count(1)
 
 
@@ -58,6 +56,19 @@ class Offered:
     order_id: int
     fence: int
     run_id: int
+
+
+def order_beat(
+    offer: Offered | Order,
+    state: OrderState = OrderState.RUNNING,
+    started_at: datetime | None = None,
+    **changes: object,
+) -> OrderBeat:
+    """Return what a heartbeat says of an order, with some fields changed."""
+    usual = {"progress": None, "phase": state.value, "started_at": started_at}
+    return OrderBeat.model_validate(
+        {"order_id": offer.order_id, "fence": offer.fence, "state": state, **usual, **changes}
+    )
 
 
 @dataclass
@@ -285,15 +296,7 @@ class SimulatedAgent:
         self, offer: Offered, state: OrderState, progress: float | None = None, *, started_at: datetime | None = None
     ) -> Word:
         """Beat with one order; the server's word on it."""
-        beat = OrderBeat(
-            order_id=offer.order_id,
-            fence=offer.fence,
-            state=state,
-            progress=progress,
-            phase=state.value,
-            started_at=started_at,
-        )
-        return self.beat(beat).orders[0].word
+        return self.beat(order_beat(offer, state, started_at, progress=progress)).orders[0].word
 
     def result(
         self,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from factories.commands import Ended, Hurried, Iotide
+from factories.commands import Ended, Hurried, Iotide, run
 from factories.fake_server import FakeServer, fake_server
 
 from iotide_agent.cli import user
@@ -22,10 +22,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
 def iotide(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iotide:
     monkeypatch.setattr(user, "time", Hurried)
 
-    def run(*arguments: str) -> Ended:
-        with pytest.raises(SystemExit) as ended:
-            user.main(list(arguments))
-        out, err = capfd.readouterr()
-        return Ended(int(str(ended.value.code or 0)), out, err)
+    def ended(*arguments: str) -> Ended:
+        status = run(*arguments)
+        return Ended(status, *capfd.readouterr())
 
-    return run
+    return ended

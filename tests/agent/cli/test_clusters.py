@@ -1,29 +1,17 @@
 """Commands about clusters against a server on paper."""
 
-from collections.abc import Iterator
-
 import pytest
-from factories.fake_server import FakeServer, fake_server
-
-from iotide_agent.cli import user
+from factories.commands import run
+from factories.fake_server import FakeServer
 
 CLUSTERS = [{"id": 1, "name": "blade", "launcher": "direct"}, {"id": 2, "name": "lake", "launcher": "lsf"}]
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    with fake_server() as fake:
-        monkeypatch.setenv("IOTIDE_URL", fake.url)
-        monkeypatch.setenv("IOTIDE_TOKEN", "iot_test")
-        monkeypatch.delenv("IOTIDE_CA", raising=False)
-        fake.on("GET /clusters?limit=200", (200, {"items": CLUSTERS, "next_cursor": None}))
-        yield fake
-
-
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        user.main(list(arguments))
-    return int(str(ended.value.code or 0))
+def server(server: FakeServer) -> FakeServer:
+    """Return the server with two clusters."""
+    server.on("GET /clusters?limit=200", (200, {"items": CLUSTERS, "next_cursor": None}))
+    return server
 
 
 def test_who_starts_the_runs_of_a_cluster_is_said(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,13 +1,11 @@
 """`iotide compare` against a server on paper."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from factories.fake_server import FakeServer, fake_server
-
-from iotide_agent.cli import user
+from factories.commands import run
+from factories.fake_server import FakeServer
 
 CELL = {
     "campaign_id": 12,
@@ -37,21 +35,6 @@ METRIC: dict[str, Any] = {
 }
 PAIR = {"a": CELL, "b": CELL | {"campaign_id": 13, "target_names": ["xfs"]}, "is_alike": True, "metrics": [METRIC]}
 TARGETS = {"name": "targets", "a": "nfs", "b": "xfs"}
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    with fake_server() as fake:
-        monkeypatch.setenv("IOTIDE_URL", fake.url)
-        monkeypatch.setenv("IOTIDE_TOKEN", "iot_test")
-        monkeypatch.delenv("IOTIDE_CA", raising=False)
-        yield fake
-
-
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        user.main(list(arguments))
-    return int(str(ended.value.code or 0))
 
 
 def compared(*metrics: dict[str, Any], **changes: object) -> dict[str, Any]:

@@ -1,14 +1,11 @@
 """Commands of operators against a server on paper."""
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from factories.fake_server import FakeServer, fake_server
-
-from iotide_agent.cli import user
+from factories.commands import Iotide
+from factories.fake_server import FakeServer
 
 CLUSTERS = [{"id": 1, "name": "blade"}, {"id": 2, "name": "lake"}]
 NODES = [
@@ -47,37 +44,13 @@ DEATH = {
 }
 
 
-@dataclass(frozen=True)
-class Ended:
-    status: int
-    out: str
-    err: str
-
-
-Iotide = Callable[..., Ended]
-
-
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    with fake_server() as fake:
-        monkeypatch.setenv("IOTIDE_URL", fake.url)
-        monkeypatch.setenv("IOTIDE_TOKEN", "iot_test")
-        monkeypatch.delenv("IOTIDE_CA", raising=False)
-        fake.on("GET /clusters?limit=200", page(*CLUSTERS))
-        fake.on("GET /nodes?limit=200", page(*NODES))
-        fake.on("GET /targets?limit=200", page({"id": 9, "cluster_id": 2, "name": "nfs", "retired_at": None}))
-        yield fake
-
-
-@pytest.fixture
-def iotide(capfd: pytest.CaptureFixture[str]) -> Iotide:
-    def run(*arguments: str) -> Ended:
-        with pytest.raises(SystemExit) as ended:
-            user.main(list(arguments))
-        out, err = capfd.readouterr()
-        return Ended(int(str(ended.value.code or 0)), out, err)
-
-    return run
+def server(server: FakeServer) -> FakeServer:
+    """Return the server with clusters, nodes and a target."""
+    server.on("GET /clusters?limit=200", page(*CLUSTERS))
+    server.on("GET /nodes?limit=200", page(*NODES))
+    server.on("GET /targets?limit=200", page({"id": 9, "cluster_id": 2, "name": "nfs", "retired_at": None}))
+    return server
 
 
 def page(*items: object) -> tuple[int, dict[str, Any]]:

@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 import pytest
-from factories.site import ADMIN, Offered, Site
+from factories.people import ADMIN
+from factories.site import Offered, Site
 
 from iotide_server.kit.clock import written
 from iotide_server.runs import reading

@@ -5,9 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from factories.people import Person
+from factories.people import ADMIN, Person
 from factories.raised import raised
-from factories.site import ADMIN, Offered, SimulatedAgent, Site, agree
+from factories.site import Offered, SimulatedAgent, Site, agree
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from factories.measured import Measured
 from factories.raised import raised
-from factories.site import Offered, Site
+from factories.site import Offered, Site, order_beat
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -22,7 +22,7 @@ from iotide_server.results.ingest.limits import ReportLimits
 from iotide_server.results.models import CurveChunk
 from iotide_server.retention import service as retention
 from iotide_server.retention.service import RetentionRule, give_up_old
-from iotide_wire.messages import CurvePiece, OrderBeat, OrderState
+from iotide_wire.messages import CurvePiece, OrderBeat
 
 LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FAR_AHEAD: Final = datetime(8999, 1, 1, tzinfo=UTC)
@@ -47,15 +47,7 @@ def little_memory() -> Iterator[None]:
 
 
 def heartbeat(offer: Offered, started_at: datetime, *curves: CurvePiece) -> OrderBeat:
-    return OrderBeat(
-        order_id=offer.order_id,
-        fence=offer.fence,
-        state=OrderState.RUNNING,
-        progress=0.2,
-        phase="writing",
-        started_at=started_at,
-        curves=curves,
-    )
+    return order_beat(offer, started_at=started_at, progress=0.2, curves=curves)
 
 
 def stored(site: Site) -> list[datetime]:

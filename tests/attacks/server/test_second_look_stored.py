@@ -5,12 +5,11 @@ from datetime import timedelta
 
 import pytest
 from factories.clock import MovedClock
+from factories.people import ADMIN
 from factories.site import Offered, Site
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.agent_api import service as gateway
 from iotide_server.agent_api.service import RawOutput
 from iotide_server.kit.db import Database
@@ -21,8 +20,6 @@ from iotide_server.results.ingest.curves import Stretch
 from iotide_server.results.ingest.limits import ReportLimits
 from iotide_server.trends.points.service import recompute_points
 from iotide_wire.messages import CurvePiece
-
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 def measured(site: Site, count: int) -> None:

@@ -12,7 +12,7 @@ from bring_up import wait_for
 from factories.clusters import node_token
 from factories.raised import raised
 from factories.reported import SAMPLE
-from factories.site import Offered, SimulatedAgent, Site
+from factories.site import Offered, SimulatedAgent, Site, order_beat
 from factories.slow_pages import locks_wanted
 from fastapi.testclient import TestClient
 from httpx2 import Response
@@ -30,7 +30,7 @@ from iotide_server.kit.wake import DRAIN_LOCK
 from iotide_server.main import MOST_OF_A_NODE
 from iotide_server.results.ingest.limits import ReportLimits
 from iotide_server.scheduling.service import Scheduler
-from iotide_wire.messages import BeatRequest, ClaimRequest, CurvePiece, OrderBeat, OrderState, Word
+from iotide_wire.messages import BeatRequest, ClaimRequest, CurvePiece, OrderBeat, Word
 
 AGENT: Final = "/api/v1/agent"
 PATIENCE_SECONDS: Final = 10.0
@@ -88,15 +88,7 @@ class Talk:
 
 
 def running(offer: Offered, *curves: CurvePiece) -> OrderBeat:
-    return OrderBeat(
-        order_id=offer.order_id,
-        fence=offer.fence,
-        state=OrderState.RUNNING,
-        progress=0.5,
-        phase="writing",
-        started_at=None,
-        curves=curves,
-    )
+    return order_beat(offer, progress=0.5, curves=curves)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import pytest
 from factories.announced import NOW
 from factories.measured import Measured
 from factories.people import Person
+from factories.schedules import add_schedule
 from fastapi.testclient import TestClient
 from sqlalchemy import update
 from sqlalchemy.orm import Session
@@ -40,20 +41,7 @@ def site(session: Session) -> Measured:
 def fired(measured: Measured, outcomes: Sequence[str | None], state: str = "active") -> Schedule:
     """A schedule that fired once a day, the last time yesterday, with runs that ended so; None: with a problem."""
     session = measured.session
-    made = Schedule(
-        cluster_id=measured.cluster.id,
-        name="nightly",
-        plan={},
-        cron="0 2 * * *",
-        time_zone="UTC",
-        random_offset_seconds=0,
-        missed="skip",
-        state=state,
-        planned_at=NOW + DAY if state == "active" else None,
-        due_at=NOW + DAY if state == "active" else None,
-    )
-    session.add(made)
-    session.flush()
+    made = add_schedule(session, measured.cluster.id, NOW + DAY, state=state)
     for number, outcome in enumerate(outcomes):
         at = NOW - (len(outcomes) - number) * DAY
         firing = Firing(schedule_id=made.id, planned_at=at, fired_at=at)

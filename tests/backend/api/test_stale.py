@@ -9,6 +9,7 @@ from factories.announced import NOW
 from factories.histories import history
 from factories.measured import Measured
 from factories.people import Person
+from factories.schedules import add_schedule
 from fastapi.testclient import TestClient
 from sqlalchemy import update
 from sqlalchemy.orm import Session
@@ -44,22 +45,7 @@ def board(client: TestClient, person: Person, days: int = 90) -> dict[str, Any]:
 def scheduled(session: Session, state: str, removed_at: datetime | None = None) -> None:
     """All points come from the firings of a schedule that is in this state now."""
     cluster_id = session.query(Series).one().cluster_id
-    due_at = NOW + DAY if state == "active" else None
-    made = Schedule(
-        cluster_id=cluster_id,
-        name="weekly",
-        plan={},
-        cron="0 4 * * SUN",
-        time_zone="UTC",
-        random_offset_seconds=0,
-        missed="skip",
-        state=state,
-        planned_at=due_at,
-        due_at=due_at,
-        removed_at=removed_at,
-    )
-    session.add(made)
-    session.flush()
+    made = add_schedule(session, cluster_id, NOW + DAY, state=state, name="weekly", removed_at=removed_at)
     for point in session.query(Point).order_by(Point.at):
         session.add(Firing(schedule_id=made.id, planned_at=point.at, fired_at=point.at, campaign_id=point.campaign_id))
     session.flush()

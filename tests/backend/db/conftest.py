@@ -3,13 +3,10 @@
 from collections.abc import Callable
 
 import pytest
+from factories.people import ADMIN
 from factories.site import Site
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.runs import service as runs
-
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ from itertools import pairwise
 import pytest
 from factories.clock import MovedClock
 from factories.raised import raised
-from factories.site import Offered, SimulatedAgent, Site
+from factories.site import Offered, SimulatedAgent, Site, order_beat
 from sqlalchemy import text
 
 from iotide_server.agent_api.starts import AGREED_AHEAD, BARRIER
 from iotide_server.clusters.errors import AGENT_SUPERSEDED
 from iotide_server.runs.models import Order
-from iotide_wire.messages import CurvePiece, OrderBeat, OrderState, Outcome, Word
+from iotide_wire.messages import CurvePiece, OrderState, Outcome, Word
 
 
 def claimed(site: Site, *nodes: int) -> tuple[list[SimulatedAgent], list[Offered]]:
@@ -30,20 +30,14 @@ def order(site: Site, offer: Offered) -> Order:
 def test_a_node_alone_may_go_as_soon_as_it_is_ready(site: Site, clock: MovedClock) -> None:
     (agent,), (offer,) = claimed(site, 1)
     assert agent.say(offer, OrderState.PREFLIGHT) is Word.CONTINUE
-    ready = OrderBeat(
-        order_id=offer.order_id, fence=offer.fence, state=OrderState.READY, progress=None, phase="", started_at=None
-    )
     for _ in range(2):
-        (word,) = agent.beat(ready).orders
+        (word,) = agent.beat(order_beat(offer, OrderState.READY)).orders
         assert (word.word, word.go_at) == (Word.GO, None)
     assert agent.say(offer, OrderState.RUNNING, started_at=clock()) is Word.CONTINUE
 
 
 def ready(agent: SimulatedAgent, offer: Offered) -> tuple[Word, datetime | None]:
-    beat = OrderBeat(
-        order_id=offer.order_id, fence=offer.fence, state=OrderState.READY, progress=None, phase="", started_at=None
-    )
-    (said,) = agent.beat(beat).orders
+    (said,) = agent.beat(order_beat(offer, OrderState.READY)).orders
     return said.word, said.go_at
 
 
@@ -141,11 +135,8 @@ def test_a_cancel_outweighs_the_leave_to_go(site: Site, cancel: Callable[[int], 
 
 def test_a_superseded_agent_is_told_so_and_changes_nothing(site: Site) -> None:
     (agent,), (offer,) = claimed(site, 1)
-    beat = OrderBeat(
-        order_id=offer.order_id, fence=offer.fence, state=OrderState.RUNNING, progress=0.9, phase="", started_at=None
-    )
     with raised(AGENT_SUPERSEDED):
-        agent.beat(beat, instance="a-second-copy")
+        agent.beat(order_beat(offer, progress=0.9), instance="a-second-copy")
     assert order(site, offer).state == "claimed"
 
 
@@ -153,14 +144,7 @@ def test_beats_come_often_while_a_load_begins_and_rarely_later_on(site: Site, cl
     agent = site.agent(1)
     assert agent.beat().beat_seconds == 5.0
     (agent,), (offer,) = claimed(site, 1)
-    beat = OrderBeat(
-        order_id=offer.order_id,
-        fence=offer.fence,
-        state=OrderState.RUNNING,
-        progress=None,
-        phase="",
-        started_at=clock(),
-    )
+    beat = order_beat(offer, started_at=clock())
     assert agent.beat(beat.model_copy(update={"state": OrderState.READY, "started_at": None})).beat_seconds == 1.0
     assert agent.beat(beat).beat_seconds == 1.0
     clock.move(11)
@@ -212,15 +196,7 @@ def test_curves_come_with_beats_and_are_stored_once(site: Site, clock: MovedCloc
     piece = CurvePiece(
         counter="write_bytes_per_second", started_at=clock() - timedelta(seconds=3), step_seconds=1.0, values=(1, 2, 3)
     )
-    beat = OrderBeat(
-        order_id=offer.order_id,
-        fence=offer.fence,
-        state=OrderState.RUNNING,
-        progress=None,
-        phase="",
-        started_at=None,
-        curves=(piece,),
-    )
+    beat = order_beat(offer, curves=(piece,))
     for _ in range(2):
         agent.beat(beat)
     with site.database.transaction() as session:

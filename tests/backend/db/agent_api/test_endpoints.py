@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from factories.site import Offered, SimulatedAgent, Site, agree
+from factories.site import Offered, SimulatedAgent, Site, agree, order_beat
 from sqlalchemy import text
 
 from iotide_wire.endpoint import Endpoint
@@ -14,15 +14,7 @@ ENDPOINT = Endpoint(address="10.1.0.7", ports=(40_001, 40_002), token="ab" * 16)
 
 
 def ready(offer: Offered, endpoint: Endpoint | None = None) -> OrderBeat:
-    return OrderBeat(
-        order_id=offer.order_id,
-        fence=offer.fence,
-        state=OrderState.READY,
-        progress=None,
-        phase="",
-        started_at=None,
-        endpoint=endpoint,
-    )
+    return order_beat(offer, OrderState.READY, endpoint=endpoint)
 
 
 def word(agent: SimulatedAgent, beat: OrderBeat) -> OrderWord:

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from factories.clock import MovedClock
+from factories.people import ADMIN
 from factories.plans import add_blackout, operator, plan, run_ids
 from factories.site import Offered, SimulatedAgent, Site
 from sqlalchemy import text
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import service as campaigns
 from iotide_server.kit.db import Database
 from iotide_server.runs import reading
@@ -18,7 +18,6 @@ from iotide_wire.foreign import ForeignLoad
 from iotide_wire.messages import OrderState, Outcome
 from iotide_wire.plan import CampaignPlan, QuietPolicy
 
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 HOUR = 3600.0
 NIGHT = {"from": "22:00", "until": "05:00", "time_zone": "Europe/Zurich"}
 BEFORE = {

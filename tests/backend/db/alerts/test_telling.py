@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from factories.histories import confirmed_change, history, levels
 from factories.measured import Measured
+from factories.schedules import add_schedule
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
@@ -17,7 +18,7 @@ from iotide_server.alerts.reading import of_group
 from iotide_server.notifications.digests import DueDigest
 from iotide_server.notifications.models import Channel, Delivery
 from iotide_server.results.models import Series
-from iotide_server.schedules.models import Firing, Schedule
+from iotide_server.schedules.models import Firing
 from iotide_server.targets.models import TargetMount
 from iotide_server.trends.changes.recoveries import write_recoveries
 
@@ -159,20 +160,7 @@ def test_nobody_is_told_of_what_is_muted_or_judged_already(
 def scheduled(measured: Measured, series: Series, silent_days: int) -> None:
     """A schedule gave the series its points, and fires for nothing since then."""
     session = measured.session
-    schedule = Schedule(
-        cluster_id=measured.cluster.id,
-        name="nightly",
-        plan={},
-        cron="0 10 * * *",
-        time_zone="UTC",
-        random_offset_seconds=0,
-        missed="skip",
-        state="active",
-        planned_at=LATER,
-        due_at=LATER,
-    )
-    session.add(schedule)
-    session.flush()
+    schedule = add_schedule(session, measured.cluster.id, LATER)
     cells = session.execute(
         text("SELECT campaign_id, at FROM point WHERE series_id = :id ORDER BY at"), {"id": series.id}
     )

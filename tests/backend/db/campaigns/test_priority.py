@@ -1,17 +1,14 @@
 from collections.abc import Callable
 
 import pytest
+from factories.people import ADMIN
 from factories.raised import raised
 from factories.site import Site
 from sqlalchemy import text
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns import service
 from iotide_server.campaigns.errors import CAMPAIGN_ENDED
 from iotide_server.runs import service as runs
-
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 def give_priority(site: Site, run_id: int, priority: int) -> None:

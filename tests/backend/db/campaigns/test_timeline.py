@@ -1,17 +1,16 @@
 from datetime import timedelta
 
 from factories.clock import MovedClock
+from factories.people import ADMIN
 from factories.raised import raised
 from factories.site import Site
 
-from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns.errors import CAMPAIGN_NOT_FOUND
 from iotide_server.campaigns.timeline import timeline
 from iotide_server.campaigns.timeline_schemas import Timeline, TimelineSpan
 from iotide_wire.messages import OrderState, Outcome
 
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 STRANGER = Principal(PrincipalKind.USER, None, "sten", grants={})
 
 

@@ -3,12 +3,11 @@ from datetime import datetime, timedelta
 import pytest
 from factories.announced import NOW, hello, mount
 from factories.clusters import make_cluster, make_node
+from factories.people import ADMIN
 from factories.raised import raised
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.change_feed.models import Change
 from iotide_server.clusters import service
 from iotide_server.clusters.agents import records as agents
@@ -23,7 +22,6 @@ from iotide_server.clusters.views import SILENT_AFTER, NodeState
 from iotide_server.kit.pagination import PageRequest
 from iotide_wire.messages import HelloRequest
 
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 A_MOMENT = timedelta(seconds=5)
 FIRST_PAGE = PageRequest(50, None)
 

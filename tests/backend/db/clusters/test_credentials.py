@@ -7,13 +7,14 @@ from urllib.parse import urlsplit
 import pytest
 from factories.announced import NOW
 from factories.clusters import make_cluster, make_node, node_token
+from factories.enrolling import enrol_request
+from factories.people import ADMIN
 from factories.raised import raised
 from redis import Redis, RedisError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import AuditEntry, Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.models import AuditEntry
 from iotide_server.bundled.redis import PrivateRedis
 from iotide_server.clusters.agents import credentials
 from iotide_server.clusters.agents import records as agents
@@ -29,10 +30,9 @@ from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Database
 from iotide_server.kit.digests import digest
 from iotide_wire import WIRE_VERSION
-from iotide_wire.messages import EnrollRequest, NodeRole
+from iotide_wire.messages import NodeRole
 from iotide_wire.nodes import NewCredentials, RotateRequest
 
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 ASKS = RotateRequest(agent_instance="instance-n1")
 
 
@@ -149,13 +149,7 @@ def test_old_credentials_are_changed_by_themselves_where_the_agent_knows_how_to(
 def test_a_host_that_lost_its_disk_is_the_same_node_again(database: Database, node: Node, access: AgentAccess) -> None:
     with database.transaction() as session:
         made = enrolment.create_reenrolment_token(session, ADMIN, node.id, NOW + timedelta(hours=1))
-    request = EnrollRequest(
-        join_token=f"{made.secret}.-",
-        node_name="another-name",
-        role=NodeRole.STORAGE,
-        agent_version="1",
-        wire_version=WIRE_VERSION,
-    )
+    request = enrol_request(f"{made.secret}.-", "another-name", role=NodeRole.STORAGE)
     with database.transaction() as session:
         reply = enrolment.enroll(session, request, access, "10.0.0.8", NOW)
     assert (reply.node_id, reply.node_name, reply.pending_until) == (node.id, "n1", None)

@@ -5,7 +5,7 @@ import pytest
 from bring_up import free_port
 from factories.announced import NOW
 from factories.clusters import make_cluster
-from factories.people import person
+from factories.people import ADMIN, person
 from factories.raised import raised
 from redis import Redis
 from sqlalchemy import select
@@ -29,8 +29,6 @@ from iotide_server.kit.db import Database
 from iotide_server.kit.digests import digest
 from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole
-
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 def access(redis_url: str, ca_fingerprint: str | None = None) -> AgentAccess:

@@ -1,17 +1,15 @@
 import pytest
 from factories.clock import MovedClock
+from factories.people import ADMIN
 from factories.raised import raised
 from factories.site import Site
 from sqlalchemy import select
 
-from iotide_server.accounts.models import AuditEntry, Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.models import AuditEntry
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.errors import CLUSTER_BUSY
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Database
-
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 @pytest.fixture

@@ -3,18 +3,17 @@
 from datetime import timedelta
 
 import pytest
-from bring_up import free_port
 from factories.announced import NOW, hello
 from factories.clusters import make_cluster, make_node
+from factories.enrolling import NOWHERE, enrol_request
+from factories.people import ADMIN
 from factories.raised import raised
-from redis import Redis
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import AuditEntry, Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.agents import repository as identity_repository
-from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.clusters.enrolment import pending
 from iotide_server.clusters.enrolment import service as enrolment
@@ -23,18 +22,8 @@ from iotide_server.clusters.errors import CLUSTER_NOT_FOUND, NODE_NAME_TAKEN, PE
 from iotide_server.clusters.models import Cluster, Node, PendingNode
 from iotide_server.kit.digests import digest
 from iotide_server.kit.pagination import PageRequest
-from iotide_wire import WIRE_VERSION
-from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole
+from iotide_wire.messages import EnrollReply
 from iotide_wire.nodes import fingerprint
-
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
-NOWHERE = AgentAccess(
-    public_url="https://iotide.example.org",
-    broker_url="redis://redis.example.org/0",
-    broker_ca_pem=None,
-    ca_fingerprint=None,
-    redis_admin=Redis.from_url(f"redis://127.0.0.1:{free_port()}/0", socket_connect_timeout=1),
-)
 
 
 @pytest.fixture
@@ -44,14 +33,7 @@ def cluster(session: Session) -> Cluster:
 
 def enroll(session: Session, cluster: Cluster, name: str = "n1") -> EnrollReply:
     made = enrolment.create_join_token(session, ADMIN, cluster.id, 2, NOW + timedelta(hours=1))
-    request = EnrollRequest(
-        join_token=f"{made.secret}.-",
-        node_name=name,
-        role=NodeRole.COMPUTE,
-        agent_version="1",
-        wire_version=WIRE_VERSION,
-        facts={"cpu.count": 8},
-    )
+    request = enrol_request(f"{made.secret}.-", name, facts={"cpu.count": 8})
     return enrolment.enroll(session, request, NOWHERE, "10.0.0.7", NOW)
 
 

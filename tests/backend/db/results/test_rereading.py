@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from factories.clusters import make_node
 from factories.measured import Measured, announced_again, finish, sample
+from factories.people import ADMIN
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
@@ -26,7 +27,6 @@ NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 SHORT = Flag(code=FlagCode.DURATION, effect=FlagEffect.MARKED, measured="12 s", limit="30 s")
 CLOCK = Flag(code=FlagCode.CLOCK, effect=FlagEffect.MARKED, measured="the node says 1970", limit="a day")
 BAD = Flag(code=FlagCode.ERRORS, effect=FlagEffect.REJECTED, measured="1 error", limit="none")
-ADA = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_numbers_and_points_follow_the_new_reading_and_the_former_stays(session:
     cell = measured.cell()
     run = measured.deliver(cell, finish(NOW, sample(100.0, operation="write"), flags=(SHORT,)))
     recompute_points(session, cell.id)
-    rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(90.0, operation="write")), NOW)
+    rereading.read_again(session, ADMIN, run.id, said(order_of(session, run), sample(90.0, operation="write")), NOW)
     wanted = session.execute(text("SELECT kind, key FROM work WHERE done_version < version")).all()
     assert ("points", cell.id) in [tuple(row) for row in wanted]
     recompute_points(session, cell.id)
@@ -69,7 +69,7 @@ def test_numbers_and_points_follow_the_new_reading_and_the_former_stays(session:
     newest, first = readings.of_run(session, run.id)
     assert (newest.ordinal, newest.workload_revision, newest.parser_version, newest.read_by) == (2, 2, "0.2.0", "ada")
     assert (first.ordinal, first.workload_revision, first.parser_version, first.read_by) == (1, 1, "0.1.0", None)
-    now, before = (rereading.reading(session, ADA, row.id) for row in (newest, first))
+    now, before = (rereading.reading(session, ADMIN, row.id) for row in (newest, first))
     assert [(one.metric, one.value, one.labels) for one in before.samples] == [
         ("write_rate", 100.0, {"operation": "write"})
     ]
@@ -83,14 +83,14 @@ def test_the_csv_names_the_revision_whose_parser_read_the_numbers(database: Data
         announce(measured, 2)
         campaign = measured.campaign()
         run = measured.deliver(measured.cell(campaign), finish(NOW, sample(100.0)))
-        rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(90.0)), NOW)
+        rereading.read_again(session, ADMIN, run.id, said(order_of(session, run), sample(90.0)), NOW)
     (line,) = csv.DictReader("".join(campaign_samples_csv(database, campaign.id)).splitlines())
     assert (line["value"], line["workload_revision"]) == ("90.0", "2")
 
 
 def test_who_read_again_is_in_the_runs_log_and_in_the_audit(session: Session, measured: Measured) -> None:
     run = measured.deliver(measured.cell(), finish(NOW, sample(100.0)))
-    rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(90.0)), NOW)
+    rereading.read_again(session, ADMIN, run.id, said(order_of(session, run), sample(90.0)), NOW)
     event = session.scalars(select(RunEvent).where(RunEvent.kind == "read_again")).one()
     assert event.text == (
         "read again by an operator: by the parser of revision 2 of iotide 0.2.0, before by that of revision 1 of iotide"
@@ -107,7 +107,7 @@ def test_the_same_reading_again_changes_nothing(session: Session, measured: Meas
     run = measured.deliver(measured.cell(), finish(NOW, sample(100.0)))
     again = said(order_of(session, run), sample(90.0), flags=(SHORT,))
     for _ in range(2):
-        rereading.read_again(session, ADA, run.id, again, NOW)
+        rereading.read_again(session, ADMIN, run.id, again, NOW)
     assert len(readings.of_run(session, run.id)) == 2
     assert codes(run) == ["DURATION"]
 
@@ -117,14 +117,14 @@ def test_flags_of_the_former_parser_go_and_those_of_clock_and_other_runs_stay(
 ) -> None:
     run = measured.deliver(measured.cell(), finish(NOW, sample(1.0), flags=(SHORT, CLOCK)))
     run.flags = [*run.flags, SHORT.model_copy(update={"code": FlagCode.OUTLIER}).model_dump(mode="json")]
-    rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(1.0)), NOW)
+    rereading.read_again(session, ADMIN, run.id, said(order_of(session, run), sample(1.0)), NOW)
     assert codes(run) == ["CLOCK"]  # OUTLIER comes again with the points
 
 
 def test_of_flags_that_are_the_same_one_is_stored_by_a_reading(session: Session, measured: Measured) -> None:
     run = measured.deliver(measured.cell(), finish(NOW, sample(100.0, operation="write"), flags=(CLOCK, SHORT)))
     of_order = said(order_of(session, run), sample(90.0, operation="write"), flags=(BAD, CLOCK, SHORT, BAD))
-    rereading.read_again(session, ADA, run.id, of_order, NOW)
+    rereading.read_again(session, ADMIN, run.id, of_order, NOW)
     assert codes(run) == ["CLOCK", "ERRORS", "DURATION"]
 
 
@@ -142,7 +142,7 @@ def test_a_flag_that_one_node_no_longer_gives_stays_where_another_still_does(
         measured.end(run, order)
     again = [said(second, sample(2.0), flags=(SHORT,)), said(first, sample(2.0))]
     orders = tuple(of_order for one in again for of_order in one.orders)
-    rereading.read_again(session, ADA, run.id, again[0].model_copy(update={"orders": orders}), NOW)
+    rereading.read_again(session, ADMIN, run.id, again[0].model_copy(update={"orders": orders}), NOW)
     assert codes(run) == ["DURATION"]
 
 
@@ -154,7 +154,7 @@ def test_a_run_that_a_wrong_parser_rejected_is_valid_again_and_the_other_way_rou
     assert run.validity == "rejected"
     order = order_of(session, run)
     for flags, validity in (((), "valid"), ((BAD,), "rejected")):
-        rereading.read_again(session, ADA, run.id, said(order, sample(2.0), flags=flags), NOW)
+        rereading.read_again(session, ADMIN, run.id, said(order, sample(2.0), flags=flags), NOW)
         assert run.validity == validity
 
 
@@ -164,7 +164,7 @@ def test_a_revision_that_breaks_series_takes_the_numbers_into_its_own(session: S
     run = measured.deliver(cell, finish(NOW, sample(1.0)))
     recompute_points(session, cell.id)
     (before,) = session.scalars(select(Point.series_id))
-    rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(1.0), revision=3), NOW)
+    rereading.read_again(session, ADMIN, run.id, said(order_of(session, run), sample(1.0), revision=3), NOW)
     recompute_points(session, cell.id)
     (after,) = session.scalars(select(Point.series_id))
     assert after != before
@@ -182,9 +182,9 @@ def test_a_run_that_only_its_parser_made_fail_has_finished_once_it_can_be_read(
     for code in ("tool_failed", None):
         run.reason_code = code
         with pytest.raises(IotideError, match="keeps no reading"):
-            rereading.read_again(session, ADA, run.id, again, NOW)
+            rereading.read_again(session, ADMIN, run.id, again, NOW)
     run.reason_code, run.reason = "output_refused", "two lines too many"
-    rereading.read_again(session, ADA, run.id, again, NOW)
+    rereading.read_again(session, ADMIN, run.id, again, NOW)
     recompute_points(session, cell.id)
     session.refresh(run)
     assert {"state": run.state, "code": run.reason_code, "reason": run.reason, "outcome": order.outcome} == {
@@ -204,12 +204,12 @@ def test_only_the_attempt_that_counts_is_read(session: Session, measured: Measur
     whole = measured.order(run, 2)
     rereading_of_lost = said(lost, sample(1.0))
     with pytest.raises(IotideError) as refused:
-        rereading.read_again(session, ADA, run.id, rereading_of_lost, NOW)
+        rereading.read_again(session, ADMIN, run.id, rereading_of_lost, NOW)
     assert (refused.value.status, refused.value.code) == (409, "run_not_readable")
     service.ingest(session, whole, finish(NOW, sample(1.0)), NOW)
     measured.end(run, whole)
     with pytest.raises(IotideError) as refused:
-        rereading.read_again(session, ADA, run.id, rereading_of_lost, NOW)
+        rereading.read_again(session, ADMIN, run.id, rereading_of_lost, NOW)
     assert (refused.value.status, refused.value.code, refused.value.value) == (409, "orders_differ", [whole.id])
 
 
@@ -226,7 +226,7 @@ def test_what_nobody_announced_is_refused(
     run = measured.deliver(measured.cell(), finish(NOW, sample(1.0)))
     reading = said(order_of(session, run), sample(2.0, metric), revision=revision)
     with pytest.raises(IotideError) as refused:
-        rereading.read_again(session, ADA, run.id, reading, NOW)
+        rereading.read_again(session, ADMIN, run.id, reading, NOW)
     assert (refused.value.status, refused.value.code, refused.value.field) == (status, code, field)
 
 

@@ -4,11 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 from factories.measured import Measured, finish, sample
+from factories.people import ADMIN
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.results import reading
 from iotide_server.results.figures import measurements
@@ -25,7 +24,6 @@ from iotide_wire.reading import OrderReading, RunReading
 from iotide_wire.units import Unit
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
-ADA = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 def metrics(*, primary: bool) -> list[dict[str, object]]:
@@ -86,10 +84,10 @@ def test_a_total_by_the_wrong_clock_has_no_points_and_is_no_headline(session: Se
     shown = {one.metric: one.superseded for one in reading.run_samples(session, run.id)}
     assert shown["throughput"] is None
     assert "node's clock" in str(shown["total_throughput"])
-    listed = reading.list_series(session, ADA, SeriesFilter(), PageRequest(50, None)).rows
+    listed = reading.list_series(session, ADMIN, SeriesFilter(), PageRequest(50, None)).rows
     assert [row.metric for row in listed] == ["throughput"]
     [of_total] = session.scalars(select(Series).where(Series.metric == "total_throughput"))
-    assert "node's clock" in str(reading.series(session, ADA, of_total.id).superseded)
+    assert "node's clock" in str(reading.series(session, ADMIN, of_total.id).superseded)
 
 
 def test_a_right_total_begins_a_series_of_its_own(session: Session, measured: Measured) -> None:
@@ -101,7 +99,7 @@ def test_a_right_total_begins_a_series_of_its_own(session: Session, measured: Me
         order_id=order.id, samples=(total(1190.0), rate(600.0, writer=1), rate(610.0, writer=2)), flags=()
     )
     rereading.read_again(
-        session, ADA, run.id, RunReading(workload_revision=2, parser_version="0.4.0", orders=(again,)), NOW
+        session, ADMIN, run.id, RunReading(workload_revision=2, parser_version="0.4.0", orders=(again,)), NOW
     )
     recompute_points(session, cell.id)
     assert known_by(session, run) == ("total_throughput", 1190.0)

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
+from factories.people import ADMIN
 from factories.raised import raised
 from factories.site import SimulatedAgent, Site
 from sqlalchemy import text
@@ -17,7 +18,6 @@ from iotide_server.runs.errors import RUN_ENDED, RUN_NOT_RETRIABLE, RUN_RESOURCE
 from iotide_server.runs.models import Run
 from iotide_wire.messages import OrderState, Outcome, Word
 
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 CancelRun = Callable[[int], None]
 
 

@@ -3,19 +3,16 @@ from datetime import timedelta
 
 import pytest
 from factories.clock import MovedClock
+from factories.people import ADMIN
 from factories.raised import raised
 from factories.site import Offered, SimulatedAgent, Site, agree
 from sqlalchemy import text
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.errors import DEATH_DIFFERS, NODE_NOT_SILENT
 from iotide_server.runs import dead_nodes
 from iotide_server.runs.death_schemas import DeathStatement
 from iotide_wire.messages import OrderState, Outcome, Word
-
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 def fall_silent(site: Site, *numbers: int) -> None:

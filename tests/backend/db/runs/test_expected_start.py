@@ -3,19 +3,16 @@ from datetime import timedelta
 
 import pytest
 from factories.clock import MovedClock
-from factories.people import Person
+from factories.people import ADMIN, Person
 from factories.site import Site
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.drains import service as drains
 from iotide_server.clusters.drains.schemas import DrainInput
 from iotide_server.clusters.drains.service import Drainable
 from iotide_server.clusters.views import DrainKind
 from iotide_server.runs import reading
 from iotide_server.runs.forecast import MOST_AHEAD, Expectation
-
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 def expected(site: Site, run_id: int) -> Expectation | None:

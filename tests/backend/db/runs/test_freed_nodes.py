@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from factories.site import ADMIN, Site
+from factories.people import ADMIN
+from factories.site import Site
 
 from iotide_server.runs import stuck_nodes
 from iotide_wire.messages import OrderState, Outcome, StuckLoad

@@ -1,31 +1,19 @@
 """Revocation: what a node is known by is void at once, and nothing is freed on which a load may run."""
 
-from bring_up import free_port
+from factories.enrolling import NOWHERE, enrol_request
+from factories.people import ADMIN
 from factories.raised import raised
 from factories.site import Site
-from redis import Redis
 from sqlalchemy import select, text
 
-from iotide_server.accounts.models import AuditEntry, Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.models import AuditEntry
 from iotide_server.clusters.agents import repository as identity_repository
-from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.clusters.errors import NODE_IN_USE
 from iotide_server.runs import dead_nodes, revocation
 from iotide_server.runs.death_schemas import RevocationOutput
-from iotide_wire import WIRE_VERSION
-from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole, OrderState
-
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
-NOWHERE = AgentAccess(
-    public_url="https://iotide.example.org",
-    broker_url="redis://redis.example.org/0",
-    broker_ca_pem=None,
-    ca_fingerprint=None,
-    redis_admin=Redis.from_url(f"redis://127.0.0.1:{free_port()}/0", socket_connect_timeout=1),
-)
+from iotide_wire.messages import EnrollReply, OrderState
 
 
 def stated(site: Site) -> RevocationOutput:
@@ -41,14 +29,7 @@ def revoke(site: Site) -> str:
 def enroll_again(site: Site) -> EnrollReply:
     with site.database.transaction() as session:
         made = enrolment.create_reenrolment_token(session, ADMIN, site.node_ids[0], site.clock.now.replace(year=2027))
-        request = EnrollRequest(
-            join_token=f"{made.secret}.-",
-            node_name="n1",
-            role=NodeRole.COMPUTE,
-            agent_version="1",
-            wire_version=WIRE_VERSION,
-        )
-        return enrolment.enroll(session, request, NOWHERE, None, site.clock())
+        return enrolment.enroll(session, enrol_request(f"{made.secret}.-"), NOWHERE, None, site.clock())
 
 
 def test_what_it_is_known_by_is_void_at_once_and_twice_is_as_once(site: Site) -> None:

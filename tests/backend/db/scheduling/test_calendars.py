@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from factories.clock import MovedClock
+from factories.people import ADMIN
 from factories.plans import add_blackout, operator, plan, run_ids
 from factories.site import Site
 from sqlalchemy import text
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import service as campaigns
 from iotide_server.clusters import blackouts
 from iotide_server.clusters import repository as clusters
@@ -21,7 +21,6 @@ from iotide_server.scheduling.service import Scheduler
 from iotide_wire.messages import Outcome
 from iotide_wire.plan import CampaignPlan
 
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 HOUR = 3600.0
 
 

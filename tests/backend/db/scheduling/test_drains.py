@@ -4,12 +4,11 @@ from datetime import datetime, timedelta
 
 import pytest
 from factories.clock import MovedClock
+from factories.people import ADMIN
 from factories.raised import raised
 from factories.site import Site
 from sqlalchemy import text
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.drains import repository as drain_repository
 from iotide_server.clusters.drains import service as drains
 from iotide_server.clusters.drains.schemas import DrainInput
@@ -22,8 +21,6 @@ from iotide_server.scheduling import repository, starting
 from iotide_server.scheduling.matching import WaitingRun
 from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.service import Scheduler
-
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 def node(site: Site, number: int) -> Drainable:

@@ -3,12 +3,11 @@ from datetime import timedelta
 
 import pytest
 from factories.clock import MovedClock
-from factories.people import Person
+from factories.people import ADMIN, Person
 from factories.site import BrokerView, Site
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
 from iotide_server.runs import reading
@@ -17,7 +16,6 @@ from iotide_server.scheduling import due
 from iotide_server.scheduling.due import FairShareTerms
 from iotide_server.scheduling.service import SAMPLE_EVERY, WATCH_EVERY, Scheduler
 
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 HOUR = FairShareTerms(most=timedelta(hours=1), half_life=timedelta(hours=1))
 
 

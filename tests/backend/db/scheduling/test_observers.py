@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from factories.clock import MovedClock
-from factories.site import Offered, SimulatedAgent, Site
+from factories.site import Offered, SimulatedAgent, Site, order_beat
 from sqlalchemy import select, text
 
 from iotide_server.clusters.views import SILENT_AFTER
@@ -14,7 +14,7 @@ from iotide_server.runs.models import Order, RunEvent
 from iotide_server.scheduling.offers import MOST_OFFERS
 from iotide_server.scheduling.service import Scheduler
 from iotide_server.scheduling.watch import OBSERVER_GRACE
-from iotide_wire.messages import CurvePiece, FinishReply, OrderBeat, OrderRole, OrderState, Outcome, Word
+from iotide_wire.messages import CurvePiece, FinishReply, OrderRole, OrderState, Outcome, Word
 
 ACCEPTED = FinishReply(accepted=True, duplicate=False)
 TOO_LATE = FinishReply(accepted=False, duplicate=False)
@@ -148,15 +148,7 @@ def test_a_late_observer_is_told_at_its_first_beat_and_its_curves_are_taken(site
     server.claim(observing)
     load(site, loading)
     clock.move(OBSERVER_GRACE.total_seconds() - 1)
-    beat = OrderBeat(
-        order_id=observing.order_id,
-        fence=observing.fence,
-        state=OrderState.RUNNING,
-        progress=None,
-        phase="observing",
-        started_at=clock(),
-        curves=(piece(site, 0.75),),
-    )
+    beat = order_beat(observing, started_at=clock(), curves=(piece(site, 0.75),))
     assert server.beat(beat).orders[0].word is Word.CANCEL
     assert curves(site, observing) == [[0.75]]
 

@@ -7,12 +7,11 @@ from datetime import datetime, timedelta
 import pytest
 from factories.clock import MovedClock
 from factories.invariants import violations
+from factories.people import ADMIN
 from factories.site import BrokerView, Site, started_by
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.runs import reading
 from iotide_server.runs.resources import Occupancy, Resource, needs
@@ -22,8 +21,6 @@ from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.service import Scheduler
 from iotide_wire.messages import OrderState, Outcome
 from iotide_wire.plan import Exclusivity
-
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 def test_a_wake_up_starts_a_waiting_run_and_tells_its_node_by_ids_alone(

@@ -4,14 +4,13 @@ from typing import Any
 
 import pytest
 from factories.announced import mount
+from factories.people import ADMIN
 from factories.raised import raised
 from factories.site import Site
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.campaigns import service, stages
 from iotide_server.campaigns.errors import (
@@ -30,7 +29,6 @@ from iotide_wire.facts import MountFacts
 from iotide_wire.messages import Outcome
 from iotide_wire.plan import CampaignPlan
 
-ADA = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 REFORMAT = "make the target anew with xfs and mount it"
 XFS = mount("/scratch", "xfs", "/dev/sdb1")
 ROOT = mount("/", "ext4", "/dev/sda1", path="/scratch")
@@ -56,7 +54,7 @@ class Staged:
         )
         self.say(mount("/scratch"))
         with site.database.transaction() as session:
-            self.id = service.submit(session, ADA, plan, None, site.clock()).campaign_id
+            self.id = service.submit(session, ADMIN, plan, None, site.clock()).campaign_id
             self.run_ids = list(session.scalars(text("SELECT id FROM run ORDER BY id")))
 
     def say(self, *mounts: MountFacts) -> None:
@@ -68,20 +66,20 @@ class Staged:
 
     def state(self) -> str:
         with self.site.database.transaction() as session:
-            return campaigns.campaign(session, ADA, self.id, self.site.clock()).state
+            return campaigns.campaign(session, ADMIN, self.id, self.site.clock()).state
 
     def look(self) -> None:
         with self.site.database.transaction() as session:
-            stages.look(session, ADA, self.id, self.site.clock())
+            stages.look(session, ADMIN, self.id, self.site.clock())
 
     def seen(self) -> str:
         with self.site.database.transaction() as session:
-            return stages.pause(session, ADA, self.id).found_sha256
+            return stages.pause(session, ADMIN, self.id).found_sha256
 
     def confirm(self, seen_sha256: str | None = None) -> None:
         with self.site.database.transaction() as session:
-            seen = seen_sha256 or stages.pause(session, ADA, self.id).found_sha256
-            stages.confirm(session, ADA, self.id, seen, self.site.clock())
+            seen = seen_sha256 or stages.pause(session, ADMIN, self.id).found_sha256
+            stages.confirm(session, ADMIN, self.id, seen, self.site.clock())
 
 
 @pytest.fixture
@@ -112,7 +110,7 @@ def test_a_stage_begins_when_the_one_before_has_ended_and_pauses_for_an_operator
     assert staged.site.start() == []
     assert staged.state() == "paused"
     with staged.site.database.transaction() as session:
-        reason = reading.why_waiting(session, reading.run(session, ADA, second), staged.site.clock())
+        reason = reading.why_waiting(session, reading.run(session, ADMIN, second), staged.site.clock())
     assert reason == f"stage 2 (xfs) waits until an operator confirms: {REFORMAT}"
 
 
@@ -199,7 +197,7 @@ def test_what_a_target_stands_on_is_looked_at_and_confirmed_too(paused: Staged) 
         was = {"path": "/ost", "mount_point": "/ost", "fstype": "ext3", "source": "/dev/sdc1", "mount_options": "rw"}
         session.add(TargetMount(target_id=disk.id, node_id=site.node_ids[1], seen_at=site.clock(), **was))
         session.flush()
-        set_backing(session, ADA, site.target_ids["scratch"], [disk.id])
+        set_backing(session, ADMIN, site.target_ids["scratch"], [disk.id])
     paused.look()
     asked = storage.beat().look
     paused.say(mount("/scratch"))
@@ -212,7 +210,7 @@ def test_what_a_target_stands_on_is_looked_at_and_confirmed_too(paused: Staged) 
 
     storage.hello(instance=storage.instance, mounts=(mount("/ost", "xfs", "/dev/sdc1"),))
     with site.database.transaction() as session:
-        found = stages.pause(session, ADA, paused.id)
+        found = stages.pause(session, ADMIN, paused.id)
         assert [(on.target.name, on.node.name, on.is_change, on.is_backing) for on in found.mounts] == [
             ("scratch", "n1", False, False),
             ("ost", "n2", True, True),
@@ -234,7 +232,7 @@ def test_a_target_is_asked_for_only_on_the_nodes_that_load_it(site: Site) -> Non
     staged.say(XFS, mount("/", "ext4", "/dev/sda1", path="/nfs"))
     other.hello(instance=other.instance, mounts=(ROOT, mount("/nfs")), look=other.beat().look)
     with site.database.transaction() as session:
-        found = stages.pause(session, ADA, staged.id).mounts
+        found = stages.pause(session, ADMIN, staged.id).mounts
         assert [(on.target.name, on.node.name) for on in found] == [("nfs", "n2"), ("scratch", "n1")]
     staged.confirm()
     assert site.start() == staged.run_ids
@@ -243,7 +241,7 @@ def test_a_target_is_asked_for_only_on_the_nodes_that_load_it(site: Site) -> Non
 def test_a_node_whose_runs_were_cancelled_is_not_waited_for(site: Site) -> None:
     staged = Staged(site, {"variant": "ext4", "pause": REFORMAT}, nodes=("n1", "n2"))
     with site.database.transaction() as session:
-        runs.cancel(session, ADA, staged.run_ids[1], site.clock())
+        runs.cancel(session, ADMIN, staged.run_ids[1], site.clock())
     staged.look()
     staged.say(XFS)
     staged.confirm()
@@ -257,12 +255,12 @@ def test_a_run_of_a_stage_that_is_over_or_has_not_begun_cannot_be_retried(paused
     paused.confirm()
     paused.site.change("UPDATE run SET state = 'failed' WHERE id = :id", id=first)
     with paused.site.database.transaction() as session, raised(RUN_STAGE_OVER, match="'ext4'"):
-        runs.retry(session, ADA, first, paused.site.clock())
+        runs.retry(session, ADMIN, first, paused.site.clock())
     paused.site.change("UPDATE run SET state = 'finished' WHERE id = :id", id=first)
     paused.site.start()
     paused.end_run(Outcome.FAILED)
     with paused.site.database.transaction() as session:
-        runs.retry(session, ADA, second, paused.site.clock())
+        runs.retry(session, ADMIN, second, paused.site.clock())
     assert paused.site.start() == [second]
 
 
@@ -271,7 +269,7 @@ def test_a_run_that_was_retried_during_the_pause_keeps_the_next_stage_from_being
     staged.end_run(Outcome.FAILED)
     staged.site.start()
     with staged.site.database.transaction() as session:
-        runs.retry(session, ADA, staged.run_ids[0], staged.site.clock())
+        runs.retry(session, ADMIN, staged.run_ids[0], staged.site.clock())
     with raised(STAGE_NOT_ENDED):
         staged.confirm()
 
@@ -285,17 +283,17 @@ def test_a_stage_is_not_confirmed_while_a_run_of_the_one_before_is_being_retried
     staged.say(mount("/scratch"))
     seen = staged.seen()
     with site.database.transaction() as retrying:
-        runs.retry(retrying, ADA, staged.run_ids[0], site.clock())
+        runs.retry(retrying, ADMIN, staged.run_ids[0], site.clock())
         with site.database.transaction() as session:
             session.execute(text("SET LOCAL lock_timeout = '50ms'"))
             with pytest.raises(OperationalError, match="lock timeout"):
-                stages.confirm(session, ADA, staged.id, seen, site.clock())
+                stages.confirm(session, ADMIN, staged.id, seen, site.clock())
             session.rollback()
 
 
 def test_a_paused_campaign_can_be_cancelled_and_waits_for_nobody_then(paused: Staged) -> None:
     with paused.site.database.transaction() as session:
-        service.cancel(session, ADA, paused.id, paused.site.clock())
+        service.cancel(session, ADMIN, paused.id, paused.site.clock())
     assert paused.state() == "cancelled"
     assert paused.site.start() == []
     with raised(CAMPAIGN_NOT_PAUSED):
@@ -310,7 +308,7 @@ def test_a_stage_of_which_all_runs_were_cancelled_is_passed_over(site: Site, *, 
         staged.end_run()
         site.start()
     with site.database.transaction() as session:
-        runs.cancel(session, ADA, staged.run_ids[1], site.clock())
+        runs.cancel(session, ADMIN, staged.run_ids[1], site.clock())
     if not is_paused:
         staged.end_run()
     assert site.start() == staged.run_ids[2:]

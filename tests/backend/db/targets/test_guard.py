@@ -3,12 +3,11 @@ from collections.abc import Sequence
 import pytest
 from factories.announced import NOW, hello, mount
 from factories.clusters import make_cluster, make_node
+from factories.people import ADMIN
 from factories.raised import raised
 from sqlalchemy import delete, select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.change_feed.models import Change
 from iotide_server.clusters.models import Node
 from iotide_server.targets import agents, service
@@ -19,7 +18,6 @@ from iotide_server.targets.schemas import TargetInput
 from iotide_wire.facts import MountFacts
 from iotide_wire.units import GIB
 
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 NFS = mount("/mnt/nfs", "nfs4", "filer:/export")
 ROOT = mount("/", "ext4", "/dev/sda1")
 

@@ -5,18 +5,15 @@ from collections.abc import Sequence
 import pytest
 from factories.announced import NOW, hello, mount
 from factories.clusters import make_cluster, make_node
+from factories.people import ADMIN
 from factories.raised import raised
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.models import Node
 from iotide_server.targets import agents, backing, service
 from iotide_server.targets.errors import BACKING_REFUSED, FILE_SYSTEM_IS_TARGET, STRANGER_MOUNTED
 from iotide_server.targets.schemas import TargetInput
 from iotide_wire.facts import MountFacts
-
-ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 def nfs(path: str, export: str = "/export", address: str = "10.0.0.1") -> MountFacts:

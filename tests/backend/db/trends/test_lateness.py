@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from factories.measured import Measured, finish, sample
+from factories.schedules import add_schedule
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -23,21 +24,7 @@ def measured(session: Session) -> Measured:
 
 def schedule(measured: Measured, name: str = "nightly", state: str = "active") -> Schedule:
     """Fires each day, on the last ten of which it did."""
-    made = Schedule(
-        cluster_id=measured.cluster.id,
-        name=name,
-        plan={},
-        cron="0 10 * * *",
-        time_zone="UTC",
-        random_offset_seconds=0,
-        missed="skip",
-        state=state,
-        planned_at=NOW + 10 * DAY if state == "active" else None,
-        due_at=NOW + 10 * DAY if state == "active" else None,
-    )
-    measured.session.add(made)
-    measured.session.flush()
-    return made
+    return add_schedule(measured.session, measured.cluster.id, NOW + 10 * DAY, state=state, name=name)
 
 
 def fire(measured: Measured, made: Schedule, days: Sequence[int], answered: Sequence[int], **options: object) -> None:

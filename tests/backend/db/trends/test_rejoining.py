@@ -5,12 +5,12 @@ from factories.announced import NOW
 from factories.clusters import make_node
 from factories.measured import DEFAULTS, Measured, finish, sample
 from factories.measured import announced_again as again
+from factories.people import ADMIN
 from factories.raised import raised
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import AuditEntry, Role
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.models import AuditEntry
 from iotide_server.campaigns.models import Cell
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.results.ingest.repository import measured_cell
@@ -18,14 +18,12 @@ from iotide_server.results.ingest.series import Measured as SeriesMeasured
 from iotide_server.results.ingest.series import series_ids
 from iotide_server.results.ingest.superseded import Superseded
 from iotide_server.results.models import Point, RunHeadline, Sample, Series
-from iotide_server.trends.points.rejoining import CATALOGUE_ENTRY_IN_USE, CATALOGUE_ENTRY_NOT_FOUND, undo
+from iotide_server.trends.points.rejoining import undo
 from iotide_server.trends.points.service import recompute_points
 from iotide_server.trends.points.superseding import settle_superseded
 from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_server.workloads.repository import freeze_baseline
 from iotide_server.workloads.service import baseline, series_options
-
-ADA = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 @pytest.fixture
@@ -86,7 +84,7 @@ def test_series_that_an_entry_split_are_one_again(session: Session, measured: Me
     assert former.id != split.id
     session.execute(text("DELETE FROM work"))
 
-    (undone,) = undo(session, ADA, [entry.id], NOW)
+    (undone,) = undo(session, ADMIN, [entry.id], NOW)
     assert (undone.workload, undone.revision, undone.series_count, undone.is_kept) == ("copy", 2, 1, False)
     assert session.get(Workload, entry.id) is None
     session.refresh(honest)
@@ -115,7 +113,7 @@ def test_series_that_only_began_after_it_keep_their_ids_and_points(session: Sess
     honest = again(measured, 3, digest="good", series_revision=2)
     cell = measure(measured, honest, 1.0)
     series = series_of(session, cell)
-    assert undo(session, ADA, [entry.id], NOW)[0].series_count == 1
+    assert undo(session, ADMIN, [entry.id], NOW)[0].series_count == 1
     session.expire_all()
     assert (series_of(session, cell).id, series.series_revision, series.superseded) == (series.id, 1, "")
     assert series_of(session, measure(measured, honest, 2.0)).id == series.id
@@ -125,7 +123,7 @@ def test_an_entry_that_campaigns_measured_with_stays_and_breaks_nothing(session:
     before = measure(measured, measured.workload, 100.0)
     entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2)
     own = measure(measured, entry, 50.0)
-    assert undo(session, ADA, [entry.id], NOW)[0].is_kept
+    assert undo(session, ADMIN, [entry.id], NOW)[0].is_kept
     recompute_points(session, own.id)
     settle_superseded(session, 0)
     session.refresh(entry)
@@ -140,7 +138,7 @@ def test_an_entry_that_is_announced_again_is_undone_again(session: Session, meas
         honest = again(measured, revision, digest="good", series_revision=2)
         cell = measure(measured, honest, 101.0)
         assert series_of(session, cell).id != former.id
-        assert undo(session, ADA, [entry.id], NOW)[0].series_count == 1
+        assert undo(session, ADMIN, [entry.id], NOW)[0].series_count == 1
         recompute_points(session, cell.id)
         settle_superseded(session, 0)
         session.expire_all()
@@ -157,7 +155,7 @@ def test_split_series_that_differ_by_what_superseded_them_alone_are_rejoined(
     honest = again(measured, 2, digest="good", series_revision=2)
     cell_id = measure(measured, honest, 2.0).id
     assert not set(series_ids(session, measured_cell(session, cell_id), both)) & set(former)
-    assert undo(session, ADA, [entry.id], NOW)[0].series_count == 2
+    assert undo(session, ADMIN, [entry.id], NOW)[0].series_count == 2
     session.expire_all()
     assert series_ids(session, measured_cell(session, cell_id), both) == former
 
@@ -170,7 +168,7 @@ def test_another_clusters_series_are_left_alone(session: Session, measured: Meas
     cell = measure(other, theirs, 1.0)
     series = series_of(session, cell)
     entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2)
-    assert undo(session, ADA, [entry.id], NOW)[0].series_count == 0
+    assert undo(session, ADMIN, [entry.id], NOW)[0].series_count == 0
     session.expire_all()
     assert (series_of(session, cell).id, series.series_revision) == (series.id, 2)
 
@@ -191,7 +189,7 @@ def test_series_of_other_clusters_that_it_split_before_the_upgrade_are_one_again
     entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2)
     former, split, cell = split_before_the_upgrade(session, entry, Measured(session, NOW, name="lake"))
     assert former.id != split.id
-    assert undo(session, ADA, [entry.id], NOW)[0].series_count == 1
+    assert undo(session, ADMIN, [entry.id], NOW)[0].series_count == 1
     settle(session, cell)
     assert series_of(session, cell).id == former.id
     assert split.superseded == "rejoined"
@@ -202,7 +200,7 @@ def test_an_entry_that_was_announced_after_the_upgrade_split_no_other_cluster(
 ) -> None:
     entry = again(measured, 2, digest="bad", breaks_series=True, series_revision=2, announced_by="liar")
     _, split, cell = split_before_the_upgrade(session, entry, Measured(session, NOW, name="lake"))
-    assert undo(session, ADA, [entry.id], NOW)[0].series_count == 0
+    assert undo(session, ADMIN, [entry.id], NOW)[0].series_count == 0
     assert series_of(session, cell).id == split.id
 
 
@@ -215,7 +213,7 @@ def test_defaults_that_an_entry_froze_are_those_of_the_next_entry(session: Sessi
     assert series_of(session, chosen).id == former.id
     session.execute(text("DELETE FROM work"))
 
-    (undone,) = undo(session, ADA, [entry.id], NOW)
+    (undone,) = undo(session, ADMIN, [entry.id], NOW)
     assert (undone.defaults, undone.series_count) == (["sync"], 2)
     settle(session, usual, chosen)
     assert baseline(session, honest).option_defaults == DEFAULTS | {"sync": "none"}
@@ -227,14 +225,14 @@ def test_defaults_that_an_entry_froze_are_those_of_the_next_entry(session: Sessi
 
 def test_a_default_that_no_other_entry_has_is_frozen_no_more(session: Session, measured: Measured) -> None:
     entry = freeze(session, again(measured, 2, digest="bad", option_defaults=DEFAULTS | {"sync": "all"}))
-    assert undo(session, ADA, [entry.id], NOW)[0].defaults == ["sync"]
+    assert undo(session, ADMIN, [entry.id], NOW)[0].defaults == ["sync"]
     assert baseline(session, measured.workload).option_defaults == DEFAULTS
 
 
 def test_the_defaults_of_a_name_go_with_its_last_entry(session: Session, measured: Measured) -> None:
     key = f"copy@{measured.cluster.id}"
     other = again(measured, 2, digest="bad")
-    undo(session, ADA, [measured.workload.id, other.id], NOW)
+    undo(session, ADMIN, [measured.workload.id, other.id], NOW)
     assert session.scalars(select(WorkloadBaseline.name).where(WorkloadBaseline.name == key)).all() == []
 
 
@@ -245,11 +243,11 @@ def test_of_several_entries_all_are_undone_or_none(session: Session, measured: M
     session.flush()
     ids = [entry.id for entry in entries]
     with raised(CATALOGUE_ENTRY_IN_USE), session.begin_nested():
-        undo(session, ADA, ids, NOW)
+        undo(session, ADMIN, ids, NOW)
     assert session.get(Workload, ids[0]) is not None
     node.revoked_at = NOW
     session.flush()
-    assert [undone.revision for undone in undo(session, ADA, ids, NOW)] == [2, 3]
+    assert [undone.revision for undone in undo(session, ADMIN, ids, NOW)] == [2, 3]
 
 
 def test_what_a_node_still_announces_is_not_undone(session: Session, measured: Measured) -> None:
@@ -257,12 +255,12 @@ def test_what_a_node_still_announces_is_not_undone(session: Session, measured: M
     session.add(NodeWorkload(node_id=node.id, workload_id=measured.workload.id, available=True))
     session.flush()
     with raised(CATALOGUE_ENTRY_IN_USE, match="is announced by liar"):
-        undo(session, ADA, [measured.workload.id], NOW)
+        undo(session, ADMIN, [measured.workload.id], NOW)
     node.retired_at = NOW
     session.flush()
-    assert not undo(session, ADA, [measured.workload.id], NOW)[0].is_kept
+    assert not undo(session, ADMIN, [measured.workload.id], NOW)[0].is_kept
 
 
 def test_what_is_not_there_or_ships_with_iotide_is_not_undone(session: Session, measured: Measured) -> None:
     with raised(CATALOGUE_ENTRY_NOT_FOUND):
-        undo(session, ADA, [measured.workload.id + 1], NOW)
+        undo(session, ADMIN, [measured.workload.id + 1], NOW)
