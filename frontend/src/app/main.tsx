@@ -9,10 +9,20 @@ import { RouterProvider } from "@tanstack/react-router";
 import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { i18n } from "@/lib/language";
-import { firstPaint } from "@/lib/painted";
 import { createQueryClient } from "./queryClient";
 import { createAppRouter } from "./router";
 import { cssVariables, theme } from "./theme";
+
+/** Resolves once something is seen; of a tab behind others, when it is looked at first. */
+function firstPaint(): Promise<void> {
+  return new Promise((resolve) => {
+    new PerformanceObserver((list, observer) => {
+      if (list.getEntriesByName("first-contentful-paint").length === 0) return;
+      observer.disconnect();
+      resolve();
+    }).observe({ type: "paint", buffered: true });
+  });
+}
 
 // Nothing is told before anything is seen.
 const Toasts = lazy(() => firstPaint().then(() => import("./Toasts")));

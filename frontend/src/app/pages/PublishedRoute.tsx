@@ -11,15 +11,20 @@ import { Command } from "@/components/Command";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
+import type { FigureView } from "@/features/campaigns/figure/choice";
 import { FigureSection } from "@/features/campaigns/figure/FigureSection";
 import { campaignQuery, campaignsQuery } from "@/features/campaigns/queries";
 import { clustersQuery } from "@/features/clusters/queries";
 import { ClaimSection } from "@/features/published/ClaimSection";
 import { publishedSourcesQuery } from "@/features/published/queries";
 import { Cited, SourcesTable } from "@/features/published/SourcesTable";
-import { figureOf } from "./publishedFigures";
 
 const route = getRouteApi("/shell/published");
+
+/** The figure that shows a published source best, where the usual choice is not that. */
+const FIGURES: Readonly<Record<string, FigureView>> = {
+  "nus-svu-gpfs": { kind: "parts", x: "file_size_bytes", against: "gpfs" },
+};
 
 export default function PublishedRoute() {
   const { source: key, cluster } = route.useSearch();
@@ -106,7 +111,7 @@ function ChosenSource({ source }: { source: PublishedSource }) {
         beside={beside}
         campaign={first}
         onView={(view) => choose({ figure: view })}
-        view={figure ?? figureOf(source.key)}
+        view={figure ?? FIGURES[source.key] ?? {}}
       />
     </>
   );

@@ -30,7 +30,14 @@ import {
   type Shown,
   sideMap,
 } from "./fields";
-import { hasWebGl } from "./webgl";
+
+let isWebGlThere: boolean | undefined;
+
+/** Whether this browser draws in space. */
+function hasWebGl(): boolean {
+  isWebGlThere ??= document.createElement("canvas").getContext("webgl") !== null;
+  return isWebGlThere;
+}
 
 interface MapProps {
   readonly surface: Surface;
