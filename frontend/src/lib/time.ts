@@ -4,6 +4,16 @@ import { t } from "@lingui/core/macro";
 import { preferences } from "./preferences";
 import { formatDuration } from "./units";
 
+export const WEEKDAYS = [
+  "monday",
+  "tuesday",
+  "wednesday",
+  "thursday",
+  "friday",
+  "saturday",
+  "sunday",
+] as const;
+
 const DAY_SECONDS = 86_400;
 /** Clocks of server and browser differ a little: so far ahead is still now. */
 const CLOCK_SKEW_SECONDS = 30;

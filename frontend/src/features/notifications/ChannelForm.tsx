@@ -7,8 +7,8 @@ import { type FormEvent, useState } from "react";
 import type { Channel } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { TimeZoneSelect } from "@/components/TimeZoneSelect";
-import { shownTimeZone } from "@/lib/time";
-import { channelEntered, KINDS, type Kind, WEEKDAYS } from "./entered";
+import { shownTimeZone, WEEKDAYS } from "@/lib/time";
+import { channelEntered, KINDS, type Kind } from "./entered";
 import { saveChannel } from "./queries";
 import { ReceiverFields } from "./ReceiverFields";
 

@@ -36,16 +36,6 @@ export function channelEntered(entered: FormData, kind: Kind, hours: Hours): Cha
 
 type Weekday = NonNullable<ChannelInput["digest"]>["weekday"];
 
-export const WEEKDAYS: readonly Weekday[] = [
-  "monday",
-  "tuesday",
-  "wednesday",
-  "thursday",
-  "friday",
-  "saturday",
-  "sunday",
-];
-
 function receiverEntered(kind: Kind, text: (name: string) => string): ChannelInput["receiver"] {
   switch (kind) {
     case "email":

@@ -9,9 +9,9 @@ import type { Calendar, Schedule } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Section } from "@/components/Page";
 import { TimeZoneSelect } from "@/components/TimeZoneSelect";
-import { formatFiring } from "@/lib/time";
+import { formatFiring, WEEKDAYS } from "@/lib/time";
 import { calendarQuery } from "../schedules/queries";
-import { calendarOf, offsetProblem, PLACES, type Repeat, WEEKDAYS } from "./calendar";
+import { calendarOf, offsetProblem, PLACES, type Repeat } from "./calendar";
 import type { Draft } from "./draft";
 import { WindowInputs } from "./WindowInputs";
 

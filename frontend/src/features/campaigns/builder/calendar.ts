@@ -39,15 +39,6 @@ export interface StoredSchedule {
 }
 
 export const PLACES = ["first", "second", "third", "fourth", "last"] as const;
-export const WEEKDAYS = [
-  "monday",
-  "tuesday",
-  "wednesday",
-  "thursday",
-  "friday",
-  "saturday",
-  "sunday",
-] as const;
 
 const LONGEST_OFFSET = 86_400;
 
