@@ -18,7 +18,7 @@ from iotide_server.results.ingest.series import Measured as SeriesMeasured
 from iotide_server.results.ingest.series import series_ids
 from iotide_server.results.ingest.superseded import Superseded
 from iotide_server.results.models import Point, RunHeadline, Sample, Series
-from iotide_server.trends.points.rejoining import undo
+from iotide_server.trends.points.rejoining import CATALOGUE_ENTRY_IN_USE, CATALOGUE_ENTRY_NOT_FOUND, undo
 from iotide_server.trends.points.service import recompute_points
 from iotide_server.trends.points.superseding import settle_superseded
 from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, WorkloadBaseline
