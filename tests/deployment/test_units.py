@@ -10,7 +10,7 @@ from typer.main import get_command
 from iotide_agent.cli.agent import BAD_INPUT_STATUS, OTHER_AGENT_STATUS
 from iotide_agent.cli.agent import app as agent_app
 from iotide_agent.node.config import SYSTEM_CONFIG, SYSTEM_STATE
-from iotide_server.cli import app as server_app
+from iotide_server.commands.program import app as server_app
 
 NEVER_GIVEN_UP: Final = {
     "NoNewPrivileges": "yes",

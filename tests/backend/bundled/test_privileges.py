@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import iotide_agent.cli.agent as agent_commands
-import iotide_server.cli as server_commands
+import iotide_server.commands.program as server_commands
 from iotide_server.bundled import StartError
 from iotide_server.bundled.launch import launch_command
 from iotide_server.bundled.privileges import Account, account_of, choose_account

@@ -14,6 +14,7 @@ from iotide_server.commands.opening import StateOption, require_served_schema, s
 from iotide_server.commands.serving import MOST_PROCESSES, Listen, serve, usual_processes
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, await_server, open_engine
+from iotide_server.kit.loading import uncollected
 from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.kit.migrations import migrate as migrate_database
 from iotide_server.settings import API_PORT
@@ -104,7 +105,8 @@ def api(
 def scheduler() -> None:
     """Run the scheduler; of several, one works and the others wait."""
     # What it imports no other command needs.
-    from iotide_server.scheduler import run as run_scheduler  # noqa: PLC0415
+    with uncollected():
+        from iotide_server.scheduler import run as run_scheduler  # noqa: PLC0415
 
     settings = settings_of_environment()
     configure_logs("scheduler", settings.log_format)
@@ -115,7 +117,8 @@ def scheduler() -> None:
 def worker() -> None:
     """Run the Celery worker that does the server's own work."""
     # What it computes with is a second and 80 MB more, which no other command needs.
-    from iotide_server.worker import run as run_worker  # noqa: PLC0415
+    with uncollected():
+        from iotide_server.worker import run as run_worker  # noqa: PLC0415
 
     settings = settings_of_environment()
     configure_logs("worker", settings.log_format)
@@ -126,7 +129,8 @@ def worker() -> None:
 def openapi() -> None:
     """Print the API's description."""
     # The routes with their forms are more than a second of processor time, which no other command needs.
-    from iotide_server.main import openapi_document  # noqa: PLC0415
+    with uncollected():
+        from iotide_server.main import openapi_document  # noqa: PLC0415
 
     typer.echo(json.dumps(openapi_document(), indent=2))
 

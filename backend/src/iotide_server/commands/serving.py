@@ -18,6 +18,7 @@ from iotide_server.commands.opening import settings_of_environment
 from iotide_server.kit.allocation import give_memory_back
 from iotide_server.kit.connections import BoundedProtocol
 from iotide_server.kit.listening import open_as_many_files_as_allowed
+from iotide_server.kit.loading import uncollected
 from iotide_server.kit.logs import configure_logs
 from iotide_server.monitoring.processes import counting_together
 
@@ -98,14 +99,14 @@ def application() -> ASGIApp:
         die_with_parent(parent.pid or 0, signal.SIGKILL)
     # The routes with their forms are more than a second of processor time, which a process that only starts others
     # does not need.
-    from iotide_server.main import create_app  # noqa: PLC0415
+    with uncollected():
+        from iotide_server.main import create_app  # noqa: PLC0415
 
-    give_memory_back()
-    settings = settings_of_environment()
-    if parent is not None:
-        configure_logs("api", settings.log_format)
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    app = create_app(settings)
-    gc.freeze()  # what is here now stays, and need not be looked through again and again
+        give_memory_back()
+        settings = settings_of_environment()
+        if parent is not None:
+            configure_logs("api", settings.log_format)
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        app = create_app(settings)
     gc.set_threshold(*_COLLECTED_AFTER)
     return app

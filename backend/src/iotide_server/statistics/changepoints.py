@@ -7,7 +7,6 @@ from math import exp, inf, log, sqrt
 from typing import Final
 
 import numpy as np
-import ruptures
 from scipy.stats import theilslopes
 
 from iotide_server.statistics.course import (
@@ -68,6 +67,9 @@ def analyse(values: Sequence[float]) -> Analysis:
 def _candidates(series: Values) -> list[int]:
     if np.ptp(series) == 0:
         return []  # the kernel's width is the median distance of the values
+    # Half a second of processor time and 40 MB, which only a series that is long enough needs.
+    import ruptures  # noqa: PLC0415
+
     detector = ruptures.KernelCPD(kernel="rbf", min_size=SEGMENT_RUNS).fit(series.reshape(-1, 1))
     *ends, _ = detector.predict(pen=PENALTY * log(len(series)))
     return [int(end) for end in ends]

@@ -1,0 +1,62 @@
+"""The command line of the server: its commands put together, and how one that cannot be done ends."""
+
+import sys
+from collections.abc import Callable
+
+import psycopg
+import typer
+from sqlalchemy.exc import OperationalError
+
+from iotide_server.backup.commands import add_commands as add_keeping
+from iotide_server.bundled import StartError
+from iotide_server.bundled.privileges import leave_closed_directory
+from iotide_server.commands import catalogues, doctor, histories, joining, people, services
+from iotide_server.commands.opening import settings_of, transaction_of
+from iotide_server.kit.errors import IotideError
+from iotide_server.kit.logs import LogFormat, configure_logs
+from iotide_server.retention.commands import add_commands as add_retention
+
+_BAD_INPUT = 2
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+def _add(*commands: Callable[..., None]) -> None:
+    for command in commands:
+        app.command()(command)
+
+
+_add(services.up, services.migrate, services.api, services.scheduler, services.worker)
+_add(doctor.doctor, services.openapi, joining.admin_link, joining.join_token)
+_add(histories.load_demo_history, histories.forget_demo_history, histories.load_published, histories.forget_published)
+add_keeping(app, settings_of)
+add_retention(app, transaction_of)
+_add(catalogues.catalogue, catalogues.undo_workload)
+_add(people.users, people.user_link, people.revoke_tokens)
+
+
+@app.callback()
+def log_plainly() -> None:
+    """The server of iotide: schedules storage benchmarks on the nodes of clusters and keeps their results."""
+    # What is printed is for programs too, and a person wants no more than that.
+    configure_logs("command", LogFormat.PLAIN, sys.stderr, talkative=())
+
+
+def main() -> None:
+    """Run the command line; what cannot be done as asked ends with status 2 and says what to do instead."""
+    leave_closed_directory()
+    try:
+        app()
+    except StartError as error:
+        _refuse(str(error))
+    except IotideError as error:
+        _refuse("\n".join(filter(None, (error.message, error.remedy))))
+    except OperationalError as error:
+        _refuse(f"The database cannot be reached: {error.orig}")
+    except psycopg.OperationalError as error:
+        _refuse(f"The database cannot be reached: {error}")
+
+
+def _refuse(text: str) -> None:
+    typer.echo(text, err=True)
+    sys.exit(_BAD_INPUT)
