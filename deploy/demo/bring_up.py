@@ -9,6 +9,8 @@ from contextlib import ExitStack
 from typing import Final, TypeVar
 
 _MOST_DRAWS: Final = 200
+_LEAST_PAUSE_SECONDS: Final = 0.05
+_MOST_PAUSE_SECONDS: Final = 0.25
 
 T = TypeVar("T")
 
@@ -17,17 +19,25 @@ class StackError(Exception):
     """A part did not come up; the text holds the last lines of its log."""
 
 
-def wait_for(what: str, probe: Callable[[], T | None], *, seconds: float = 60.0, pause_seconds: float = 0.1) -> T:
+def wait_for(
+    what: str, probe: Callable[[], T | None], *, seconds: float = 60.0, pause_seconds: float | None = None
+) -> T:
     """Return the first value of `probe` that is not None.
+
+    Args:
+        pause_seconds: between two calls of `probe`; None: a tenth of the time so far, 50 to 250 ms, since each call
+            that asks the server takes processor time from what is waited for.
 
     Raises:
         StackError: none came within `seconds`.
     """
-    deadline = time.monotonic() + seconds
+    started = time.monotonic()
     while (value := probe()) is None:
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - started
+        if waited > seconds:
             raise StackError(f"{what}: not within {seconds:g} s")
-        time.sleep(pause_seconds)
+        growing = min(max(_LEAST_PAUSE_SECONDS, waited / 10), _MOST_PAUSE_SECONDS)
+        time.sleep(growing if pause_seconds is None else pause_seconds)
     return value
 
 

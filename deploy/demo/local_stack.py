@@ -307,7 +307,7 @@ class LocalStack:
             campaign: dict[str, Any] = self.get(f"/campaigns/{campaign_id}")
             return campaign if campaign["state"] in {"finished", "failed", "cancelled"} else None
 
-        return wait_for(f"campaign {campaign_id}", ended, seconds=seconds, pause_seconds=0.2)
+        return wait_for(f"campaign {campaign_id}", ended, seconds=seconds)
 
     def stop_agent(self, agent: Agent) -> None:
         """End an agent politely and for good."""

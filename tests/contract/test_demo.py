@@ -1,4 +1,8 @@
-"""`./dev demo`, with a smaller campaign: however it is ended, nothing of it goes on."""
+"""`./dev demo`: however it is ended, nothing of it goes on.
+
+One is whole, with a smaller campaign. Others have processes that only wait as their server and agent: what these two do
+at SIGTERM is tested where they are (`backend/bundled/test_up.py`, `agent/core/test_driver.py`).
+"""
 
 import os
 import pty
@@ -10,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +24,7 @@ from bring_up import free_port, wait_for
 pytestmark = pytest.mark.timeout(300)
 
 DEMO: Final = Path(__file__).resolve().parents[2] / "deploy/demo"
-PROGRAM: Final = "import demo, pathlib, sys; demo.PLAN = pathlib.Path(sys.argv.pop(1)); sys.exit(demo.main())"
+WHOLE: Final = "import demo, pathlib, sys; demo.PLAN = pathlib.Path(sys.argv.pop(1)); sys.exit(demo.main())"
 PLAN: Final = """
 name: demo
 cluster: demo
@@ -31,6 +35,7 @@ workloads:
   - workload: dd
     options: {file_size_bytes: 1 MiB, block_size_bytes: 64 KiB}
 """
+LIGHT: Final = Path(__file__).parents[1] / "standins/light_demo.py"
 SHOWN_SECONDS: Final = 120.0
 ENDED_SECONDS: Final = 60.0
 
@@ -38,12 +43,10 @@ ENDED_SECONDS: Final = 60.0
 class Demo:
     """One at a terminal of its own."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *program: str) -> None:
         self.state = directory / "state"
-        (directory / "plan.yaml").write_text(PLAN)
         self._terminal, its = pty.openpty()
-        argv = [sys.executable, "-c", PROGRAM, str(directory / "plan.yaml")]
-        argv += ["--state", str(self.state), "--port", str(free_port())]
+        argv = [sys.executable, *program, "--state", str(self.state), "--port", str(free_port())]
         self.process = subprocess.Popen(
             ["setsid", "--ctty", "--wait", *argv],
             stdin=its, stdout=its, stderr=its, env={**os.environ, "PYTHONPATH": str(DEMO)},
@@ -91,14 +94,26 @@ class Demo:
 
 
 @pytest.fixture
-def demo() -> Iterator[Demo]:
-    # Where every user may enter: a server started as root becomes another.
-    directory = Path(tempfile.mkdtemp(prefix="iotide-demo-"))
-    directory.chmod(0o755)
-    running = Demo(directory)
-    yield running
-    running.close()
-    shutil.rmtree(directory)
+def directory() -> Iterator[Path]:
+    """Return a directory that every user may enter, since a server started as root becomes another."""
+    path = Path(tempfile.mkdtemp(prefix="iotide-demo-"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def demo(directory: Path) -> Iterator[Demo]:
+    plan = directory / "plan.yaml"
+    plan.write_text(PLAN)
+    with closing(Demo(directory, "-c", WHOLE, str(plan))) as running:
+        yield running
+
+
+@pytest.fixture
+def light_demo(directory: Path, request: pytest.FixtureRequest) -> Iterator[Demo]:
+    with closing(Demo(directory, str(LIGHT), request.param)) as running:
+        yield running
 
 
 def test_ctrl_c_ends_all_of_it_however_often_it_is_pressed(demo: Demo) -> None:
@@ -110,21 +125,24 @@ def test_ctrl_c_ends_all_of_it_however_often_it_is_pressed(demo: Demo) -> None:
     assert demo.processes() == {}
 
 
-def test_sigterm_ends_all_of_it_while_its_agent_starts(demo: Demo) -> None:
+@pytest.mark.parametrize("light_demo", ["agent never starts"], indirect=True)
+def test_sigterm_ends_all_of_it_while_its_agent_starts(light_demo: Demo) -> None:
     def agent() -> bool | None:
-        return True if demo.processes("iotide-agent run") else None
+        return True if light_demo.processes("iotide-agent run") else None
 
     wait_for("an agent", agent, seconds=SHOWN_SECONDS)
-    (own,) = (pid for pid, command in demo.processes("demo.main").items() if "setsid" not in command)
+    (own,) = (pid for pid, command in light_demo.processes(LIGHT.name).items() if "setsid" not in command)
     os.kill(own, signal.SIGTERM)
-    assert demo.wait_ended() == 128 + signal.SIGTERM, demo.shown
-    assert demo.processes() == {}
+    assert light_demo.wait_ended() == 128 + signal.SIGTERM, light_demo.shown
+    assert light_demo.processes() == {}
 
 
-def test_it_ends_with_its_server_and_says_so(demo: Demo) -> None:
-    demo.wait_shown("demo: 2 runs finished, 0 failed")
-    (server,) = demo.processes("iotide-server up")
+@pytest.mark.parametrize("light_demo", ["all works"], indirect=True)
+def test_it_ends_with_its_server_and_says_so(light_demo: Demo) -> None:
+    light_demo.wait_shown("demo: 2 runs finished, 0 failed")
+    (server,) = light_demo.processes("iotide-server up")
+    assert light_demo.processes("iotide-agent run")
     os.kill(server, signal.SIGTERM)
-    assert demo.wait_ended() == 1
-    assert "demo: the server ended" in demo.shown
-    assert demo.processes() == {}
+    assert light_demo.wait_ended() == 1
+    assert "demo: the server ended" in light_demo.shown
+    assert light_demo.processes() == {}

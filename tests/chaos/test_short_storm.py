@@ -1,5 +1,6 @@
-"""A short storm: `./dev test-faults` has the whole one, with the faults that take long or need root."""
+"""Thirty runs on four nodes through the faults that take seconds; `test_storm.py` has all of them and takes an hour."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,12 @@ FAULTS = (
 WEATHER = Weather(nodes=4, shared_targets=2, runs=30, faults=FAULTS, pause_seconds=(0.5, 2.0), is_a_clock_ahead=False)
 
 
+@pytest.mark.faults
 @pytest.mark.timeout(400)
-def test_nothing_runs_twice_and_nothing_is_lost_in_a_short_storm() -> None:
+def test_nothing_runs_twice_and_nothing_is_lost_in_a_short_storm(tally: Counter[str]) -> None:
     # A server of its own: a part that was killed is started again ever more slowly.
     with running_stack() as stack:
         aftermath = weather_the_storm(stack, Path(stack.directory) / "storm", WEATHER, "short")
     assert aftermath.verdict.found == (), "\n".join(aftermath.log)
     assert aftermath.struck.keys() == set(FAULTS)
+    tally["short storm runs"] += aftermath.verdict.runs
