@@ -6,12 +6,12 @@ import pytest
 from local_stack import LocalStack
 from rig import Rig, add_rig, running_stack
 
-LONGEST = {"test_browser.py", "test_storm.py"}
+LONGEST = ("test_quiet_nodes.py", "test_regression.py", "test_stream_nodes.py", "test_operations.py", "test_faults.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, so that none of them is begun when all others are done."""
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    """Put the longest files first, so that none of them begins when all others are done."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 
 @pytest.fixture(scope="session")
