@@ -7,19 +7,25 @@ import pytest
 from bring_up import wait_for
 from factories.plug_ins import install_template
 from levelled_site import LevelledSite, found_site
-from local_stack import BIN
+from local_stack import BIN, LocalStack
 from rig import FIO_SMALL, Rig, add_rig, running_stack
+
+
+def loading(stack: LocalStack, *command: str) -> "subprocess.Popen[bytes]":
+    """Start a command that loads what was not measured here."""
+    argv = [str(BIN / "iotide-server"), *command, "--state", str(stack.directory / "server")]
+    return subprocess.Popen(argv)
 
 
 @pytest.fixture(scope="session")
 def rig() -> Iterator[Rig]:
     with running_stack() as stack:
         history = ["--cluster", "demo-studio", "--workload", "dd", "--workload", "iozone", "--seed", "1"]
-        for load in (["load-published"], ["load-demo-history", *history]):
-            command = [str(BIN / "iotide-server"), *load, "--state", str(stack.directory / "server")]
-            subprocess.run(command, check=True)
+        loads = [loading(stack, "load-published"), loading(stack, "load-demo-history", *history)]
         plug_ins = install_template(stack.directory / "plug-ins")
         rig = add_rig(stack, "e2e", spare=stack.directory / "targets" / "spare", environment=plug_ins)
+        # Before the first campaign of ours, so that ours are the newest.
+        assert [load.wait() for load in loads] == [0, 0]
         fio = {**FIO_SMALL, "rw": "write", "runtime_seconds": 2}
         staged = rig.submit(
             "dd",
