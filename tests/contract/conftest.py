@@ -6,7 +6,14 @@ import pytest
 from local_stack import LocalStack
 from rig import Rig, add_rig, running_stack
 
-LONGEST = ("test_quiet_nodes.py", "test_regression.py", "test_stream_nodes.py", "test_operations.py", "test_faults.py")
+LONGEST = (
+    "test_regression.py",
+    "test_stream_nodes.py",
+    "test_operations.py",
+    "test_control.py",
+    "test_wire.py",
+    "test_cancel.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

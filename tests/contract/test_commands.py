@@ -100,10 +100,16 @@ def test_a_run_can_be_shown_read_and_exported(rig: Rig) -> None:
     assert len(lines) == 1 + len(exported)
 
 
+@pytest.fixture(scope="module")
+def ended_run(rig: Rig) -> dict[str, Any]:
+    return rig.wait_ended(rig.submit_one("dd", SMALL))
+
+
 @pytest.mark.parametrize(
-    "command", [("campaign", "list"), ("run", "list"), ("campaign", "show", "1"), ("run", "show", "1")]
+    "command",
+    [("campaign", "list"), ("run", "list"), ("campaign", "show", "{campaign_id}"), ("run", "show", "{id}")],
 )
-def test_people_get_tables(rig: Rig, command: tuple[str, ...]) -> None:
-    done = iotide(rig, *command)
+def test_people_get_tables(rig: Rig, ended_run: dict[str, Any], command: tuple[str, ...]) -> None:
+    done = iotide(rig, *(word.format_map(ended_run) for word in command))
     assert done.returncode == 0, done.stderr
     assert "contract" in done.stdout or "dd" in done.stdout
