@@ -93,6 +93,7 @@ def add_rig(
     spare: Path | None = None,
     server_url: str | None = None,
     environment: Mapping[str, str] | None = None,
+    is_paced: bool = True,
 ) -> Rig:
     """A cluster with its node and target.
 
@@ -101,10 +102,11 @@ def add_rig(
         spare: another approved directory, which is no target.
         server_url: where the agent finds the server, if not at the stack's own URL.
         environment: of the agent, beside what has its loads watched.
+        is_paced: see `WatchedLoads`.
     """
     cluster_id = stack.add_cluster(cluster)
     directory = target or stack.directory / "targets" / cluster
-    loads = WatchedLoads(stack.directory / "watched" / cluster)
+    loads = WatchedLoads(stack.directory / "watched" / cluster, is_paced=is_paced)
     directories = [directory, *([spare] if spare else [])]
     environment = {**(environment or {}), **loads.environment}
     agent = stack.add_agent(cluster_id, NODE, directories, environment, launch=Launch(server_url))

@@ -18,8 +18,11 @@ exec 9>>{directory}/running
 if flock -n 9; then company=alone; else company=beside-another; fi
 # One write a line, as the loads of a gang write at one moment into one log.
 printf '%s\\n' "$(printf '%s\\t%s\\t%s\\t%s' "$at" "$company" $$ {name}; printf '\\t%s' "$@")" >>{directory}/log
-exec {tool} "$@"
+{pace}
+exec {tool} "$@" "${{pace[@]}}"
 """
+_PACES = {"fio": "pace=(--rate_iops=500); [[ ${!#} == --* ]] || pace=()"}
+"""By tool, what its arguments are followed by: as fast as it can, fio keeps a third of a core busy. Job files stay."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,13 @@ class LoadStart:
 
 
 class WatchedLoads:
-    """The witnesses of one agent: a directory for its PATH, and what they saw."""
+    """The witnesses of one agent: a directory for its PATH, and what they saw.
 
-    def __init__(self, directory: Path, tools: Iterable[str] = ("dd", "fio")) -> None:
+    Args:
+        is_paced: fio does 500 operations a second, since most tests only wait for its end; False: as fast as it can.
+    """
+
+    def __init__(self, directory: Path, tools: Iterable[str] = ("dd", "fio"), *, is_paced: bool = True) -> None:
         self._directory = directory
         bin_directory = directory / "bin"
         bin_directory.mkdir(parents=True)
@@ -50,7 +57,8 @@ class WatchedLoads:
             if tool is None:
                 raise RuntimeError(f"{name} is not installed; ./dev installs what the tests need")
             witness = bin_directory / name
-            witness.write_text(_WITNESS.format(tool=tool, directory=directory, name=name))
+            pace = _PACES.get(name, "pace=()") if is_paced else "pace=()"
+            witness.write_text(_WITNESS.format(tool=tool, directory=directory, name=name, pace=pace))
             witness.chmod(0o755)
         self.environment = {"PATH": f"{bin_directory}:{os.environ['PATH']}"}
 

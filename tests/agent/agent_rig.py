@@ -15,6 +15,7 @@ from agent.made_orders import make_order
 from agent.order_rig import target_card
 from celery import Celery
 from redis import Redis
+from watched_loads import WatchedLoads
 
 from iotide_agent.node.config import load_config
 from iotide_agent.node.enrolment import enroll
@@ -54,6 +55,8 @@ class AgentRig:
         self.gateway.start()
         self.config = base / "agent.toml"
         self.write_config()
+        # Its loads of fio are paced.
+        self._environment = {**os.environ, **WatchedLoads(base / "watched").environment}
         self._celery = Celery("test", broker=redis.url, task_ignore_result=True)
         self._announced = {found.name: found for found in announcements(SystemReader(), {})}
         self.process: subprocess.Popen[bytes] | None = None
@@ -97,7 +100,11 @@ class AgentRig:
         hellos = len(self.gateway.hellos)
         with (self.base / "agent.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [str(COMMAND), "run", "--config", str(self.config)], stdout=log, stderr=log, start_new_session=True
+                [str(COMMAND), "run", "--config", str(self.config)],
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env=self._environment,
             )
         self.gateway.until(lambda: len(self.gateway.hellos) > hellos)
 

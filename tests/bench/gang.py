@@ -37,7 +37,7 @@ class Gang:
         self.names = [f"node{number}" for number in range(1, NODES + 1)]
         cluster_id = stack.add_cluster("gang")
         target = directory / "target"
-        self._loads = [WatchedLoads(directory / "watched" / name) for name in self.names]
+        self._loads = [WatchedLoads(directory / "watched" / name, is_paced=False) for name in self.names]
         agents = [
             stack.add_agent(cluster_id, name, [target], loads.environment)
             for name, loads in zip(self.names, self._loads, strict=True)

@@ -122,7 +122,7 @@ def main() -> None:
     directory = Path(tempfile.mkdtemp(prefix="iotide-latency-", dir="/dev/shm"))
     try:
         with running_stack() as stack:
-            rig = add_rig(stack, "latency", target=directory / "target")
+            rig = add_rig(stack, "latency", target=directory / "target", is_paced=False)
             bare = BareWorker(directory, stack.settings["IOTIDE_REDIS_URL"])
             try:
                 report(*measure(rig, bare))

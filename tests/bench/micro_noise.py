@@ -46,7 +46,7 @@ def agent_noise(seconds: int = 120) -> bool:
     between agent and server counts the requests.
     """
     with running_stack() as stack, recording_proxy(stack.url) as recording:
-        rig = add_rig(stack, "noise", server_url=recording.url)
+        rig = add_rig(stack, "noise", server_url=recording.url, is_paced=False)
         noise = listen(rig, recording, seconds)
     _report(noise, seconds)
     return max(noise.core_percent, noise.idle_core_percent) <= MOST_CORE_PERCENT
