@@ -5,6 +5,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
+from factories.announcing import announce, announce_like
 from sqlalchemy.orm import Session
 
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable, Want
@@ -12,7 +13,6 @@ from iotide_agent.workloads.registry import announcements
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.targets.models import Target, TargetMount
-from iotide_server.workloads import service as workloads
 from iotide_wire import WIRE_VERSION
 from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.messages import HelloRequest
@@ -47,14 +47,15 @@ class ReadyCluster:
     absent_tools: tuple[str, ...] = ()
     name: str = "blade"
     cluster: Cluster = field(init=False)
-    nodes: list[Node] = field(init=False)
+    nodes: list[Node] = field(init=False, default_factory=list)
     target: Target = field(init=False)
 
     def __post_init__(self) -> None:
         self.cluster = Cluster(name=self.name)
         self.session.add(self.cluster)
         self.session.flush()
-        self.nodes = [self.add_node(f"n{number}") for number in range(1, self.node_count + 1)]
+        for number in range(1, self.node_count + 1):
+            self.nodes.append(self.add_node(f"n{number}"))
         self.target = self.add_target("scratch")
 
     def add_node(self, name: str) -> Node:
@@ -68,7 +69,10 @@ class ReadyCluster:
         self.session.add(node)
         self.session.flush()
         agents.hello(self.session, node.id, self.hello(name), self.now)
-        workloads.announce(self.session, node, announced(self.absent_tools))
+        if self.nodes:
+            announce_like(self.session, node, self.nodes[0])
+        else:
+            announce(self.session, node, announced(self.absent_tools), self.absent_tools)
         return node
 
     def hello(self, name: str, *, boot: str = "boot-1234") -> HelloRequest:
