@@ -13,6 +13,7 @@ from factories.clusters import make_cluster, node_token
 from factories.measured import Measured, finish, sample
 from factories.people import person
 from factories.ready_cluster import ReadyCluster
+from factories.schema import create_migrated
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, settings
 from pydantic import SecretStr
@@ -27,7 +28,6 @@ from iotide_server.change_feed import routes as live
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.digests import digest
-from iotide_server.kit.migrations import migrate
 from iotide_server.kit.turns import Turns
 from iotide_server.main import API, create_app
 from iotide_server.notifications.deliveries import Office
@@ -94,9 +94,7 @@ class Site:
 @contextmanager
 def made_up_for(postgres_server: PrivatePostgres, name: str) -> Iterator[Site]:
     """A site in a database of this name, which the application works on."""
-    postgres_server.create_database(name)
-    database = Database(open_engine(postgres_server.url_of(name)))
-    migrate(database.engine)
+    database = Database(open_engine(create_migrated(postgres_server, name)))
     with database.transaction() as session:
         admin = person(session, "ada", Role.ADMIN, now=NOW)
         ready = ReadyCluster(session, NOW, name="ready")

@@ -11,6 +11,7 @@ from factories.announced import NOW
 from factories.clock import MovedClock
 from factories.invariants import violations
 from factories.people import Person, person
+from factories.schema import create_migrated
 from factories.site import BrokerView, Site
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -30,7 +31,6 @@ from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.bundled.redis import PrivateRedis
 from iotide_server.change_feed import routes as live
 from iotide_server.kit.db import Database, open_engine
-from iotide_server.kit.migrations import migrate
 from iotide_server.kit.queue import Broker
 from iotide_server.main import create_app, measure
 from iotide_server.notifications.deliveries import Office
@@ -39,6 +39,7 @@ from iotide_server.scheduling.service import Scheduler
 from iotide_server.settings import Settings
 from iotide_server.tables import metadata
 
+QUICK_PASSWORDS = PasswordHash([Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1)])
 # Quicker than TRUNCATE, or a copy of the database for each test, by a factor of ten; as a function on a connection that
 # stays, it is planned once.
 _EMPTY_ALL = "; ".join(str(table.delete()) for table in metadata.sorted_tables)
@@ -47,13 +48,9 @@ _EMPTY_ALL = "; ".join(str(table.delete()) for table in metadata.sorted_tables)
 @pytest.fixture(scope="session")
 def migrated_url(postgres_server: PrivatePostgres) -> str:
     """A database at the schema of this release."""
-    url = postgres_server.url_of("migrated")
     with suppress(DuplicateDatabase):  # another directory with these fixtures has made it
-        postgres_server.create_database("migrated")
-        engine = open_engine(url)
-        migrate(engine)
-        engine.dispose()
-    return url
+        create_migrated(postgres_server, "migrated")
+    return postgres_server.url_of("migrated")
 
 
 @pytest.fixture(scope="session")
@@ -87,6 +84,15 @@ def empty_engine(empty: str) -> Iterator[Engine]:
     engine = open_engine(empty)
     yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def migrated_engine(postgres_server: PrivatePostgres) -> Iterator[Engine]:
+    """Return the engine of a database of this test alone, at the schema of this release."""
+    engine = open_engine(create_migrated(postgres_server, "of_one_test"))
+    yield engine
+    engine.dispose()
+    postgres_server.drop_database("of_one_test")
 
 
 @pytest.fixture
@@ -164,7 +170,7 @@ def kept_site(
         patch.setattr(live, "STREAM_SECONDS", 0.01)
         patch.setattr(Office, "send", lambda *_: AttemptOutcome(Result.REFUSED, "nothing leaves this test"))
         # Guessing a password takes long on purpose, and is done by everybody here.
-        patch.setattr(passwords, "_passwords", PasswordHash([Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1)]))
+        patch.setattr(passwords, "_passwords", QUICK_PASSWORDS)
         yield AccessSite(client, shared_app.state.database, shared_app.state.clock)
     empty_all()
 

@@ -10,13 +10,13 @@ from factories.clock import MovedClock
 from factories.clusters import make_cluster, make_node
 from factories.people import Person, person
 from factories.rows import count
+from factories.schema import create_migrated
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
 from iotide_server.accounts.models import Role
 from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.kit.db import Base, Database, open_engine
-from iotide_server.kit.migrations import migrate
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
 
@@ -58,10 +58,8 @@ def rows(database: Database) -> dict[str, int]:
 @contextmanager
 def to_be_loaded(postgres_server: PrivatePostgres, name: str) -> Iterator[Loaded]:
     """Before it is loaded; its server runs."""
-    postgres_server.create_database(name)
-    url = postgres_server.url_of(name)
+    url = create_migrated(postgres_server, name)
     database = Database(open_engine(url))
-    migrate(database.engine)
     with database.transaction() as session:
         admin = person(session, "ada", Role.ADMIN, now=NOW)
         make_node(session, make_cluster(session))

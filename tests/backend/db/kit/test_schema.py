@@ -107,27 +107,25 @@ def test_a_schema_from_before_the_first_release_is_refused_with_the_release_that
 
 @pytest.mark.parametrize(("floor", "serves"), [(OLDEST_SERVED, True), (None, True), ("9000", False)])
 def test_a_newer_schema_is_served_for_as_long_as_it_promises_so(
-    engine: Engine, floor: str | None, *, serves: bool
+    migrated_engine: Engine, floor: str | None, *, serves: bool
 ) -> None:
-    migrate(engine)
-    with engine.begin() as connection:
+    with migrated_engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9001'"))
         connection.execute(
             text("UPDATE schema_floor SET revision = coalesce(:floor, :head)"),
             {"floor": floor, "head": head_revision()},
         )
     if serves:
-        require_schema(engine)
+        require_schema(migrated_engine)
         return
     with raised(SCHEMA_TOO_NEW, match="9001") as refused:
-        require_schema(engine)
+        require_schema(migrated_engine)
     assert "start the release that migrated it" in (refused.value.remedy or "")
 
 
-def test_a_newer_schema_that_promises_nothing_is_not_served(engine: Engine) -> None:
-    migrate(engine)
-    with engine.begin() as connection:
+def test_a_newer_schema_that_promises_nothing_is_not_served(migrated_engine: Engine) -> None:
+    with migrated_engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9001'"))
         connection.execute(text("DROP TABLE schema_floor"))
     with raised(SCHEMA_TOO_NEW):
-        require_schema(engine)
+        require_schema(migrated_engine)
