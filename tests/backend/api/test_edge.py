@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from backend.fixtures import settings_of
 from bring_up import free_port
 from factories.announced import NOW
 from factories.clock import MovedClock
@@ -265,18 +266,20 @@ def test_a_worker_is_well_while_its_pulse_is_not_late(
     assert client.get("/api/v1/health").json()["worker"] == "unknown", "nobody asks for work then"
 
 
-@pytest.fixture
-def built_frontend(tmp_path: Path) -> Path:
-    (tmp_path / "assets").mkdir()
-    (tmp_path / "index.html").write_text("<!doctype html><title>iotide</title>")
-    (tmp_path / "assets" / "app-1a2b.js").write_text("x;" * 2000)
-    return tmp_path
+@pytest.fixture(scope="module")
+def app_of_pages(migrated_url: str, tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    """Share one application with pages: each new one would look through all routes again."""
+    built = tmp_path_factory.mktemp("built")
+    (built / "assets").mkdir()
+    (built / "index.html").write_text("<!doctype html><title>iotide</title>")
+    (built / "assets" / "app-1a2b.js").write_text("x;" * 2000)
+    return create_app(settings_of(migrated_url).model_copy(update={"frontend_directory": built}))
 
 
 @pytest.fixture
-def browser(settings: Settings, built_frontend: Path) -> Iterator[TestClient]:
-    app = create_app(settings.model_copy(update={"frontend_directory": built_frontend}))
-    with TestClient(app, headers={"Accept": "text/html,*/*;q=0.8"}) as client:
+def browser(app_of_pages: FastAPI, database_url: str) -> Iterator[TestClient]:
+    del database_url  # emptied after the test
+    with TestClient(app_of_pages, headers={"Accept": "text/html,*/*;q=0.8"}) as client:
         yield client
 
 

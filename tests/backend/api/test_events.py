@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from backend.fixtures import settings_of
 from factories.announced import NOW
 from factories.clusters import make_cluster
 from factories.people import Person
@@ -21,7 +22,6 @@ from iotide_server.change_feed import feed, routes, service
 from iotide_server.change_feed.models import Change
 from iotide_server.kit.db import Database
 from iotide_server.main import create_app
-from iotide_server.settings import Settings
 
 WAIT_SECONDS = 60.0
 """Ends what hangs; a database that many others use at once may stand still for ten."""
@@ -97,9 +97,16 @@ async def opened(
         await asyncio.wait_for(serving, WAIT_SECONDS)
 
 
+@pytest.fixture(scope="module")
+def listening_app(migrated_url: str) -> FastAPI:
+    """Share one application on its own connections: each new one would look through all routes again."""
+    return create_app(settings_of(migrated_url))
+
+
 @pytest.fixture
-def app(settings: Settings) -> FastAPI:
-    return create_app(settings)
+def app(listening_app: FastAPI, database_url: str) -> FastAPI:
+    del database_url  # emptied after the test
+    return listening_app
 
 
 @asynccontextmanager
