@@ -132,8 +132,8 @@ class Site:
             session.add(campaign)
             session.flush()
             workload_id = session.query(Workload.id).filter_by(name="dd").scalar()
-            for ordinal, nodes in enumerate(cells, start=1):
-                cell = Cell(
+            made = [
+                Cell(
                     campaign_id=campaign.id,
                     ordinal=ordinal,
                     workload_id=workload_id,
@@ -142,8 +142,11 @@ class Site:
                     bytes_needed=0.0,
                     bytes_moved=0.0,
                 )
-                session.add(cell)
-                session.flush()
+                for ordinal in range(1, len(cells) + 1)
+            ]
+            session.add_all(made)
+            session.flush()
+            for cell, nodes in zip(made, cells, strict=True):
                 session.add_all(
                     CellNode(cell_id=cell.id, node_id=self.node_ids[node - 1], step_role=role)
                     for node, role in zip_longest(nodes, roles)
