@@ -77,16 +77,20 @@ def submit(site: Site) -> int:
     return run_id
 
 
-def test_each_notification_becomes_a_message(
+def test_each_notification_becomes_a_message_until_a_signal_ends_it_with_status_0(
     site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]], in_redis: BrokerView
 ) -> None:
-    start_scheduler()
+    process = start_scheduler()
     wait_for(lambda: elected(site))
     agent = site.agent(1)
     for _ in range(3):
         submit(site)
         wait_for(lambda: in_redis.take(f"node.{site.node_ids[0]}"))
         agent.finish(agent.claim_offer())
+    begin = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=_DEADLINE_SECONDS) == 0
+    assert timedelta(seconds=time.monotonic() - begin) < timedelta(seconds=5)
 
 
 def test_it_fires_a_schedule_when_it_is_due_though_nobody_wakes_it(
@@ -132,16 +136,6 @@ def test_it_survives_the_loss_of_its_database_connections(
     assert process.poll() is None
 
 
-def test_it_gives_redis_the_users_of_the_nodes_back(
-    site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]], in_redis: BrokerView
-) -> None:
-    user = f"iotide-node-{site.node_ids[0]}"
-    start_scheduler()
-    wait_for(lambda: in_redis.redis.acl_getuser(user))
-    in_redis.redis.acl_deluser(user, "iotide-nodes-applied")
-    wait_for(lambda: in_redis.redis.acl_getuser(user))
-
-
 def test_without_an_administrators_access_of_its_own_it_gives_them_back_by_its_usual_one(
     site: Site, database_url: str, redis_server: PrivateRedis, in_redis: BrokerView
 ) -> None:
@@ -152,27 +146,22 @@ def test_without_an_administrators_access_of_its_own_it_gives_them_back_by_its_u
     assert in_redis.redis.acl_getuser(user)
 
 
-def test_a_signal_ends_it_with_status_0(site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]]) -> None:
-    process = start_scheduler()
-    wait_for(lambda: elected(site))
-    begin = time.monotonic()
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=_DEADLINE_SECONDS) == 0
-    assert timedelta(seconds=time.monotonic() - begin) < timedelta(seconds=5)
-
-
-def test_it_deletes_what_a_node_leaves_in_redis_to_fill_it(
+def test_it_gives_redis_the_users_of_the_nodes_back_and_deletes_what_a_node_leaves_there_to_fill_it(
     site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]], in_redis: BrokerView
 ) -> None:
     redis, (filled, other, *_) = in_redis.redis, map(node_queue, site.node_ids)
+    user = f"iotide-node-{site.node_ids[0]}"
     redis.config_set("appendonly", "no")  # a busy disk is given nothing to write
     try:
         redis.lpush(other, "a wake-up")
         while kept_bytes(redis) < USUAL_BYTES:
             redis.lpush(filled, *["x" * 100_000] * 50)
         start_scheduler()
+        wait_for(lambda: redis.acl_getuser(user))
         wait_for(lambda: not redis.exists(filled))
         assert redis.llen(other) == 1
+        redis.acl_deluser(user, "iotide-nodes-applied")
+        wait_for(lambda: redis.acl_getuser(user))
     finally:
         redis.delete(filled)
         in_redis.append_again()
