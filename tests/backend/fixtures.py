@@ -142,19 +142,27 @@ def settings(database_url: str) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def shared_app(migrated_url: str) -> FastAPI:
+def shared_app(migrated_url: str) -> Iterator[FastAPI]:
     """Share one app among all tests of this process: each new one would look through every requested route again."""
-    return create_app(settings_of(migrated_url))
+    app = create_app(settings_of(migrated_url))
+    yield app
+    app.state.turns.close()
 
 
 @pytest.fixture
-def client(shared_app: FastAPI, database: Database, clock: MovedClock) -> Iterator[TestClient]:
-    """The API, called by nobody."""
+def prepared_app(shared_app: FastAPI, database: Database, clock: MovedClock) -> FastAPI:
+    """Return the shared application on the emptied database, by the clock of this test."""
     shared_app.state.database = database
     shared_app.state.clock = clock
     shared_app.state.storage_failed = (None, None)  # as a test before may have met it
     measure(shared_app)
-    with TestClient(shared_app, raise_server_exceptions=False) as client:
+    return shared_app
+
+
+@pytest.fixture
+def client(prepared_app: FastAPI) -> Iterator[TestClient]:
+    """The API, called by nobody."""
+    with TestClient(prepared_app, raise_server_exceptions=False) as client:
         yield client
 
 
