@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from socketserver import ThreadingMixIn
 from typing import Final
+from weakref import WeakSet
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import structlog
@@ -25,6 +26,7 @@ API_OFFSET: Final = 0
 SCHEDULER_OFFSET: Final = 1
 WORKER_OFFSET: Final = 2
 """Added to the port of IOTIDE_METRICS_LISTEN, so that one setting does for all parts on one host."""
+_counted: Final[WeakSet[Engine]] = WeakSet()
 _log = structlog.get_logger(__name__)
 
 
@@ -48,10 +50,11 @@ class ProcessMetrics(Collector):
 
 
 def count_connections(engine: Engine) -> None:
-    """Have the pool of an engine that was not used yet be counted."""
+    """Have the pool of an engine that was not used yet be counted, once however often this is asked for."""
     pool = engine.pool
-    if not isinstance(pool, QueuePool):
+    if engine in _counted or not isinstance(pool, QueuePool):
         return
+    _counted.add(engine)
     in_use, idle = DATABASE_CONNECTIONS.labels(IN_USE), DATABASE_CONNECTIONS.labels(IDLE)
     DATABASE_CONNECTIONS_LIMIT.inc(pool.size() + pool._max_overflow)  # noqa: SLF001 - it has no other name
 
