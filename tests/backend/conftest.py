@@ -3,11 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from backend.fixtures import *
 from backend.fixtures import QUICK_PASSWORDS
-from fastapi import FastAPI
-from fastapi.testclient import TestClient
 from pwdlib import PasswordHash
 
 from iotide_server.accounts import passwords
@@ -20,18 +17,3 @@ def slow_passwords() -> Iterator[PasswordHash]:
         slow = passwords._passwords
         patch.setattr(passwords, "_passwords", QUICK_PASSWORDS)
         yield slow
-
-
-@pytest.fixture(scope="session")
-def portal() -> Iterator[BlockingPortal]:
-    """Share one event loop among the clients of this process."""
-    with start_blocking_portal() as portal:
-        yield portal
-
-
-@pytest.fixture
-def client(prepared_app: FastAPI, portal: BlockingPortal) -> TestClient:
-    """The API, called by nobody, without what a process starts besides: a thread and a listening connection a test."""
-    client = TestClient(prepared_app, raise_server_exceptions=False)
-    client.portal = portal
-    return client
