@@ -14,7 +14,7 @@ import yaml
 from rig import FIO_SMALL, NODE, Rig
 from submitting import TARGET
 
-from iotide_server.campaigns.expansion import check_matrix
+from iotide_server.campaigns.resolved import resolve
 from iotide_wire.plan import CampaignPlan
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -67,7 +67,7 @@ def test_a_script_ends_with_2_and_says_what_was_wrong(rig: Rig, script: list[str
 
 @pytest.mark.parametrize("file", PLANS)
 def test_the_workloads_of_a_plan_are_run_with_what_it_names(file: str) -> None:
-    check_matrix(CampaignPlan.model_validate(yaml.safe_load((EXAMPLES / file).read_text())))
+    resolve(CampaignPlan.model_validate(yaml.safe_load((EXAMPLES / file).read_text())))
 
 
 @pytest.mark.parametrize("file", PLANS)

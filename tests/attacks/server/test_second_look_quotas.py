@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repeats
 from iotide_server.campaigns import service as campaigns
-from iotide_server.campaigns.expansion import MAX_ROWS, check_matrix
 from iotide_server.campaigns.repeats import MoreRepeats
+from iotide_server.campaigns.resolved import MAX_ROWS, resolve
 from iotide_server.campaigns.schemas import RepeatsInput
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import IotideError
@@ -177,10 +177,10 @@ def test_rows_of_a_plan_are_counted_without_making_them(
     nodes: int, targets: int, observers: int, values: int, changes: dict[str, object], rows: int
 ) -> None:
     made = sized(nodes, targets, observers, values, **changes)
-    check_matrix(made)
+    resolve(made)
     often = made.model_copy(update={"repeats": made.repeats * (MAX_ROWS // rows + 1)})
     with pytest.raises(IotideError) as refusal:
-        check_matrix(often)
+        resolve(often)
     assert refusal.value.code in {"campaign_rows", "campaign_too_large"}
     if refusal.value.code == "campaign_rows":
         assert refusal.value.value == rows * often.repeats // made.repeats

@@ -7,7 +7,6 @@ from itertools import count
 
 from iotide_server.campaigns.errors import RUN_LONGER_THAN_WINDOW
 from iotide_server.kit.zones import first_moment, zone_named
-from iotide_wire.plan import CampaignPlan
 from iotide_wire.window import Window
 
 _DAY = timedelta(days=1)
@@ -21,8 +20,8 @@ class Opening:
     start_by: datetime
 
 
-def check_window(plan: CampaignPlan, start_takes: timedelta) -> None:
-    """Make sure that a run of the plan fits into its window.
+def check_window(window: Window, time_limit_seconds: float, start_takes: timedelta) -> None:
+    """Make sure that a run fits into a window.
 
     Args:
         start_takes: from the decision to start a run until its load starts.
@@ -31,14 +30,10 @@ def check_window(plan: CampaignPlan, start_takes: timedelta) -> None:
         TIME_ZONE_UNKNOWN: the window's is none.
         RUN_LONGER_THAN_WINDOW: no run could end in it.
     """
-    if plan.window is None:
-        return
-    zone_named(plan.window.time_zone, field="window.time_zone")
-    longest = _length(plan.window) - start_takes
-    if timedelta(seconds=plan.time_limit_seconds) >= longest:
-        raise RUN_LONGER_THAN_WINDOW(
-            time_limit_seconds=plan.time_limit_seconds, window=str(plan.window), longest=longest
-        )
+    zone_named(window.time_zone, field="window.time_zone")
+    longest = _length(window) - start_takes
+    if timedelta(seconds=time_limit_seconds) >= longest:
+        raise RUN_LONGER_THAN_WINDOW(time_limit_seconds=time_limit_seconds, window=str(window), longest=longest)
 
 
 def opening_at(window: Window, needed: timedelta, now: datetime) -> Opening:

@@ -7,18 +7,39 @@ from functools import cached_property
 from itertools import product
 from math import prod
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_member, sha256_of_members
+from iotide_server.kit.errors import InvalidInputError
 from iotide_server.workloads.models import Workload
-from iotide_wire.expressions import AUTO, MEMORY, Expression, names_in
+from iotide_wire.expressions import (
+    AUTO,
+    MEMORY,
+    Expression,
+    ExpressionError,
+    evaluate,
+    evaluate_rows,
+    names_in,
+    node_count,
+)
 
 _DIRECT: Final = "direct"
 _FLUSH: Final = "flush"
 _JOB_FILE: Final = "job_file"
 _BETWEEN_BYTES: Final = 2
 """Colon and comma."""
+
+ByKind = Sequence[float]
+"""A number for each kind of option set, in the order of `OptionSets.firsts`."""
+
+
+class Amounts(NamedTuple):
+    """What runs need and move, in bytes, and take where the options say so, else 0 s."""
+
+    bytes_needed: ByKind
+    bytes_moved: ByKind
+    run_seconds: ByKind
 
 
 @dataclass(frozen=True)
@@ -42,6 +63,10 @@ class OptionSets:
     needed: Expression
     moved: Expression
     seconds: Expression
+
+    @property
+    def _expressions(self) -> Sequence[Expression]:
+        return self.needed, self.moved, self.seconds
 
     def __len__(self) -> int:
         """Count the sets."""
@@ -94,7 +119,7 @@ class OptionSets:
     @cached_property
     def read(self) -> frozenset[str]:
         """Return the options and facts on which space and time depend."""
-        return names_in(self.needed) | names_in(self.moved) | names_in(self.seconds)
+        return frozenset[str]().union(*map(names_in, self._expressions))
 
     @cached_property
     def read_elsewhere(self) -> Sequence[str]:
@@ -153,6 +178,38 @@ class OptionSets:
         ]
         columns = zip(*product(*by_part), strict=True)
         return {name: column for name, column in zip(self.sweep, columns, strict=True) if name in self.read}
+
+    @property
+    def step_count(self) -> int:
+        """Count what `amounts` computes: parts of announced expressions times kinds."""
+        return len(self.firsts) * sum(map(node_count, self._expressions))
+
+    def amounts(self, elsewhere: Mapping[str, Any]) -> Amounts:
+        """Return what runs need, move and take where facts of a node and of a mount are these.
+
+        Raises:
+            ExpressionError: one of them has no value.
+        """
+        values = {**elsewhere, **{name: self.options[name] for name in self.read & self.options.keys()}}
+        found = [evaluate_rows(one, values, self.columns, len(self.firsts)) for one in self._expressions]
+        return Amounts(*([max(0.0, one) for one in column] if min(column) < 0 else column for column in found))
+
+    def refuse_first(self, facts_of_places: Sequence[Mapping[str, Any]]) -> None:
+        """Look for the first set whose space or time cannot be foreseen.
+
+        Raises:
+            InvalidInputError: this one.
+        """
+        for options in map(self.options_of, self.firsts):
+            for facts, expression in product(facts_of_places, self._expressions):
+                try:
+                    evaluate(expression, {**facts, **options})
+                except ExpressionError as error:
+                    raise InvalidInputError(
+                        f"space and time of {self.workload.name} cannot be foreseen: {error}",
+                        field=f"{self.field}.options",
+                        remedy="give the options that it is computed from",
+                    ) from error
 
     @cached_property
     def goes_past_cache(self) -> Sequence[bool]:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from math import isfinite
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import AfterValidator
 
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.web import STORABLE_REMEDY, is_storable
@@ -70,3 +72,7 @@ def _check(path: str, value: object) -> None:
         case int() if abs(value) > _LARGEST_INTEGER:
             remedy = "give a number that fits into 64 bits"
             raise InvalidInputError(f"{path}: the number is too large", field=path, value=value, remedy=remedy)
+
+
+PlanInput = Annotated[CampaignPlan, AfterValidator(check_plain)]
+"""A plan in a request's body."""

@@ -5,12 +5,14 @@ of a workload, on the same nodes and targets. What is computed of a block is one
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Final
 
-from iotide_server.campaigns.option_sets import OptionSets
+from iotide_server.campaigns.option_sets import ByKind, OptionSets
+from iotide_server.campaigns.resolved import OFF_TARGETS, NodeTarget, ResolvedPlan
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.db import Json, number
 from iotide_server.targets.mounts import IN_MEMORY
@@ -22,10 +24,6 @@ from iotide_wire.plan import CampaignPlan
 
 SPACE_MARGIN: Final = 1.1
 """A run needs its own bytes and a tenth more, unless the target names a larger reserve."""
-OFF_TARGETS: Final = frozenset({StepRole.SENDER})
-
-ByKind = Sequence[float]
-"""A number for each kind of option set, in the order of `OptionSets.firsts`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +79,19 @@ class PlannedRoom:
     def where(self) -> str:
         """Name the target and the nodes that load it."""
         return f"{self.target.target.name} on {', '.join(place.node.name for place in self.places)}"
+
+    def is_as_now(self, stage: int, confirmed: Mapping[NodeTarget, int]) -> bool:
+        """Check that no operator may make it anew before the stage."""
+        name = self.target.target.name
+        return all(stage < confirmed.get((place.node.name, name), inf) for place in self.places)
+
+    def with_margin(self, bytes_needed: float) -> float:
+        """Return the bytes that have to be free for a run that needs so many."""
+        return max(bytes_needed * SPACE_MARGIN, bytes_needed + (self.target.target.reserve_bytes or 0))
+
+    def lacks(self, bytes_needed: float) -> bool:
+        """Check whether so many bytes find no room; it is not known everywhere how many are free."""
+        return bool(bytes_needed) and self.free_bytes is not None and self.with_margin(bytes_needed) > self.free_bytes
 
 
 def summed(columns: Sequence[ByKind]) -> ByKind:
@@ -236,9 +247,14 @@ class PlannedCell:
 class PlannedCampaign:
     """A plan that can be submitted as it stands; its blocks follow each other by the ordinals of their cells."""
 
-    plan: CampaignPlan
+    resolved: ResolvedPlan
     cluster: Cluster
     blocks: Sequence[PlannedBlock]
+
+    @property
+    def plan(self) -> CampaignPlan:
+        """Return the plan as it was given."""
+        return self.resolved.plan
 
     @property
     def cells(self) -> Iterator[PlannedCell]:

@@ -1,9 +1,10 @@
-"""A plan with every name resolved and every size foreseen: what a preview shows and a submission stores."""
+"""A resolved plan in its cluster as it is now: rows for names, and what each run needs and moves there."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Address
 from itertools import product
 from math import inf
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 from sqlalchemy.orm import Session
@@ -16,44 +17,28 @@ from iotide_server.campaigns.errors import (
     NOT_ENOUGH_SPACE,
     OBSERVER_HAS_NO_AGENT,
     OPTIONS_TOO_LARGE,
-    QUIET_BESIDE_RUNS,
+    RECEIVER_UNREACHABLE,
+    ROLES_NOT_OFFERED,
     TARGET_NOT_ON_NODE,
 )
-from iotide_server.campaigns.expansion import (
-    CellDraft,
-    Load,
-    check_matrix,
-    confirmed_from,
-    expand,
-    loading_nodes_of,
-    node_sets,
-    nodes_of,
-    observers_of,
-    pairs_of,
-    stages_of,
-    target_sets,
-    targets_of,
-)
-from iotide_server.campaigns.openings import check_window
-from iotide_server.campaigns.option_sets import OptionSets
+from iotide_server.campaigns.option_sets import Amounts, OptionSets
 from iotide_server.campaigns.planned import (
-    OFF_TARGETS,
-    SPACE_MARGIN,
-    ByKind,
     PlannedBlock,
     PlannedCampaign,
     PlannedPlace,
     PlannedRoom,
 )
-from iotide_server.campaigns.reach import check_between
+from iotide_server.campaigns.resolved import NodeTarget, ResolvedBlock, ResolvedPlan, ResolvedWorkload
 from iotide_server.clusters import service as clusters
-from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.targets import service as targets
 from iotide_server.targets.models import TargetMount
 from iotide_server.targets.repository import TargetView
 from iotide_server.workloads import service as workloads
+from iotide_server.workloads.models import Workload
+from iotide_server.workloads.options import complete_sweep
+from iotide_wire.endpoint import DATA_ADDRESS
 from iotide_wire.expressions import (
     AUTO,
     MEMORY,
@@ -64,12 +49,8 @@ from iotide_wire.expressions import (
     TARGET_TOTAL,
     Expression,
     ExpressionError,
-    evaluate,
-    evaluate_rows,
-    node_count,
 )
-from iotide_wire.measured import StepRole
-from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy
+from iotide_wire.plan import CachePolicy
 from iotide_wire.units import MIB
 
 _EXPRESSION: Final = TypeAdapter[Expression](Expression)
@@ -79,54 +60,39 @@ _MOST_STEPS: Final = 5_000_000
 """Parts of announced expressions times kinds of option sets times places that differ: below a second."""
 
 
-def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> PlannedCampaign:
-    """Check a plan against the cluster as it is now.
+def cluster_of(session: Session, principal: Principal, resolved: ResolvedPlan) -> Cluster:
+    """Return the plan's cluster.
 
     Raises:
-        CLUSTER_MADE_UP: nothing runs on its cluster.
-        IotideError: of one class for each thing that can be wrong, naming the field of the plan.
+        CLUSTER_NOT_FOUND, NOT_ALLOWED: there is none of that name in which the caller may submit.
+        CLUSTER_MADE_UP: nothing runs on it.
     """
-    return foresee(session, cluster_of(session, principal, plan), plan)
-
-
-def cluster_of(session: Session, principal: Principal, plan: CampaignPlan) -> Cluster:
-    """Return the plan's cluster, once its size and its terms are checked; none of it is expanded.
-
-    Raises:
-        IotideError: as `resolve`.
-    """
-    check_matrix(plan)
-    check_window(plan, START_TAKES)
-    if plan.exclusive is Exclusivity.NONE and plan.quiet in {QuietPolicy.WAIT, QuietPolicy.REFUSE}:
-        raise QUIET_BESIDE_RUNS(policy=plan.quiet)
-    cluster = clusters.cluster_named(session, principal, plan.cluster, Role.OPERATOR, field="cluster")
+    cluster = clusters.cluster_named(session, principal, resolved.plan.cluster, Role.OPERATOR, field="cluster")
     clusters.require_real(session, cluster.id)
     return cluster
 
 
-def foresee(session: Session, cluster: Cluster, plan: CampaignPlan) -> PlannedCampaign:
-    """The plan's cells in its cluster, whoever asks.
+def foresee(session: Session, cluster: Cluster, resolved: ResolvedPlan) -> PlannedCampaign:
+    """Return the plan's cells in its cluster, whoever asks.
 
     Raises:
-        IotideError: as `resolve`.
+        IotideError: of one class for each thing that can be wrong, naming the field of the plan.
     """
+    plan = resolved.plan
     nodes = clusters.nodes_named(session, cluster.id, plan.nodes, field="nodes")
     observers = clusters.nodes_named(session, cluster.id, plan.observers, field="observers")
     _check_agents(cluster, observers)
     views = targets.targets_named(session, cluster.id, plan.targets, field="targets")
-    _check_mounted(plan, nodes, views)
-    loads = list(_loads(session, plan, {node.name: node for node in [*nodes, *observers]}))
-    _check_option_bytes(loads)
-    foreseen = _Foreseen({view.target.name: view for view in views})
-    blocks: list[PlannedBlock] = []
-    first = 1
-    for draft in expand(loads):
-        blocks.append(foreseen.block(draft, _variant(plan, draft.stage), first))
-        first += len(draft.option_set)
-    _check_space(blocks, confirmed_from(plan))
+    _check_mounted(resolved, nodes, views)
+    by_name = {node.name: node for node in [*nodes, *observers]}
+    sets = {one.field: _option_sets(session, one, by_name) for one in resolved.workloads}
+    _check_option_bytes(resolved, sets)
+    foreseen = _Foreseen(by_name, views, sets)
+    blocks = [foreseen.block(block) for block in resolved.blocks()]
+    _check_space(blocks, resolved.confirmed_from)
     if plan.cache is CachePolicy.LARGER_THAN_MEMORY:
         _check_larger_than_memory(blocks)
-    return PlannedCampaign(plan, cluster, blocks)
+    return PlannedCampaign(resolved, cluster, blocks)
 
 
 def _check_agents(cluster: Cluster, observers: Sequence[Node]) -> None:
@@ -136,16 +102,9 @@ def _check_agents(cluster: Cluster, observers: Sequence[Node]) -> None:
             raise OBSERVER_HAS_NO_AGENT(field=f"observers[{index}]", node=node.name, role=node.role)
 
 
-def _check_mounted(plan: CampaignPlan, nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
+def _check_mounted(resolved: ResolvedPlan, nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
     """Each target on the nodes that are to load it; it need not be mounted before an operator is to confirm that."""
-    confirmed = confirmed_from(plan)
-    wanted: set[tuple[str, str]] = set()
-    wanted_now: set[tuple[str, str]] = set()
-    for choice in plan.workloads:
-        pairs = set(product(loading_nodes_of(plan, choice), targets_of(plan, choice)))
-        wanted |= pairs
-        first = stages_of(plan, choice)[0]
-        wanted_now |= {pair for pair in pairs if first < confirmed.get(pair, inf)}
+    wanted, confirmed = resolved.loaded_from, resolved.confirmed_from
     for index, view in enumerate(views):
         mounts = {found.mount.node_id: found.mount for found in view.mounts}
         for node in nodes:
@@ -153,47 +112,72 @@ def _check_mounted(plan: CampaignPlan, nodes: Sequence[Node], views: Sequence[Ta
             mount = mounts.get(node.id)
             if mount is None and pair in wanted:
                 raise TARGET_NOT_ON_NODE(field=f"targets[{index}]", target=view.target.name, node=node.name)
-            if mount is not None and mount.problem is not None and pair in wanted_now:
+            if mount is not None and mount.problem is not None and wanted.get(pair, inf) < confirmed.get(pair, inf):
                 where, (what, _, otherwise) = f"targets[{index}]", mount.problem.partition("; ")
                 raise MOUNT_CHANGED(
                     field=where, target=view.target.name, node=node.name, what=what, otherwise=otherwise
                 )
 
 
-def _loads(session: Session, plan: CampaignPlan, by_name: Mapping[str, Node]) -> Iterator[Load[Node, str, OptionSets]]:
-    """Yield each workload's option sets, with its nodes and the names of the targets that its runs load together."""
-    for index, choice in enumerate(plan.workloads):
-        field = f"workloads[{index}]"
-        node_ids = [by_name[name].id for name in nodes_of(plan, choice)]
-        workload = workloads.workload_for(session, choice.workload, node_ids, field=f"{field}.workload")
-        roles = check_between(field, workload, pairs_of(plan, choice), by_name)
-        options, sweep = workloads.validated_sweep(workload, choice.options, choice.sweep, field=f"{field}.options")
-        sets = OptionSets(
-            field,
-            workload,
-            options,
-            sweep,
-            workloads.baseline(session, workload).option_defaults,
-            needed=_EXPRESSION.validate_python(workload.bytes_needed),
-            moved=_EXPRESSION.validate_python(workload.bytes_moved),
-            seconds=_EXPRESSION.validate_python(workload.run_seconds),
-        )
-        together = [tuple(by_name[name] for name in names) for names in node_sets(plan, choice)]
-        observers = [by_name[name] for name in observers_of(plan, choice)]
-        yield Load(sets, stages_of(plan, choice), together, target_sets(plan, choice), observers, roles)
+def _option_sets(session: Session, wanted: ResolvedWorkload, by_name: Mapping[str, Node]) -> OptionSets:
+    """Return the option sets of a workload that its nodes can run."""
+    field, choice = wanted.field, wanted.choice
+    node_ids = [by_name[name].id for name in wanted.nodes]
+    workload = workloads.workload_for(session, choice.workload, node_ids, field=f"{field}.workload")
+    _check_reach(wanted, workload, by_name)
+    schema, defaults = workload.options_schema, workload.option_defaults
+    options, sweep = complete_sweep(schema, defaults, choice.options, choice.sweep, f"{field}.options")
+    return OptionSets(
+        field,
+        workload,
+        options,
+        sweep,
+        workloads.baseline(session, workload).option_defaults,
+        needed=_EXPRESSION.validate_python(workload.bytes_needed),
+        moved=_EXPRESSION.validate_python(workload.bytes_moved),
+        seconds=_EXPRESSION.validate_python(workload.run_seconds),
+    )
 
 
-def _check_option_bytes(loads: Sequence[Load[Node, str, OptionSets]]) -> None:
+def _check_reach(wanted: ResolvedWorkload, workload: Workload, by_name: Mapping[str, Node]) -> None:
+    """Make sure that a workload with roles can be split so, and that each sender reaches its receiver.
+
+    Raises:
+        ROLES_NOT_OFFERED, RECEIVER_UNREACHABLE: it cannot.
+    """
+    if not set(wanted.roles) <= set(workload.step_roles):
+        raise ROLES_NOT_OFFERED(field=f"{wanted.field}.roles", workload=workload.name)
+    for sender, receiver in wanted.node_sets if wanted.roles else ():
+        why = _why_unreachable(by_name[sender], by_name[receiver])
+        if why is not None:
+            raise RECEIVER_UNREACHABLE(field=f"{wanted.field}.roles", receiver=receiver, why=why)
+
+
+def _why_unreachable(sender: Node, receiver: Node) -> str | None:
+    """Of two agents on one machine, one that listens within the machine reaches the other."""
+    address = receiver.facts.get(DATA_ADDRESS)
+    if not isinstance(address, str):
+        return "has not said at which address it receives"
+    try:
+        is_loopback = IPv4Address(address).is_loopback
+    except ValueError:
+        return f"says that it receives at {address!r}, which is no IPv4 address"
+    if is_loopback and sender.boot_id != receiver.boot_id:
+        return f"receives at {address} alone, where {sender.name} cannot reach it"
+    return None
+
+
+def _check_option_bytes(resolved: ResolvedPlan, sets: Mapping[str, OptionSets]) -> None:
     """Refuse a plan whose cells store more than MOST_OPTION_BYTES of options; nothing is expanded for it.
 
     Raises:
         OPTIONS_TOO_LARGE: naming the option that takes most.
     """
-    by_option: dict[str, int] = {}
-    for load in loads:
-        places = len(load.stages) * len(load.node_sets) * len(load.target_sets)
-        for name, taken in load.option_set.bytes_by_option.items():
-            by_option[f"{load.option_set.field}.options.{name}"] = places * taken
+    by_option = {
+        f"{workload.field}.options.{name}": workload.block_count * taken
+        for workload in resolved.workloads
+        for name, taken in sets[workload.field].bytes_by_option.items()
+    }
     total = sum(by_option.values())
     if total > MOST_OPTION_BYTES:
         raise OPTIONS_TOO_LARGE(
@@ -201,41 +185,37 @@ def _check_option_bytes(loads: Sequence[Load[Node, str, OptionSets]]) -> None:
         )
 
 
-def _variant(plan: CampaignPlan, stage: int) -> str:
-    return plan.stages[stage - 1].variant if plan.stages else ""
-
-
 class _Foreseen:
     """What runs need and move, computed once for all places that are alike in what that depends on."""
 
-    def __init__(self, by_name: Mapping[str, TargetView]) -> None:
-        self._by_name = by_name
-        self._mounts = {
-            (on.mount.target_id, on.mount.node_id): on.mount for view in by_name.values() for on in view.mounts
-        }
-        self._amounts: dict[tuple[str, ...], _Amounts] = {}
+    def __init__(self, nodes: Mapping[str, Node], views: Sequence[TargetView], sets: Mapping[str, OptionSets]) -> None:
+        self._nodes = nodes
+        self._views = {view.target.name: view for view in views}
+        self._mounts = {(on.mount.target_id, on.mount.node_id): on.mount for view in views for on in view.mounts}
+        self._sets = sets
+        self._amounts: dict[tuple[str, ...], Amounts] = {}
         self._steps = 0
 
-    def block(self, draft: CellDraft[Node, str, OptionSets], variant: str, first: int) -> PlannedBlock:
-        """Return the cells of these option sets on these nodes and targets.
-
-        Args:
-            first: the ordinal of the first cell.
+    def block(self, block: ResolvedBlock) -> PlannedBlock:
+        """Return the cells of a block in rows.
 
         Raises:
             InvalidInputError: space or time of a cell cannot be foreseen.
         """
-        views = [self._by_name[name] for name in draft.targets]
-        roles = draft.roles or (StepRole.CLIENT,) * len(draft.nodes)
-        loading = [node for node, role in zip(draft.nodes, roles, strict=True) if role not in OFF_TARGETS]
-        on = [(node, view, self._mounts[view.target.id, node.id]) for node, view in product(loading, views)]
+        sets, workload = self._sets[block.workload.field], block.workload
+        nodes = [self._nodes[name] for name in block.nodes]
+        views = [self._views[name] for name in block.targets]
+        on = [
+            (node, view, self._mounts[view.target.id, node.id])
+            for node, view in product(workload.loading(nodes), views)
+        ]
         try:
-            places = [self._place(draft.option_set, len(views), *place) for place in on]
+            places = [self._place(sets, len(views), *place) for place in on]
         except ExpressionError:
-            _refuse_first(draft.option_set, [_facts(*place, len(views)) for place in on])
+            sets.refuse_first([_facts(*place, len(views)) for place in on])
             raise
-        nodes, option_sets = draft.nodes, draft.option_set
-        return PlannedBlock(first, draft.stage, variant, nodes, draft.observers, draft.roles, option_sets, places)
+        observers = [self._nodes[name] for name in block.observers]
+        return PlannedBlock(block.first, block.stage, block.variant, nodes, observers, workload.roles, sets, places)
 
     def _place(
         self, sets: OptionSets, target_count: int, node: Node, view: TargetView, mount: TargetMount
@@ -245,14 +225,9 @@ class _Foreseen:
         key = (sets.field, *map(repr, elsewhere.values()))
         if key not in self._amounts:
             self._count(sets)
-            self._amounts[key] = _Amounts(
-                _amounts(sets, sets.needed, elsewhere),
-                _amounts(sets, sets.moved, elsewhere),
-                _amounts(sets, sets.seconds, elsewhere),
-            )
-        found = self._amounts[key]
+            self._amounts[key] = sets.amounts(elsewhere)
         free_bytes = mount.free_bytes if mount.problem is None else None
-        return PlannedPlace(node, view, mount.fstype, found.needed, found.moved, found.seconds, free_bytes)
+        return PlannedPlace(node, view, mount.fstype, *self._amounts[key], free_bytes)
 
     def _count(self, sets: OptionSets) -> None:
         """Count what is computed of workloads that iotide does not ship.
@@ -262,7 +237,7 @@ class _Foreseen:
         """
         if workloads.is_shipped(sets.workload):
             return
-        self._steps += len(sets.firsts) * sum(map(node_count, (sets.needed, sets.moved, sets.seconds)))
+        self._steps += sets.step_count
         if self._steps > _MOST_STEPS:
             raise InvalidInputError(
                 f"{sets.field}: space and time of {sets.workload.name} take more than {_MOST_STEPS:,} computations",
@@ -270,14 +245,6 @@ class _Foreseen:
                 value=sets.workload.name,
                 remedy="give fewer values in sweep, or fewer nodes and targets",
             )
-
-
-class _Amounts(NamedTuple):
-    """By kind of option set."""
-
-    needed: ByKind
-    moved: ByKind
-    seconds: ByKind
 
 
 def _facts(node: Node, view: TargetView, mount: TargetMount, target_count: int) -> Mapping[str, Any]:
@@ -288,35 +255,6 @@ def _facts(node: Node, view: TargetView, mount: TargetMount, target_count: int) 
         TARGET_RESERVE: view.target.reserve_bytes or 0,
         TARGET_COUNT: target_count,
     }
-
-
-def _amounts(sets: OptionSets, expression: Expression, elsewhere: Mapping[str, Any]) -> ByKind:
-    """Return the value for each kind of option set.
-
-    Raises:
-        ExpressionError: one has none.
-    """
-    values = {**elsewhere, **{name: sets.options[name] for name in sets.read & sets.options.keys()}}
-    amounts = evaluate_rows(expression, values, sets.columns, len(sets.firsts))
-    return [max(0.0, amount) for amount in amounts] if min(amounts) < 0 else amounts
-
-
-def _refuse_first(sets: OptionSets, facts_of_places: Sequence[Mapping[str, Any]]) -> None:
-    """Look for the first cell whose space or time cannot be foreseen.
-
-    Raises:
-        InvalidInputError: this one.
-    """
-    for options in map(sets.options_of, sets.firsts):
-        for facts, expression in product(facts_of_places, (sets.needed, sets.moved, sets.seconds)):
-            try:
-                evaluate(expression, {**facts, **options})
-            except ExpressionError as error:
-                raise InvalidInputError(
-                    f"space and time of {sets.workload.name} cannot be foreseen: {error}",
-                    field=f"{sets.field}.options",
-                    remedy="give the options that it is computed from",
-                ) from error
 
 
 def _check_larger_than_memory(blocks: Sequence[PlannedBlock]) -> None:
@@ -337,37 +275,24 @@ def _check_larger_than_memory(blocks: Sequence[PlannedBlock]) -> None:
                 )
 
 
-def _check_space(blocks: Sequence[PlannedBlock], confirmed: Mapping[tuple[str, str], int]) -> None:
+def _check_space(blocks: Sequence[PlannedBlock], confirmed: Mapping[NodeTarget, int]) -> None:
     """What is free now says nothing of a file system that an operator may make anew before the cell's stage."""
     for block in blocks:
-        rooms = [room for room in block.rooms if _is_as_now(block, room, confirmed)]
-        if any(_lacks(room, max(room.bytes_needed)) for room in rooms):
+        rooms = [room for room in block.rooms if not confirmed or room.is_as_now(block.stage, confirmed)]
+        if any(room.lacks(max(room.bytes_needed)) for room in rooms):
             _refuse_space(block, rooms)
-
-
-def _is_as_now(block: PlannedBlock, room: PlannedRoom, confirmed: Mapping[tuple[str, str], int]) -> bool:
-    name = room.target.target.name
-    return not confirmed or all(block.stage < confirmed.get((place.node.name, name), inf) for place in room.places)
-
-
-def _lacks(room: PlannedRoom, bytes_needed: float) -> bool:
-    return bool(bytes_needed) and room.free_bytes is not None and _with_margin(room, bytes_needed) > room.free_bytes
-
-
-def _with_margin(room: PlannedRoom, bytes_needed: float) -> float:
-    return max(bytes_needed * SPACE_MARGIN, bytes_needed + (room.target.target.reserve_bytes or 0))
 
 
 def _refuse_space(block: PlannedBlock, rooms: Sequence[PlannedRoom]) -> None:
     sets = block.option_sets
     for (kind, first), room in product(enumerate(sets.firsts), rooms):
         bytes_needed = room.bytes_needed[kind]
-        if room.free_bytes is not None and _lacks(room, bytes_needed):
+        if room.free_bytes is not None and room.lacks(bytes_needed):
             # Refused and not shrunk: a size by the room of the day would be another experiment each night.
             is_auto = AUTO in sets.options_of(first).values()
             raise NOT_ENOUGH_SPACE(
                 field=f"{sets.field}.options",
-                needed_bytes=int(_with_margin(room, bytes_needed)),
+                needed_bytes=int(room.with_margin(bytes_needed)),
                 where=room.where,
                 free_bytes=room.free_bytes,
                 smaller="give a size instead of auto, which is twice the memory," if is_auto else "take smaller sizes",

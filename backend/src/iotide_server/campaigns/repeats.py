@@ -20,9 +20,9 @@ from iotide_server.campaigns.errors import (
     REPEATED_CELL_NOT_FOUND,
     TOO_MANY_RUNS,
 )
-from iotide_server.campaigns.expansion import MAX_RUNS
 from iotide_server.campaigns.models import Campaign, CampaignAddition
 from iotide_server.campaigns.reading import visible_campaign
+from iotide_server.campaigns.resolved import MAX_RUNS
 from iotide_server.campaigns.schemas import RepeatsInput
 from iotide_server.campaigns.service import new_runs
 from iotide_server.change_feed import service as live

@@ -9,13 +9,13 @@ from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.campaigns import reading, repeats, service, stages, timeline
 from iotide_server.campaigns.pause_schemas import Confirmation, PauseOutput
+from iotide_server.campaigns.plain import PlanInput
 from iotide_server.campaigns.repeats import MoreRepeats
 from iotide_server.campaigns.schemas import (
     CampaignFilter,
     CampaignOutput,
     CampaignPatch,
     ListedCampaign,
-    PlanInput,
     RepeatsInput,
 )
 from iotide_server.campaigns.timeline_schemas import Timeline, TimelineSpan

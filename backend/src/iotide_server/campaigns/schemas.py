@@ -6,16 +6,12 @@ from enum import StrEnum
 from typing import Annotated, Literal
 
 from fastapi import Query
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from iotide_server.campaigns.plain import check_plain
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Input, Output
 from iotide_wire.plan import CampaignPlan
-
-PlanInput = Annotated[CampaignPlan, AfterValidator(check_plain)]
-"""A plan in a request's body."""
 
 
 class CampaignState(StrEnum):

@@ -13,10 +13,10 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import repository, stages, windows
 from iotide_server.campaigns.errors import CAMPAIGN_ENDED, IDEMPOTENCY_KEY_REUSED
-from iotide_server.campaigns.expansion import run_count
 from iotide_server.campaigns.models import Campaign
 from iotide_server.campaigns.planning import cluster_of, foresee
 from iotide_server.campaigns.reading import visible_campaign
+from iotide_server.campaigns.resolved import resolve
 from iotide_server.change_feed import service as live
 from iotide_server.kit.db import Json, refresh_statistics
 from iotide_server.kit.digests import canonical_sha256
@@ -52,21 +52,23 @@ def submit(
     Raises:
         IDEMPOTENCY_KEY_REUSED: the key came with another plan before.
         QUOTA_REACHED: too many runs would wait, or were added today.
-        IotideError: the plan cannot be carried out, see `planning.resolve`.
+        IotideError: the plan cannot be carried out, see `resolve`, `cluster_of` and `foresee`.
     """
-    digest = canonical_sha256(plan.model_dump(mode="json"))
+    given = plan.model_dump(mode="json")
+    digest = canonical_sha256(given)
     repeated = _repeated(session, principal, idempotency_key, digest)
     if repeated is not None:
         return repeated
-    cluster, run_number = cluster_of(session, principal, plan), run_count(plan)
-    added = Addition(QuotaKind.RUNS, cluster.id, principal.user_id, now, run_number, "repeats")
+    resolved = resolve(plan)
+    cluster = cluster_of(session, principal, resolved)
+    added = Addition(QuotaKind.RUNS, cluster.id, principal.user_id, now, resolved.run_count, "repeats")
     require_room(session, added)
-    planned = foresee(session, cluster, plan)
+    planned = foresee(session, cluster, resolved)
     campaign = Campaign(
-        cluster_id=planned.cluster.id,
+        cluster_id=cluster.id,
         name=plan.name,
         owner_id=principal.user_id,
-        plan=plan.model_dump(mode="json"),
+        plan=given,
         created_at=now,
         idempotency_key=idempotency_key,
         request_sha256=digest,
@@ -82,13 +84,13 @@ def submit(
         return repeated
     repository.insert_cells(session, campaign.id, planned)
     runs_repository.insert_runs(session, new_runs(campaign, plan, plan.repeats, now))
-    if run_number >= _MANY_RUNS:
+    if resolved.run_count >= _MANY_RUNS:
         refresh_statistics(session, *_TABLES_OF_MANY)
-    windows.add_window(session, campaign.id, plan, now)
-    stages.add_stages(session, campaign.id, plan, now)
-    if run_number >= _MANY_RUNS:
+    windows.add_window(session, campaign.id, plan.window, plan.time_limit_seconds, now)
+    stages.add_stages(session, campaign.id, plan.stages, now)
+    if resolved.run_count >= _MANY_RUNS:
         refresh_statistics(session, "line_place")
-    after = {"name": plan.name, "runs": run_number}
+    after = {"name": plan.name, "runs": resolved.run_count}
     audit.record(
         session, principal, Action("campaign_submitted", "campaign", campaign.id, campaign.cluster_id, after=after)
     )

@@ -27,7 +27,7 @@ from iotide_server.kit.wake import wake_scheduler
 from iotide_server.runs import line_repository as lines
 from iotide_server.targets import service as targets
 from iotide_server.targets.changes import MountChange, mount_changes
-from iotide_wire.plan import CampaignPlan
+from iotide_wire.plan import PlannedStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,16 @@ def _told_since(on: MountChange, asked_at: datetime) -> bool:
     return node.look_answered >= node.look_asked and node.told_at is not None and node.told_at >= asked_at
 
 
-def add_stages(session: Session, campaign_id: int, plan: CampaignPlan, now: datetime) -> None:
+def add_stages(session: Session, campaign_id: int, stages: Sequence[PlannedStage], now: datetime) -> None:
     """The stages of a new campaign; the runs of the first may start unless it begins with a pause."""
-    for ordinal, planned in enumerate(plan.stages, start=1):
+    for ordinal, planned in enumerate(stages, start=1):
         stage = CampaignStage(campaign_id=campaign_id, ordinal=ordinal, variant=planned.variant, pause=planned.pause)
         stage.state = "held"
         session.add(stage)
         if ordinal == 1:
             _begin(stage, now)
     session.flush()
-    if not plan.stages or plan.stages[0].pause is None:
+    if not stages or stages[0].pause is None:
         lines.open_stage(session, campaign_id, 1)
 
 

@@ -10,16 +10,17 @@ from iotide_server.campaigns.openings import Opening, opening_at
 from iotide_server.change_feed import service as live
 from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.runs import line_repository as lines
-from iotide_wire.plan import CampaignPlan
 from iotide_wire.window import Window
 
 
-def add_window(session: Session, campaign_id: int, plan: CampaignPlan, now: datetime) -> None:
+def add_window(
+    session: Session, campaign_id: int, window: Window | None, time_limit_seconds: float, now: datetime
+) -> None:
     """The window of a new campaign, before its runs step into any line."""
-    if plan.window is None:
+    if window is None:
         return
     row = CampaignWindow(campaign_id=campaign_id)
-    _set(row, _opening(plan.window, plan.time_limit_seconds, now), now)
+    _set(row, _opening(window, time_limit_seconds, now), now)
     session.add(row)
     session.flush()
 

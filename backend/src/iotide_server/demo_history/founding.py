@@ -14,6 +14,7 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.agent_api import service as gateway
 from iotide_server.campaigns.planned import PlannedCampaign
 from iotide_server.campaigns.planning import foresee
+from iotide_server.campaigns.resolved import resolve
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.errors import DEMO_HISTORY_LOADED, DEMO_HISTORY_NAME_TAKEN
@@ -83,7 +84,7 @@ def found(session: Session, principal: Principal, site: SampleCluster, seed: int
     targets = {mounted.name: _add_target(session, cluster, mounted, nodes, began_at) for mounted in site.targets}
     for name, node_id in nodes.items():
         say_hello(session, site, (name, node_id), (), began_at)
-    planned = {routine.name: foresee(session, cluster, _plan(site, routine)) for routine in site.routines}
+    planned = {routine.name: foresee(session, cluster, resolve(_plan(site, routine))) for routine in site.routines}
     schedules = {
         routine.name: _add_schedule(session, cluster, routine, planned[routine.name].plan, began_at)
         for routine in site.routines

@@ -10,8 +10,9 @@ from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST, one_by_one
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.campaigns import reading as campaigns
-from iotide_server.campaigns.planning import resolve
-from iotide_server.campaigns.schemas import PlanInput
+from iotide_server.campaigns.plain import PlanInput
+from iotide_server.campaigns.planning import cluster_of, foresee
+from iotide_server.campaigns.resolved import resolve
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import DATABASE
 from iotide_server.kit.pagination import Page, Paging
@@ -50,7 +51,8 @@ _CSV_EXAMPLE = (
 )
 def preview_campaign(principal: Operator, session: Tx, now: Now, body: PlanInput) -> Preview:
     """Checks a plan exactly as a submission does and says what it means; nothing is stored."""
-    return preview(session, resolve(session, principal, body), now)
+    resolved = resolve(body)
+    return preview(session, foresee(session, cluster_of(session, principal, resolved), resolved), now)
 
 
 @router.get(

@@ -11,7 +11,8 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.plain import LISTED_PLAN_BYTES
-from iotide_server.campaigns.planning import cluster_of, resolve
+from iotide_server.campaigns.planning import cluster_of, foresee
+from iotide_server.campaigns.resolved import resolve
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository as cluster_repository
 from iotide_server.clusters import service as clusters
@@ -96,15 +97,19 @@ def create(session: Session, principal: Principal, given: SchedulePlan, now: dat
         InvalidInputError: its calendar cannot be read, or never fires.
         SCHEDULE_NAME_TAKEN: the name is in use.
         QUOTA_REACHED: the cluster has as many active schedules as it may have, or got as many today as it may get.
-        IotideError: the plan cannot be carried out, see `planning.resolve`; its field begins with `plan.`.
+        IotideError: the plan cannot be carried out, as at its submission; its field begins with `plan.`.
     """
     with within("plan"):
-        cluster = cluster_of(session, principal, given.plan)
+        resolved = resolve(given.plan)
+        cluster = cluster_of(session, principal, resolved)
     added = Addition(QuotaKind.SCHEDULES, cluster.id, principal.user_id, now, field="plan.cluster")
     check_day(session, added)  # before the plan is expanded
     _require_room(session, cluster.id, "plan.cluster", further=1)
-    made = models.Schedule(created_at=now, firings_made=0)
-    _write(session, principal, made, given, now)
+    calendar = Calendar.of(given)
+    with within("plan"):
+        foresee(session, cluster, resolved)
+    made = models.Schedule(cluster_id=cluster.id, created_at=now, firings_made=0)
+    _write(principal, made, given, calendar, now)
     _insert(session, made)
     count_day(session, added)
     _require_room(session, cluster.id, "plan.cluster")
@@ -122,7 +127,13 @@ def replace(session: Session, principal: Principal, schedule_id: int, given: Sch
     """
     changed = _own(session, principal, schedule_id)
     before, state_before, cluster_before = _summary(changed), changed.state, changed.cluster_id
-    _write(session, principal, changed, given, now)
+    calendar = Calendar.of(given)
+    with within("plan"):
+        resolved = resolve(given.plan)
+        cluster = cluster_of(session, principal, resolved)
+        foresee(session, cluster, resolved)
+    changed.cluster_id = cluster.id
+    _write(principal, changed, given, calendar, now)
     with savepoint(session, SCHEDULE_NAME_TAKEN(name=given.name)):
         session.flush()
     plan_next(changed, changed.planned_at)
@@ -246,16 +257,16 @@ def _own(session: Session, principal: Principal, schedule_id: int) -> models.Sch
     return principal.require_row(Role.OPERATOR, kept, SCHEDULE_NOT_FOUND(schedule_id=schedule_id))
 
 
-def _write(session: Session, principal: Principal, row: models.Schedule, given: SchedulePlan, now: datetime) -> None:
-    """What was given into the row, once all of it is found to be right."""
-    calendar = Calendar.of(given)
-    with within("plan"):
-        planned = resolve(session, principal, given.plan)
+def _write(principal: Principal, row: models.Schedule, given: SchedulePlan, calendar: Calendar, now: datetime) -> None:
+    """Write what was given into the row, once its plan is found to be right.
+
+    Raises:
+        NEVER_FIRES: its calendar has no day after now.
+    """
     first = calendar.after(now)
     if first is None:
         raise never_fires(given.ends_at)
-    row.cluster_id, row.owner_id = planned.cluster.id, principal.user_id
-    row.plan = given.plan.model_dump(mode="json")
+    row.owner_id, row.plan = principal.user_id, given.plan.model_dump(mode="json")
     row.cron, row.state = calendar.cron, "active"
     row.planned_at = row.due_at = first
     for field in ("name", "monthly", "time_zone", "random_offset_seconds", "ends_at", "max_firings", "missed"):

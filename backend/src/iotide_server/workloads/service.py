@@ -17,7 +17,6 @@ from iotide_server.kit.suggest import choose_from
 from iotide_server.workloads import repository
 from iotide_server.workloads.errors import WORKLOAD_DIFFERS, WORKLOAD_NOT_FOUND, WORKLOAD_UNAVAILABLE
 from iotide_server.workloads.models import EVERYWHERE, Catalogue, NodeWorkload, Workload, WorkloadBaseline
-from iotide_server.workloads.options import complete_options, complete_sweep
 from iotide_server.workloads.repository import Entry
 from iotide_server.workloads.schemas import WorkloadOutput
 from iotide_wire.built_in import (
@@ -244,34 +243,6 @@ def workload_for(session: Session, name: str, node_ids: Collection[int], *, fiel
         told = [f"{version} on {', '.join(nodes)}" for version, nodes in versions.items()]
         raise WORKLOAD_DIFFERS(name=name, versions=told, field=field)
     return next(iter(offered.values())).workload
-
-
-def validated_options(workload: Workload, options: Mapping[str, Any], *, field: str = "options") -> dict[str, Any]:
-    """All options of the workload in base units, defaults filled in.
-
-    Args:
-        field: where the options stand in the request, for the error.
-
-    Raises:
-        InvalidInputError: an option is unknown, missing, of the wrong type or out of its range.
-    """
-    return complete_options(workload.options_schema, workload.option_defaults, options, field)
-
-
-def validated_sweep(
-    workload: Workload, options: Mapping[str, Any], sweep: Mapping[str, Sequence[Any]], *, field: str = "options"
-) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Return all options with the first value of each swept one, and all swept values, in base units.
-
-    Each value is validated once, and each combination of the options that the schema relates to each other.
-
-    Args:
-        sweep: the last option changes fastest.
-
-    Raises:
-        InvalidInputError: as `validated_options` of the first combination that is refused.
-    """
-    return complete_sweep(workload.options_schema, workload.option_defaults, options, sweep, field)
 
 
 def baseline(session: Session, workload: Workload) -> WorkloadBaseline:

@@ -1,5 +1,5 @@
 from iotide_server.alerts.confirmation import ConfirmedCell, confirmation_plan
-from iotide_server.campaigns.expansion import cell_count, node_sets, run_count, target_sets
+from iotide_server.campaigns.resolved import resolve
 from iotide_wire.plan import CachePolicy, CampaignPlan
 
 PLAN = CampaignPlan.model_validate(
@@ -22,7 +22,8 @@ def confirmed(cell: ConfirmedCell) -> CampaignPlan:
 
 def test_one_cell_of_the_matrix_is_run_three_times_as_three_points_under_its_conditions() -> None:
     plan = confirmed(ConfirmedCell("dd", {"block_size_bytes": 4096}, ["n2"], ["nfs"]))
-    assert (cell_count(plan), run_count(plan)) == (3, 3)
+    resolved = resolve(plan)
+    assert (resolved.cell_count, resolved.run_count) == (3, 3)
     assert (plan.nodes, plan.targets, plan.cache, plan.time_limit_seconds) == (["n2"], ["nfs"], CachePolicy.NONE, 90)
     assert {choice.workload for choice in plan.workloads} == {"dd"}
     assert (len(plan.name), plan.note) == (63, "why")
@@ -30,12 +31,14 @@ def test_one_cell_of_the_matrix_is_run_three_times_as_three_points_under_its_con
 
 def test_a_gang_and_several_targets_stay_together() -> None:
     plan = confirmed(ConfirmedCell("dd", {}, ["n1", "n2"], ["nfs", "scratch"], observers=["n3"]))
-    assert node_sets(plan, plan.workloads[0]) == [("n1", "n2")]
-    assert target_sets(plan, plan.workloads[0]) == [("nfs", "scratch")]
-    assert (cell_count(plan), plan.observers) == (3, ["n3"])
+    resolved = resolve(plan)
+    assert resolved.workloads[0].node_sets == [("n1", "n2")]
+    assert resolved.workloads[0].target_sets == [("nfs", "scratch")]
+    assert (resolved.cell_count, plan.observers) == (3, ["n3"])
 
 
 def test_who_sends_goes_on_sending() -> None:
     plan = confirmed(ConfirmedCell("stream", {}, ["n1", "n2"], ["nfs"], sender="n2"))
-    assert node_sets(plan, plan.workloads[0]) == [("n2", "n1")]
-    assert cell_count(plan) == 3
+    resolved = resolve(plan)
+    assert resolved.workloads[0].node_sets == [("n2", "n1")]
+    assert resolved.cell_count == 3

@@ -5,7 +5,6 @@ from factories.raised import raised
 
 from iotide_server.campaigns.errors import RUN_LONGER_THAN_WINDOW
 from iotide_server.campaigns.openings import Opening, check_window, opening_at
-from iotide_wire.plan import CampaignPlan
 from iotide_wire.window import Window
 
 NIGHT = ("22:00", "05:00")
@@ -77,20 +76,9 @@ def test_a_run_may_start_from_the_opening_on_and_so_that_it_ends_in_the_window(
 def test_a_plan_whose_runs_could_never_end_in_its_window_is_refused(
     hours: tuple[str, str], limit_seconds: float, *, fits: bool
 ) -> None:
-    plan = CampaignPlan.model_validate(
-        {
-            "name": "nightly",
-            "cluster": "blade",
-            "nodes": ["n1"],
-            "targets": ["scratch"],
-            "workloads": [{"workload": "dd"}],
-            "time_limit_seconds": limit_seconds,
-            "window": window(hours, ZURICH),
-        }
-    )
     if fits:
-        check_window(plan, timedelta(minutes=2))
+        check_window(window(hours, ZURICH), limit_seconds, timedelta(minutes=2))
     else:
         with raised(RUN_LONGER_THAN_WINDOW) as refused:
-            check_window(plan, timedelta(minutes=2))
+            check_window(window(hours, ZURICH), limit_seconds, timedelta(minutes=2))
         assert refused.value.field == "time_limit_seconds"

@@ -12,16 +12,7 @@ from iotide_server.campaigns.errors import (
     SENDER_RECEIVES,
     TOO_FEW_NODES,
 )
-from iotide_server.campaigns.expansion import (
-    Load,
-    cell_count,
-    check_matrix,
-    confirmed_from,
-    expand,
-    loading_nodes_of,
-    node_sets,
-    nodes_of,
-)
+from iotide_server.campaigns.resolved import resolve
 from iotide_server.kit.errors import ErrorKind
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import CampaignPlan
@@ -42,46 +33,39 @@ def plan(roles: object, **changes: object) -> CampaignPlan:
 
 
 def test_each_pair_is_a_cell_of_its_own_there_and_back() -> None:
-    given = plan([THERE, BACK])
-    [choice] = given.workloads
-    check_matrix(given)
-    assert node_sets(given, choice) == [("n1", "n2"), ("n2", "n1")]
+    resolved = resolve(plan([THERE, BACK]))
     roles = (StepRole.SENDER, StepRole.RECEIVER)
-    cells = list(expand([Load("options", [1], node_sets(given, choice), [("disk",)], roles=roles)]))
-    assert [(cell.nodes, cell.roles) for cell in cells] == [(("n1", "n2"), roles), (("n2", "n1"), roles)]
-    assert cell_count(given) == 2
+    blocks = resolved.blocks()
+    assert [(block.nodes, block.workload.roles) for block in blocks] == [(("n1", "n2"), roles), (("n2", "n1"), roles)]
+    assert resolved.cell_count == 2
 
 
 def test_each_node_of_the_workload_sends_to_each_other_one() -> None:
-    given = plan("each_pair", nodes=["n1", "n2", "n3"])
-    [choice] = given.workloads
-    check_matrix(given)
+    resolved = resolve(plan("each_pair", nodes=["n1", "n2", "n3"]))
     expected = [("n1", "n2"), ("n1", "n3"), ("n2", "n1"), ("n2", "n3"), ("n3", "n1"), ("n3", "n2")]
-    assert node_sets(given, choice) == expected
-    assert cell_count(given) == len(expected)
+    assert resolved.workloads[0].node_sets == expected
+    assert resolved.cell_count == len(expected)
     own = plan(None, workloads=[{"workload": "stream", "nodes": ["n1", "n2"], "roles": "each_pair"}])
-    assert node_sets(own, own.workloads[0]) == [("n1", "n2"), ("n2", "n1")]
+    assert resolve(own).workloads[0].node_sets == [("n1", "n2"), ("n2", "n1")]
 
 
 def test_the_receiver_alone_loads_the_targets() -> None:
-    given = plan(THERE, stages=[{"variant": "xfs", "pause": "make it"}])
-    [choice] = given.workloads
-    assert nodes_of(given, choice) == ["n1", "n2"]
-    assert loading_nodes_of(given, choice) == ["n2"]
-    assert confirmed_from(given) == {("n2", "disk"): 1}
+    resolved = resolve(plan(THERE, stages=[{"variant": "xfs", "pause": "make it"}]))
+    [workload] = resolved.workloads
+    assert (workload.nodes, workload.loading(["n1", "n2"])) == (["n1", "n2"], ["n2"])
+    assert resolved.loaded_from == resolved.confirmed_from == {("n2", "disk"): 1}
 
 
 def test_how_many_nodes_load_together_in_other_workloads_says_nothing_of_a_pair() -> None:
     workloads = [{"workload": "stream", "roles": THERE, "nodes": ["n1", "n2"]}, {"workload": "dd"}]
     given = plan(None, nodes=["n1", "n2", "n3"], nodes_at_once=[3], workloads=workloads)
-    check_matrix(given)
-    assert [node_sets(given, choice) for choice in given.workloads] == [[("n1", "n2")], [("n1", "n2", "n3")]]
+    assert [workload.node_sets for workload in resolve(given).workloads] == [[("n1", "n2")], [("n1", "n2", "n3")]]
 
 
 def test_all_pairs_of_many_nodes_are_counted_before_they_are_made() -> None:
     names = [f"n{number}" for number in range(10_000)]
     with raised(CAMPAIGN_TOO_LARGE, match=r"means 399960000 runs"):
-        check_matrix(plan("each_pair", nodes=names))
+        resolve(plan("each_pair", nodes=names))
 
 
 @pytest.mark.parametrize(
@@ -98,11 +82,11 @@ def test_all_pairs_of_many_nodes_are_counted_before_they_are_made() -> None:
 )
 def test_roles_that_mean_no_pair_are_refused(changes: dict[str, object], kind: ErrorKind, field: str) -> None:
     with raised(kind) as refused:
-        check_matrix(plan(None, workloads=[{"workload": "stream", **changes}]))
+        resolve(plan(None, workloads=[{"workload": "stream", **changes}]))
     assert (refused.value.status, refused.value.field) == (422, field)
     assert refused.value.remedy
 
 
 def test_a_node_in_no_pair_is_noticed() -> None:
     with raised(NO_WORKLOAD_NAMES_IT, match="n3"):
-        check_matrix(plan(THERE, nodes=["n1", "n2", "n3"]))
+        resolve(plan(THERE, nodes=["n1", "n2", "n3"]))

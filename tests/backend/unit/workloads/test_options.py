@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_server.workloads.options import complete_options, complete_sweep
-from iotide_server.workloads.service import series_options, validated_sweep
+from iotide_server.workloads.service import series_options
 
 
 def complete(**options: Any) -> dict[str, Any]:  # noqa: ANN401 - options are free
@@ -130,7 +130,7 @@ def test_a_sweep_is_refused_as_its_first_wrong_combination_is(
         return [complete_options(workload.options_schema, OPTION_DEFAULTS, given, "options") for given in sets]
 
     def all_at_once() -> list[dict[str, Any]]:
-        options, swept = validated_sweep(workload, fixed, sweep)
+        options, swept = complete_sweep(workload.options_schema, OPTION_DEFAULTS, fixed, sweep, "options")
         assert list(swept) == list(sweep)
         return [{**options, **dict(zip(swept, values, strict=True))} for values in product(*swept.values())]
 

@@ -10,9 +10,8 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.campaigns.expansion import cell_count, run_count
-from iotide_server.campaigns.option_sets import OptionSets
-from iotide_server.campaigns.planned import ByKind, PlannedBlock, PlannedCampaign, PlannedCell, PlannedRoom
+from iotide_server.campaigns.option_sets import ByKind, OptionSets
+from iotide_server.campaigns.planned import PlannedBlock, PlannedCampaign, PlannedCell, PlannedRoom
 from iotide_server.clusters.models import Node
 from iotide_server.results.forecast.pace import IDLE_SAMPLE_SECONDS, PlannedLoad, idle_sample_seconds, load_seconds
 from iotide_server.results.forecast.past import last_rates, past_cells
@@ -42,8 +41,8 @@ def preview(session: Session, planned: PlannedCampaign, now: datetime) -> Previe
     cells = zip(planned.cells, chain.from_iterable(map(_Times.each, times)), strict=False)
     return Preview(
         cells=[_shown(cell, seconds) for cell, seconds in islice(cells, _SHOWN_CELLS)],
-        cell_count=cell_count(planned.plan),
-        run_count=run_count(planned.plan),
+        cell_count=planned.resolved.cell_count,
+        run_count=planned.resolved.run_count,
         smallest_p=smallest_p(planned.plan.repeats),
         seconds_estimated=_all_seconds(planned, times, _between_seconds(session, planned), was_loaded=was_loaded),
         seconds_unknown_because=None if unknown is None else past.why_unknown(unknown),

@@ -1,5 +1,3 @@
-from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 import pytest
@@ -20,17 +18,7 @@ from iotide_server.campaigns.errors import (
     TARGET_NOT_IN_PLAN,
     TOO_FEW_NODES,
 )
-from iotide_server.campaigns.expansion import (
-    Load,
-    cell_count,
-    check_matrix,
-    expand,
-    node_sets,
-    observers_of,
-    run_count,
-    stages_of,
-    target_sets,
-)
+from iotide_server.campaigns.resolved import ResolvedPlan, resolve
 from iotide_server.kit.errors import ErrorKind
 from iotide_wire.plan import CampaignPlan, WorkloadChoice
 
@@ -47,20 +35,6 @@ def plan(**changes: object) -> CampaignPlan:
         "repeats": 4,
     }
     return CampaignPlan.model_validate({**values, **changes})
-
-
-def option_sets(choice: WorkloadChoice) -> Iterator[dict[str, Any]]:
-    """The options of each set: the set ones with one value of every swept one."""
-    for values in product(*choice.sweep.values()):
-        yield {**choice.options, **dict(zip(choice.sweep, values, strict=True))}
-
-
-def loads_of(given_plan: CampaignPlan) -> list[Load[str, str, dict[str, Any]]]:
-    return [
-        Load(options, stages_of(given_plan, choice), node_sets(given_plan, choice), target_sets(given_plan, choice))
-        for choice in given_plan.workloads
-        for options in option_sets(choice)
-    ]
 
 
 choices = st.builds(
@@ -83,37 +57,27 @@ plans = st.builds(
 
 @given(given_plan=plans)
 def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -> None:
-    cells = list(expand(loads_of(given_plan)))
-    assert len(cells) == cell_count(given_plan)
-    assert run_count(given_plan) == len(cells) * given_plan.repeats
-    assert [cell.ordinal for cell in cells] == list(range(1, len(cells) + 1))
+    resolved = ResolvedPlan.of(given_plan)
+    blocks = resolved.blocks()
+    sizes = [block.workload.option_set_count for block in blocks]
+    assert [block.first for block in blocks] == [1 + sum(sizes[:at]) for at in range(len(sizes))]
+    assert (resolved.cell_count, resolved.run_count) == (sum(sizes), sum(sizes) * given_plan.repeats)
+    rows = [len(block.nodes) * len(block.targets) + len(block.observers) for block in blocks]
+    assert resolved.row_count == given_plan.repeats * sum(size * row for size, row in zip(sizes, rows, strict=True))
 
 
 @given(given_plan=plans)
-def test_a_workload_with_all_its_option_sets_is_expanded_to_the_same_cells_in_a_row(given_plan: CampaignPlan) -> None:
-    at_once = [
-        Load(
-            list(option_sets(choice)),
-            stages_of(given_plan, choice),
-            node_sets(given_plan, choice),
-            target_sets(given_plan, choice),
-        )
-        for choice in given_plan.workloads
+def test_every_combination_is_there_once_in_the_order_of_the_plan(given_plan: CampaignPlan) -> None:
+    resolved = ResolvedPlan.of(given_plan)
+    workloads = resolved.workloads
+    nodes = list(dict.fromkeys(nodes for workload in workloads for nodes in workload.node_sets))
+    targets = list(dict.fromkeys(targets for workload in workloads for targets in workload.target_sets))
+    places = [
+        (block.stage, nodes.index(block.nodes), targets.index(block.targets), workloads.index(block.workload))
+        for block in resolved.blocks()
     ]
-    in_a_row = [
-        (draft.stage, draft.nodes, draft.targets, options) for draft in expand(at_once) for options in draft.option_set
-    ]
-    cells = expand(loads_of(given_plan))
-    assert in_a_row == [(cell.stage, cell.nodes, cell.targets, cell.option_set) for cell in cells]
-
-
-@given(given_plan=plans)
-def test_every_combination_is_there_once(given_plan: CampaignPlan) -> None:
-    sets = [(target,) for target in given_plan.targets]
-    nodes = node_sets(given_plan, given_plan.workloads[0])
-    cells = list(expand([Load(option_set, [1], nodes, sets) for option_set in range(3)]))
-    assert len(cells) == len(nodes) * len(sets) * 3
-    assert len({(cell.nodes, cell.targets, cell.option_set) for cell in cells}) == len(cells)
+    assert places == sorted(set(places))
+    assert len(places) == sum(workload.block_count for workload in workloads)
 
 
 def test_a_workload_loads_its_own_targets_one_by_one_or_at_once() -> None:
@@ -125,13 +89,13 @@ def test_a_workload_loads_its_own_targets_one_by_one_or_at_once() -> None:
             {"workload": "create"},
         ],
     )
-    assert [target_sets(given_plan, choice) for choice in given_plan.workloads] == [
+    assert [workload.target_sets for workload in resolve(given_plan).workloads] == [
         [("raid",)],
         [("disk1", "disk2")],
         [("raid",), ("disk1",), ("disk2",)],
     ]
     at_once = given_plan.model_copy(update={"targets_at_once": True})
-    assert target_sets(at_once, given_plan.workloads[2]) == [("raid", "disk1", "disk2")]
+    assert resolve(at_once).workloads[2].target_sets == [("raid", "disk1", "disk2")]
 
 
 def test_a_workload_runs_on_its_own_nodes_alone() -> None:
@@ -144,13 +108,13 @@ def test_a_workload_runs_on_its_own_nodes_alone() -> None:
             {"workload": "create", "targets": ["san"]},
         ],
     )
-    loads = [Load(load.node_sets, [1], load.node_sets, load.target_sets) for load in loads_of(given_plan)]
-    assert cell_count(given_plan) == 4
-    assert [(cell.nodes, cell.targets, cell.option_set) for cell in expand(loads)] == [
-        (("petaltail",), ("local",), [("petaltail",)]),
-        (("petaltail",), ("san",), [("petaltail",), ("greentail",)]),
-        (("greentail",), ("san",), [("greentail",)]),
-        (("greentail",), ("san",), [("petaltail",), ("greentail",)]),
+    resolved = resolve(given_plan)
+    assert resolved.cell_count == 4
+    assert [(block.nodes, block.targets, block.workload.field) for block in resolved.blocks()] == [
+        (("petaltail",), ("local",), "workloads[0]"),
+        (("petaltail",), ("san",), "workloads[2]"),
+        (("greentail",), ("san",), "workloads[1]"),
+        (("greentail",), ("san",), "workloads[2]"),
     ]
 
 
@@ -165,14 +129,14 @@ def test_nodes_load_alone_all_together_or_more_and_more_of_the_first_named() -> 
             {"workload": "iozone", "nodes_at_once": [2], "nodes": ["n3", "n1"]},
         ],
     )
-    check_matrix(given_plan)
-    assert [node_sets(given_plan, choice) for choice in given_plan.workloads] == [
+    resolved = resolve(given_plan)
+    assert [workload.node_sets for workload in resolved.workloads] == [
         [("n1",), ("n1", "n2", "n3")],
         [("n1", "n2", "n3")],
         [("n3",), ("n1",)],
         [("n3", "n1")],
     ]
-    assert cell_count(given_plan) == 6
+    assert resolved.cell_count == 6
 
 
 @pytest.mark.parametrize(
@@ -185,13 +149,13 @@ def test_nodes_load_alone_all_together_or_more_and_more_of_the_first_named() -> 
 )
 def test_more_nodes_at_once_than_there_are_is_refused(changes: dict[str, Any], field: str) -> None:
     with raised(TOO_FEW_NODES) as refusal:
-        check_matrix(plan(**changes))
+        resolve(plan(**changes))
     assert (refusal.value.status, refusal.value.code, refusal.value.field) == (422, "too_few_nodes", field)
 
 
 def test_a_node_that_no_count_reaches_is_refused() -> None:
     with raised(NO_WORKLOAD_NAMES_IT) as refusal:
-        check_matrix(plan(nodes=["n1", "n2", "n3"], nodes_at_once=[1, 2]))
+        resolve(plan(nodes=["n1", "n2", "n3"], nodes_at_once=[1, 2]))
     assert refusal.value.field == "nodes[2]"
 
 
@@ -206,18 +170,14 @@ def test_observers_watch_the_cells_in_which_they_do_not_load() -> None:
             {"workload": "fio", "observers": []},
         ],
     )
-    check_matrix(given_plan)
-    loads = [
-        Load(choice.workload, [1], node_sets(given_plan, choice), [("disk",)], observers_of(given_plan, choice))
-        for choice in given_plan.workloads
-    ]
-    assert [(cell.option_set, cell.nodes, cell.observers) for cell in expand(loads)] == [
-        ("dd", ("n1",), ("server", "n2")),
-        ("create", ("n1",), ("server",)),
-        ("fio", ("n1",), ()),
-        ("dd", ("n1", "n2"), ("server",)),
-        ("create", ("n1", "n2"), ("server",)),
-        ("fio", ("n1", "n2"), ()),
+    blocks = resolve(given_plan).blocks()
+    assert [(block.workload.choice.workload, block.nodes, block.observers) for block in blocks] == [
+        ("dd", ("n1",), ["server", "n2"]),
+        ("create", ("n1",), ["server"]),
+        ("fio", ("n1",), []),
+        ("dd", ("n1", "n2"), ["server"]),
+        ("create", ("n1", "n2"), ["server"]),
+        ("fio", ("n1", "n2"), []),
     ]
 
 
@@ -236,7 +196,7 @@ def test_observers_watch_the_cells_in_which_they_do_not_load() -> None:
 )
 def test_an_observer_that_observes_nothing_is_refused(changes: dict[str, Any], kind: ErrorKind, field: str) -> None:
     with raised(kind) as refusal:
-        check_matrix(plan(**changes))
+        resolve(plan(**changes))
     assert (refusal.value.status, refusal.value.field) == (422, field)
 
 
@@ -256,43 +216,29 @@ def test_a_workload_is_run_in_its_own_stages_alone() -> None:
             {"workload": "dd", "targets": ["stripe"], "variants": ["stripe"]},
         ],
     )
-    cells = list(expand(loads_of(given_plan)))
-    assert cell_count(given_plan) == 5
-    assert [(cell.ordinal, cell.stage, cell.targets) for cell in cells] == [
-        (1, 1, ("set1",)),
-        (2, 1, ("set2",)),
-        (3, 2, ("stripe",)),
-        (4, 3, ("set1",)),
-        (5, 3, ("set2",)),
+    resolved = resolve(given_plan)
+    assert resolved.cell_count == 5
+    assert [(block.first, block.stage, block.variant, block.targets) for block in resolved.blocks()] == [
+        (1, 1, "sets", ("set1",)),
+        (2, 1, "sets", ("set2",)),
+        (3, 2, "stripe", ("stripe",)),
+        (4, 3, "sets", ("set1",)),
+        (5, 3, "sets", ("set2",)),
     ]
-
-
-def test_an_option_set_has_the_set_options_and_one_value_of_each_swept_one() -> None:
-    choice = WorkloadChoice(workload="dd", options={"fsync": True}, sweep={"size": ["1 MiB", "2 MiB"], "block": [1, 2]})
-    assert list(option_sets(choice)) == [
-        {"fsync": True, "size": "1 MiB", "block": 1},
-        {"fsync": True, "size": "1 MiB", "block": 2},
-        {"fsync": True, "size": "2 MiB", "block": 1},
-        {"fsync": True, "size": "2 MiB", "block": 2},
-    ]
-
-
-def test_a_workload_without_a_sweep_has_one_option_set() -> None:
-    assert list(option_sets(WorkloadChoice(workload="dd"))) == [{}]
 
 
 def test_a_hundred_thousand_runs_are_allowed_and_one_more_is_not() -> None:
     sizes = list(range(1000))
-    check_matrix(plan(nodes=["n1"], workloads=[{"workload": "dd", "sweep": {"size": sizes}}], repeats=100))
+    resolve(plan(nodes=["n1"], workloads=[{"workload": "dd", "sweep": {"size": sizes}}], repeats=100))
     with raised(CAMPAIGN_TOO_LARGE, match="101000 runs") as refusal:
-        check_matrix(plan(nodes=["n1"], workloads=[{"workload": "dd", "sweep": {"size": sizes}}], repeats=101))
+        resolve(plan(nodes=["n1"], workloads=[{"workload": "dd", "sweep": {"size": sizes}}], repeats=101))
     assert (refusal.value.status, refusal.value.code) == (422, "campaign_too_large")
 
 
 def test_an_astronomical_matrix_is_refused_without_being_expanded() -> None:
     sweep = {f"option{index}": list(range(1000)) for index in range(50)}
     with raised(CAMPAIGN_TOO_LARGE):
-        check_matrix(plan(workloads=[{"workload": "dd", "sweep": sweep}]))
+        resolve(plan(workloads=[{"workload": "dd", "sweep": sweep}]))
 
 
 @pytest.mark.parametrize(
@@ -321,7 +267,7 @@ def test_what_would_make_two_equal_cells_is_refused_by_its_field(
     changes: dict[str, Any], kind: ErrorKind, field: str
 ) -> None:
     with raised(kind) as refusal:
-        check_matrix(plan(**changes))
+        resolve(plan(**changes))
     assert refusal.value.field == field
 
 
@@ -338,8 +284,8 @@ def test_what_a_plan_names_and_no_workload_is_run_with_is_refused(
 ) -> None:
     places = {"targets": ["disk", "nfs"], "stages": [{"variant": each} for each in ("ext3", "xfs", "jfs")]}
     with raised(NO_WORKLOAD_NAMES_IT) as refusal:
-        check_matrix(plan(**places, workloads=[{"workload": "dd", **choice}]))
+        resolve(plan(**places, workloads=[{"workload": "dd", **choice}]))
     assert (refusal.value.status, refusal.value.code) == (422, "no_workload_names_it")
     assert (refusal.value.field, refusal.value.value) == (field, value)
     assert refusal.value.remedy == f"leave {value} out, or name it in {narrowed_by} of a workload"
-    check_matrix(plan(**places, workloads=[{"workload": "dd", **choice}, {"workload": "create"}]))
+    resolve(plan(**places, workloads=[{"workload": "dd", **choice}, {"workload": "create"}]))

@@ -1,0 +1,368 @@
+"""A plan resolved once: the stages, nodes, targets, roles and pairs of each workload, and all its cells; pure."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, permutations, product
+from math import prod
+from typing import Final, TypeVar
+
+from iotide_server.campaigns.errors import (
+    CAMPAIGN_ROWS,
+    CAMPAIGN_TOO_LARGE,
+    NO_WORKLOAD_NAMES_IT,
+    NODE_NOT_IN_PLAN,
+    OBSERVER_LOADS,
+    OBSERVER_NOT_IN_PLAN,
+    OPTION_SWEPT_AND_SET,
+    QUIET_BESIDE_RUNS,
+    REPEATED_ENTRY,
+    ROLES_AND_NODES_AT_ONCE,
+    SENDER_RECEIVES,
+    STAGE_NOT_IN_PLAN,
+    TARGET_NOT_IN_PLAN,
+    too_few_nodes,
+)
+from iotide_server.campaigns.openings import check_window
+from iotide_server.clusters.blackouts import START_TAKES
+from iotide_server.kit.errors import ErrorKind
+from iotide_wire.measured import StepRole
+from iotide_wire.plan import CampaignPlan, Exclusivity, NodesAtOnce, QuietPolicy, WorkloadChoice
+
+MAX_RUNS = 100_000
+MAX_ROWS = 2_000_000
+"""Counts, of each run, a place for each of its nodes with each of its targets, and one for each observer."""
+NODE_ROLES: Final = (StepRole.SENDER, StepRole.RECEIVER)
+"""What the nodes of a pair do, in their order."""
+OFF_TARGETS: Final = frozenset({StepRole.SENDER})
+
+NodeT = TypeVar("NodeT")
+ThingT = TypeVar("ThingT")
+NodeTarget = tuple[str, str]
+"""The names of a node and of a target that it loads."""
+
+
+@dataclass(frozen=True)
+class ResolvedWorkload:
+    """A workload of a plan, with what the plan says where the workload itself says nothing.
+
+    Attributes:
+        field: where it stands in the plan, for errors: `workloads[0]`.
+        option_set_count: the combinations of its swept values.
+        block_count: its stages times its sets of nodes and of targets.
+        row_count: nodes times targets, and observers, of all its cells together.
+        stages: those that run it, from 1; a plan without stages is one.
+        confirmed_from: the first of them before which an operator confirms what is mounted, if any.
+        named_nodes: the nodes of which its sets are made.
+        observers: nodes that watch each of its runs in which they do not load.
+        target_sets: the targets that a run loads together, one tuple for each cell of an option set and a set of nodes.
+        roles: what the nodes of a run do, in their order; empty: each does all of the work.
+    """
+
+    field: str
+    choice: WorkloadChoice
+    option_set_count: int
+    block_count: int
+    row_count: int
+    stages: Sequence[int]
+    confirmed_from: int | None
+    named_nodes: Sequence[str]
+    nodes_at_once: NodesAtOnce
+    observers: Sequence[str]
+    targets: Sequence[str]
+    target_sets: Sequence[tuple[str, ...]]
+    roles: Sequence[StepRole]
+
+    @classmethod
+    def of(cls, plan: CampaignPlan, index: int) -> "ResolvedWorkload":
+        """Resolve one workload of a plan, of which nothing is checked."""
+        choice = plan.workloads[index]
+        in_order = enumerate(plan.stages, start=1)
+        stages = [ordinal for ordinal, stage in in_order if choice.variants is None or stage.variant in choice.variants]
+        paused = (ordinal for ordinal in stages if plan.stages[ordinal - 1].pause is not None)
+        stages = stages if plan.stages else [1]
+        nodes, at_once = _own_or(choice.nodes, plan.nodes), _own_or(choice.nodes_at_once, plan.nodes_at_once)
+        observers, targets = _own_or(choice.observers, plan.observers), _own_or(choice.targets, plan.targets)
+        together = _own_or(choice.targets_at_once, plan.targets_at_once)
+        target_sets = [tuple(targets)] if together else [(name,) for name in targets]
+        node_set_count, node_count = _count_nodes(choice, len(nodes), at_once)
+        option_set_count = prod(len(values) for values in choice.sweep.values())
+        watching_count = node_set_count * len(target_sets) * len(observers)
+        return cls(
+            field=f"workloads[{index}]",
+            choice=choice,
+            option_set_count=option_set_count,
+            block_count=len(stages) * node_set_count * len(target_sets),
+            row_count=len(stages) * option_set_count * (node_count * len(targets) + watching_count),
+            stages=stages,
+            confirmed_from=next(paused, None),
+            named_nodes=nodes,
+            nodes_at_once=at_once,
+            observers=observers,
+            targets=targets,
+            target_sets=target_sets,
+            roles=() if choice.roles is None else NODE_ROLES,
+        )
+
+    @cached_property
+    def node_sets(self) -> Sequence[tuple[str, ...]]:
+        """Return the nodes that a run needs together, one tuple for each cell of an option set and a set of targets.
+
+        Those of a workload with roles are pairs: who sends, then who receives.
+        """
+        names, pairs, at_once = self.named_nodes, self.choice.roles, self.nodes_at_once
+        if pairs is not None:
+            each_pair = permutations(names, len(NODE_ROLES))
+            return list(each_pair) if isinstance(pairs, str) else [(pair.sender, pair.receiver) for pair in pairs]
+        if isinstance(at_once, bool):
+            return [tuple(names)] if at_once else [(name,) for name in names]
+        return [tuple(names[:count]) for count in at_once]
+
+    @cached_property
+    def nodes(self) -> Sequence[str]:
+        """Return the nodes that run it, alone or together."""
+        return list(dict.fromkeys(chain.from_iterable(self.node_sets)))
+
+    def loading(self, nodes: Sequence[NodeT]) -> Sequence[NodeT]:
+        """Return those of the nodes of a run that load its targets: of a pair the receiver alone."""
+        by_role = zip(nodes, self.roles, strict=False)
+        return [node for node, role in by_role if role not in OFF_TARGETS] if self.roles else nodes
+
+    @cached_property
+    def places(self) -> Sequence[NodeTarget]:
+        """Return each node with each target that it loads."""
+        return list(product(dict.fromkeys(chain.from_iterable(map(self.loading, self.node_sets))), self.targets))
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedBlock:
+    """All option sets of a workload on the same nodes and targets in one stage: cells in a row.
+
+    Attributes:
+        first: the ordinal of its first cell, from 1.
+        variant: its stage's, or empty.
+    """
+
+    first: int
+    stage: int
+    variant: str
+    nodes: tuple[str, ...]
+    targets: tuple[str, ...]
+    workload: ResolvedWorkload
+
+    @property
+    def observers(self) -> Sequence[str]:
+        """Return the nodes that only watch."""
+        loading = frozenset(self.nodes) if self.workload.observers else ()
+        return [name for name in self.workload.observers if name not in loading]
+
+
+@dataclass(frozen=True)
+class ResolvedPlan:
+    """A plan with its workloads resolved; none of its cells is made before `blocks` is called.
+
+    Attributes:
+        cell_count: the combinations of the matrix, in all its stages.
+        row_count: nodes times targets, and observers, of all runs together.
+    """
+
+    plan: CampaignPlan
+    workloads: Sequence[ResolvedWorkload]
+    cell_count: int
+    run_count: int
+    row_count: int
+
+    @classmethod
+    def of(cls, plan: CampaignPlan) -> "ResolvedPlan":
+        """Resolve a plan of which nothing is checked; `resolve` checks it."""
+        workloads = [ResolvedWorkload.of(plan, index) for index in range(len(plan.workloads))]
+        cell_count = sum(workload.block_count * workload.option_set_count for workload in workloads)
+        row_count = sum(workload.row_count for workload in workloads)
+        return cls(plan, workloads, cell_count, cell_count * plan.repeats, row_count * plan.repeats)
+
+    @cached_property
+    def loaded_from(self) -> Mapping[NodeTarget, int]:
+        """Return the first stage in which a node loads a target."""
+        return self._earliest(lambda workload: workload.stages[0])
+
+    @cached_property
+    def confirmed_from(self) -> Mapping[NodeTarget, int]:
+        """Return the first stage before which an operator confirms what a node has mounted as a target, if any."""
+        return self._earliest(lambda workload: workload.confirmed_from)
+
+    def _earliest(self, stage_of: Callable[[ResolvedWorkload], int | None]) -> Mapping[NodeTarget, int]:
+        by_stage = [(stage, workload) for workload in self.workloads if (stage := stage_of(workload)) is not None]
+        earliest: dict[NodeTarget, int] = {}
+        for stage, workload in sorted(by_stage, key=lambda entry: entry[0], reverse=True):
+            earliest |= dict.fromkeys(workload.places, stage)
+        return earliest
+
+    def blocks(self) -> Sequence[ResolvedBlock]:
+        """Make all cells: stages outermost, then nodes and targets as they are first named, option sets innermost."""
+        nodes_at = _order(nodes for workload in self.workloads for nodes in workload.node_sets)
+        targets_at = _order(targets for workload in self.workloads for targets in workload.target_sets)
+        combinations = [
+            (stage, nodes, targets, workload)
+            for workload in self.workloads
+            for stage, nodes, targets in product(workload.stages, workload.node_sets, workload.target_sets)
+        ]
+        combinations.sort(key=lambda cell: (cell[0], nodes_at[cell[1]], targets_at[cell[2]]))
+        variants = [stage.variant for stage in self.plan.stages] or [""]
+        blocks, first = [], 1
+        for stage, nodes, targets, workload in combinations:
+            blocks.append(ResolvedBlock(first, stage, variants[stage - 1], nodes, targets, workload))
+            first += workload.option_set_count
+        return blocks
+
+
+def _count_nodes(choice: WorkloadChoice, named: int, at_once: NodesAtOnce) -> tuple[int, int]:
+    """Count the sets of nodes, and the nodes of all sets together, without making any."""
+    if choice.roles is not None:
+        pairs = named * (named - 1) if isinstance(choice.roles, str) else len(choice.roles)
+        return pairs, pairs * len(NODE_ROLES)
+    if isinstance(at_once, bool):
+        return 1 if at_once else named, named
+    return len(at_once), sum(at_once)
+
+
+def _own_or(own: ThingT | None, planned: ThingT) -> ThingT:
+    return planned if own is None else own
+
+
+def _order(things: Iterable[ThingT]) -> dict[ThingT, int]:
+    """Return at which place each thing is first named."""
+    return {thing: place for place, thing in enumerate(dict.fromkeys(things))}
+
+
+def resolve(plan: CampaignPlan) -> ResolvedPlan:
+    """Resolve a plan once its size and its terms are checked; none of its cells is made.
+
+    Raises:
+        CAMPAIGN_TOO_LARGE: it means more than MAX_RUNS runs.
+        CAMPAIGN_ROWS: its runs have more than MAX_ROWS places.
+        REPEATED_ENTRY: a node, an observer, a target, a count of nodes or a pair is named twice.
+        TOO_FEW_NODES: more nodes are to load together than there are.
+        NODE_NOT_IN_PLAN, OBSERVER_NOT_IN_PLAN, TARGET_NOT_IN_PLAN, STAGE_NOT_IN_PLAN: a workload names what the plan
+            does not.
+        ROLES_AND_NODES_AT_ONCE, SENDER_RECEIVES: roles do not name pairs of nodes.
+        OPTION_SWEPT_AND_SET: an option is both set and swept.
+        NO_WORKLOAD_NAMES_IT: no workload is run on a node, on a target, in a stage or before an observer of the plan.
+        OBSERVER_LOADS: an observer loads in every run that it is to watch.
+        TIME_ZONE_UNKNOWN, RUN_LONGER_THAN_WINDOW: as `check_window`.
+        QUIET_BESIDE_RUNS: a run is to start on a quiet node alone, which others may load at the same time.
+    """
+    resolved = ResolvedPlan.of(plan)
+    runs = resolved.run_count
+    if runs > MAX_RUNS:
+        raise CAMPAIGN_TOO_LARGE(runs=runs, allowed=MAX_RUNS)
+    rows = resolved.row_count
+    if rows > MAX_ROWS:
+        raise CAMPAIGN_ROWS(rows=rows, allowed=MAX_ROWS)
+    _check_distinct("nodes", plan.nodes)
+    _check_distinct("observers", plan.observers)
+    _check_distinct("targets", plan.targets)
+    for workload in resolved.workloads:
+        field, choice = workload.field, workload.choice
+        _check_own(f"{field}.nodes", choice.nodes, plan.nodes, NODE_NOT_IN_PLAN)
+        _check_roles(workload)
+        if choice.roles is None:
+            own = "" if choice.nodes_at_once is None else f"{field}."
+            _check_at_once(f"{own}nodes_at_once", workload.nodes_at_once, workload.named_nodes)
+        _check_own(f"{field}.observers", choice.observers, plan.observers, OBSERVER_NOT_IN_PLAN)
+        _check_own(f"{field}.targets", choice.targets, plan.targets, TARGET_NOT_IN_PLAN)
+        variants = [stage.variant for stage in plan.stages]
+        _check_own(f"{field}.variants", choice.variants, variants, STAGE_NOT_IN_PLAN)
+        for name in choice.sweep.keys() & choice.options.keys():
+            raise OPTION_SWEPT_AND_SET(field=f"{field}.sweep.{name}", option=name)
+    _check_all_run(resolved)
+    _check_all_observe(resolved)
+    if plan.window is not None:
+        check_window(plan.window, plan.time_limit_seconds, START_TAKES)
+    if plan.exclusive is Exclusivity.NONE and plan.quiet in {QuietPolicy.WAIT, QuietPolicy.REFUSE}:
+        raise QUIET_BESIDE_RUNS(policy=plan.quiet)
+    return resolved
+
+
+def _check_roles(workload: ResolvedWorkload) -> None:
+    """Make sure that a workload's roles name pairs of its own nodes.
+
+    Raises:
+        ROLES_AND_NODES_AT_ONCE, TOO_FEW_NODES, SENDER_RECEIVES, NODE_NOT_IN_PLAN, REPEATED_ENTRY: they do not.
+    """
+    field, choice, names = workload.field, workload.choice, workload.named_nodes
+    if choice.roles is None:
+        return
+    if choice.nodes_at_once is not None:
+        raise ROLES_AND_NODES_AT_ONCE(field=f"{field}.nodes_at_once", at_once="nodes_at_once")
+    if isinstance(choice.roles, str):
+        if len(names) < len(NODE_ROLES):
+            raise too_few_nodes(f"{field}.roles", len(NODE_ROLES), names)
+        return
+    known, seen = set(names), set[tuple[str, str]]()
+    for index, pair in enumerate(choice.roles):
+        where = f"{field}.roles[{index}]"
+        for role, name in (("sender", pair.sender), ("receiver", pair.receiver)):
+            if name not in known:
+                raise NODE_NOT_IN_PLAN(field=f"{where}.{role}", name=name)
+        if pair.sender == pair.receiver:
+            raise SENDER_RECEIVES(field=f"{where}.receiver", node=pair.receiver)
+        if (pair.sender, pair.receiver) in seen:
+            raise REPEATED_ENTRY(field=where, value=f"{pair.sender} to {pair.receiver}")
+        seen.add((pair.sender, pair.receiver))
+
+
+def _check_all_run(resolved: ResolvedPlan) -> None:
+    plan, workloads = resolved.plan, resolved.workloads
+    nodes = {name for workload in workloads for name in workload.nodes}
+    for index, name in enumerate(plan.nodes):
+        if name not in nodes:
+            raise NO_WORKLOAD_NAMES_IT(field=f"nodes[{index}]", name=name, narrowed_by="nodes")
+    targets = {name for workload in workloads for name in workload.targets}
+    for index, name in enumerate(plan.targets):
+        if name not in targets:
+            raise NO_WORKLOAD_NAMES_IT(field=f"targets[{index}]", name=name, narrowed_by="targets")
+    stages = {ordinal for workload in workloads for ordinal in workload.stages}
+    for ordinal, stage in enumerate(plan.stages, start=1):
+        if ordinal not in stages:
+            raise NO_WORKLOAD_NAMES_IT(
+                field=f"stages[{ordinal - 1}].variant", name=stage.variant, narrowed_by="variants"
+            )
+
+
+def _check_all_observe(resolved: ResolvedPlan) -> None:
+    for index, name in enumerate(resolved.plan.observers):
+        watched = [workload for workload in resolved.workloads if name in workload.observers]
+        if not watched:
+            raise NO_WORKLOAD_NAMES_IT(field=f"observers[{index}]", name=name, narrowed_by="observers")
+        if all(name in nodes for workload in watched for nodes in workload.node_sets):
+            raise OBSERVER_LOADS(field=f"observers[{index}]", node=name)
+
+
+def _check_own(
+    field: str,
+    own: Sequence[str] | None,
+    planned: Sequence[str],
+    missing: ErrorKind,
+) -> None:
+    _check_distinct(field, own or ())
+    known = set(planned)
+    for index, name in enumerate(own or ()):
+        if name not in known:
+            raise missing(field=f"{field}[{index}]", name=name)
+
+
+def _check_at_once(field: str, at_once: NodesAtOnce, names: Sequence[str]) -> None:
+    if isinstance(at_once, bool):
+        return
+    _check_distinct(field, at_once)
+    for index, count in enumerate(at_once):
+        if count > len(names):
+            raise too_few_nodes(f"{field}[{index}]", count, names)
+
+
+def _check_distinct(field: str, names: Sequence[str | int]) -> None:
+    seen: set[str | int] = set()
+    for index, name in enumerate(names):
+        if name in seen:
+            raise REPEATED_ENTRY(field=f"{field}[{index}]", value=name)
+        seen.add(name)
