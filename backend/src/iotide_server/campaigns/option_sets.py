@@ -53,6 +53,7 @@ class OptionSets:
         options: of the first set, complete, in base units.
         sweep: the values of each swept option, likewise.
         frozen: the defaults of options that are no part of a series' key while an option has them.
+        expressions: of what runs need, move and take, as in `Amounts`.
     """
 
     field: str
@@ -60,13 +61,7 @@ class OptionSets:
     options: Json
     sweep: Mapping[str, Sequence[Any]]
     frozen: Json
-    needed: Expression
-    moved: Expression
-    seconds: Expression
-
-    @property
-    def _expressions(self) -> Sequence[Expression]:
-        return self.needed, self.moved, self.seconds
+    expressions: Sequence[Expression]
 
     def __len__(self) -> int:
         """Count the sets."""
@@ -119,7 +114,7 @@ class OptionSets:
     @cached_property
     def read(self) -> frozenset[str]:
         """Return the options and facts on which space and time depend."""
-        return frozenset[str]().union(*map(names_in, self._expressions))
+        return frozenset[str]().union(*map(names_in, self.expressions))
 
     @cached_property
     def read_elsewhere(self) -> Sequence[str]:
@@ -182,7 +177,7 @@ class OptionSets:
     @property
     def step_count(self) -> int:
         """Count what `amounts` computes: parts of announced expressions times kinds."""
-        return len(self.firsts) * sum(map(node_count, self._expressions))
+        return len(self.firsts) * sum(map(node_count, self.expressions))
 
     def amounts(self, elsewhere: Mapping[str, Any]) -> Amounts:
         """Return what runs need, move and take where facts of a node and of a mount are these.
@@ -191,7 +186,7 @@ class OptionSets:
             ExpressionError: one of them has no value.
         """
         values = {**elsewhere, **{name: self.options[name] for name in self.read & self.options.keys()}}
-        found = [evaluate_rows(one, values, self.columns, len(self.firsts)) for one in self._expressions]
+        found = [evaluate_rows(one, values, self.columns, len(self.firsts)) for one in self.expressions]
         return Amounts(*([max(0.0, one) for one in column] if min(column) < 0 else column for column in found))
 
     def refuse_first(self, facts_of_places: Sequence[Mapping[str, Any]]) -> None:
@@ -201,7 +196,7 @@ class OptionSets:
             InvalidInputError: this one.
         """
         for options in map(self.options_of, self.firsts):
-            for facts, expression in product(facts_of_places, self._expressions):
+            for facts, expression in product(facts_of_places, self.expressions):
                 try:
                     evaluate(expression, {**facts, **options})
                 except ExpressionError as error:

@@ -53,7 +53,7 @@ from iotide_wire.expressions import (
 from iotide_wire.plan import CachePolicy
 from iotide_wire.units import MIB
 
-_EXPRESSION: Final = TypeAdapter[Expression](Expression)
+_EXPRESSIONS: Final = TypeAdapter(list[Expression])
 MOST_OPTION_BYTES: Final = 256 * MIB
 """Of the options of all cells of a plan together; 100,000 cells of fio have some 30 MiB."""
 _MOST_STEPS: Final = 5_000_000
@@ -133,9 +133,7 @@ def _option_sets(session: Session, wanted: ResolvedWorkload, by_name: Mapping[st
         options,
         sweep,
         workloads.baseline(session, workload).option_defaults,
-        needed=_EXPRESSION.validate_python(workload.bytes_needed),
-        moved=_EXPRESSION.validate_python(workload.bytes_moved),
-        seconds=_EXPRESSION.validate_python(workload.run_seconds),
+        _EXPRESSIONS.validate_python([workload.bytes_needed, workload.bytes_moved, workload.run_seconds]),
     )
 
 

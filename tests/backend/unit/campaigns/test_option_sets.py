@@ -36,9 +36,7 @@ def option_sets(draw: st.DrawFn) -> OptionSets:
         options,
         sweep,
         {name: draw(VALUES[name]) for name in draw(st.lists(st.sampled_from(NAMES), unique=True))},
-        needed=Option.of("size") * Option.of("writers"),
-        moved=Option.of("size") + Option.of("auto_size"),
-        seconds=Number.of(0),
+        [Option.of("size") * Option.of("writers"), Option.of("size") + Option.of("auto_size"), Number.of(0)],
     )
 
 
@@ -69,7 +67,7 @@ def test_the_sets_of_a_kind_are_alike(sets: OptionSets) -> None:
     assert list(sets.firsts) == [list(sets.kinds).index(kind) for kind in range(len(sets.firsts))]
     assert list(sets.firsts) == sorted(sets.firsts)
     memory = {"memory.total_bytes": 8.0}
-    for expression in (sets.needed, sets.moved, sets.seconds):
+    for expression in sets.expressions:
         by_kind = evaluate_rows(expression, {**memory, **sets.options}, sets.columns, len(sets.firsts))
         alone = [evaluate(expression, {**memory, **options}) for options in expected]
         assert [by_kind[kind] for kind in sets.kinds] == alone
