@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, permutations, product
 from math import prod
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from iotide_server.campaigns.errors import (
     CAMPAIGN_ROWS,
@@ -79,23 +79,23 @@ class ResolvedWorkload:
         choice = plan.workloads[index]
         in_order = enumerate(plan.stages, start=1)
         stages = [ordinal for ordinal, stage in in_order if choice.variants is None or stage.variant in choice.variants]
-        paused = (ordinal for ordinal in stages if plan.stages[ordinal - 1].pause is not None)
-        stages = stages if plan.stages else [1]
+        paused = [ordinal for ordinal in stages if plan.stages[ordinal - 1].pause is not None]
         nodes, at_once = _own_or(choice.nodes, plan.nodes), _own_or(choice.nodes_at_once, plan.nodes_at_once)
         observers, targets = _own_or(choice.observers, plan.observers), _own_or(choice.targets, plan.targets)
         together = _own_or(choice.targets_at_once, plan.targets_at_once)
         target_sets = [tuple(targets)] if together else [(name,) for name in targets]
         node_set_count, node_count = _count_nodes(choice, len(nodes), at_once)
+        stage_count = len(stages) if plan.stages else 1
         option_set_count = prod(len(values) for values in choice.sweep.values())
         watching_count = node_set_count * len(target_sets) * len(observers)
         return cls(
             field=f"workloads[{index}]",
             choice=choice,
             option_set_count=option_set_count,
-            block_count=len(stages) * node_set_count * len(target_sets),
-            row_count=len(stages) * option_set_count * (node_count * len(targets) + watching_count),
-            stages=stages,
-            confirmed_from=next(paused, None),
+            block_count=stage_count * node_set_count * len(target_sets),
+            row_count=stage_count * option_set_count * (node_count * len(targets) + watching_count),
+            stages=stages if plan.stages else [1],
+            confirmed_from=paused[0] if paused else None,
             named_nodes=nodes,
             nodes_at_once=at_once,
             observers=observers,
@@ -134,8 +134,7 @@ class ResolvedWorkload:
         return list(product(dict.fromkeys(chain.from_iterable(map(self.loading, self.node_sets))), self.targets))
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedBlock:
+class ResolvedBlock(NamedTuple):
     """All option sets of a workload on the same nodes and targets in one stage: cells in a row.
 
     Attributes:
@@ -153,7 +152,9 @@ class ResolvedBlock:
     @property
     def observers(self) -> Sequence[str]:
         """Return the nodes that only watch."""
-        loading = frozenset(self.nodes) if self.workload.observers else ()
+        if not self.workload.observers:
+            return []
+        loading = frozenset(self.nodes)
         return [name for name in self.workload.observers if name not in loading]
 
 
@@ -201,16 +202,24 @@ class ResolvedPlan:
         """Make all cells: stages outermost, then nodes and targets as they are first named, option sets innermost."""
         nodes_at = _order(nodes for workload in self.workloads for nodes in workload.node_sets)
         targets_at = _order(targets for workload in self.workloads for targets in workload.target_sets)
-        combinations = [
-            (stage, nodes, targets, workload)
-            for workload in self.workloads
-            for stage, nodes, targets in product(workload.stages, workload.node_sets, workload.target_sets)
-        ]
-        combinations.sort(key=lambda cell: (cell[0], nodes_at[cell[1]], targets_at[cell[2]]))
+        in_order = sorted(
+            place
+            for index, workload in enumerate(self.workloads)
+            for place in product(
+                workload.stages,
+                map(nodes_at.__getitem__, workload.node_sets),
+                map(targets_at.__getitem__, workload.target_sets),
+                (index,),
+            )
+        )
+        node_sets, target_sets = list(nodes_at), list(targets_at)
         variants = [stage.variant for stage in self.plan.stages] or [""]
         blocks, first = [], 1
-        for stage, nodes, targets, workload in combinations:
-            blocks.append(ResolvedBlock(first, stage, variants[stage - 1], nodes, targets, workload))
+        for stage, nodes, targets, index in in_order:
+            workload = self.workloads[index]
+            blocks.append(
+                ResolvedBlock(first, stage, variants[stage - 1], node_sets[nodes], target_sets[targets], workload)
+            )
             first += workload.option_set_count
         return blocks
 
