@@ -11,7 +11,6 @@ from factories.ready_cluster import ReadyCluster
 from sqlalchemy import text
 
 from iotide_server.accounts.roles.principal import Principal
-from iotide_server.campaigns import planning
 from iotide_server.campaigns import service as campaigns
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
@@ -50,8 +49,7 @@ def test_a_plan_that_the_quota_refuses_is_not_expanded(
 ) -> None:
     add(database, owner, clock, "a", plan=plan(repeats=2))
     expanded = []
-    for module in (planning, campaigns):
-        monkeypatch.setattr(module, "foresee", lambda *_: expanded.append(1))
+    monkeypatch.setattr(campaigns, "foresee", lambda *_: expanded.append(1))
     clock.move(60)
     assert fire_due(Database(database.engine, info={IN_SESSION: ONE}), clock())
     with database.transaction() as session:
@@ -66,7 +64,7 @@ def test_a_schedule_beyond_a_quota_is_refused_before_its_plan_is_expanded(
     bounded = Database(database.engine, info={IN_SESSION: quotas})
     add(bounded, owner, clock, "a")
     expanded = []
-    monkeypatch.setattr(planning, "foresee", lambda *_: expanded.append(1))
+    monkeypatch.setattr(service, "foresee", lambda *_: expanded.append(1))
     with raised(QUOTA_REACHED) as refusal:
         add(bounded, owner, clock, "b")
     assert refusal.value.field == "plan.cluster"
