@@ -81,7 +81,7 @@ class PlannedRoom:
         return f"{self.target.target.name} on {', '.join(place.node.name for place in self.places)}"
 
     def is_as_now(self, stage: int, confirmed: Mapping[NodeTarget, int]) -> bool:
-        """Check that no operator may make it anew before the stage."""
+        """Check that no operator may make it again before the stage."""
         name = self.target.target.name
         return all(stage < confirmed.get((place.node.name, name), inf) for place in self.places)
 
@@ -90,7 +90,7 @@ class PlannedRoom:
         return max(bytes_needed * SPACE_MARGIN, bytes_needed + (self.target.target.reserve_bytes or 0))
 
     def lacks(self, bytes_needed: float) -> bool:
-        """Check whether so many bytes find no room; it is not known everywhere how many are free."""
+        """Check whether so many bytes do not fit; where nothing is known of free space, they do."""
         return bool(bytes_needed) and self.free_bytes is not None and self.with_margin(bytes_needed) > self.free_bytes
 
 

@@ -96,14 +96,14 @@ def foresee(session: Session, cluster: Cluster, resolved: ResolvedPlan) -> Plann
 
 
 def _check_agents(cluster: Cluster, observers: Sequence[Node]) -> None:
-    """Whether an agent stays on each: a compute node of a batch system has one in its jobs alone."""
+    """Check that an agent stays on each: a compute node of a batch system has one in its jobs alone."""
     for index, node in enumerate(observers):
         if node.role == "gateway" or (node.role == "compute" and cluster.launcher != "direct"):
             raise OBSERVER_HAS_NO_AGENT(field=f"observers[{index}]", node=node.name, role=node.role)
 
 
 def _check_mounted(resolved: ResolvedPlan, nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
-    """Each target on the nodes that are to load it; it need not be mounted before an operator is to confirm that."""
+    """Check each target on the nodes that load it; it need not be mounted before an operator is to confirm that."""
     wanted, confirmed = resolved.loaded_from, resolved.confirmed_from
     for index, view in enumerate(views):
         mounts = {found.mount.node_id: found.mount for found in view.mounts}
@@ -152,7 +152,7 @@ def _check_reach(wanted: ResolvedWorkload, workload: Workload, by_name: Mapping[
 
 
 def _why_unreachable(sender: Node, receiver: Node) -> str | None:
-    """Of two agents on one machine, one that listens within the machine reaches the other."""
+    """Say what keeps them apart; of two agents on one machine, one that listens within it reaches the other."""
     address = receiver.facts.get(DATA_ADDRESS)
     if not isinstance(address, str):
         return "has not said at which address it receives"
@@ -184,7 +184,7 @@ def _check_option_bytes(resolved: ResolvedPlan, sets: Mapping[str, OptionSets]) 
 
 
 class _Foreseen:
-    """What runs need and move, computed once for all places that are alike in what that depends on."""
+    """Computes what runs need and move, once for all places that are alike in what that depends on."""
 
     def __init__(self, nodes: Mapping[str, Node], views: Sequence[TargetView], sets: Mapping[str, OptionSets]) -> None:
         self._nodes = nodes
@@ -274,7 +274,7 @@ def _check_larger_than_memory(blocks: Sequence[PlannedBlock]) -> None:
 
 
 def _check_space(blocks: Sequence[PlannedBlock], confirmed: Mapping[NodeTarget, int]) -> None:
-    """What is free now says nothing of a file system that an operator may make anew before the cell's stage."""
+    """Check that runs have room, but not where an operator may make the file system again before their stage."""
     for block in blocks:
         rooms = [room for room in block.rooms if not confirmed or room.is_as_now(block.stage, confirmed)]
         if any(room.lacks(max(room.bytes_needed)) for room in rooms):

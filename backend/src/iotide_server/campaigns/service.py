@@ -47,7 +47,7 @@ class SubmittedCampaign:
 def submit(
     session: Session, principal: Principal, plan: CampaignPlan, idempotency_key: str | None, now: datetime
 ) -> SubmittedCampaign:
-    """A campaign with all its cells and runs, waiting in their lines.
+    """Store a campaign with all its cells and runs, which wait in their queues.
 
     Raises:
         IDEMPOTENCY_KEY_REUSED: the key came with another plan before.
@@ -110,7 +110,7 @@ def _repeated(session: Session, principal: Principal, key: str | None, digest: s
 
 
 def new_runs(campaign: Campaign, plan: CampaignPlan, repeats: int, now: datetime) -> NewRuns:
-    """So many runs of each cell, under the conditions of the plan, which stand behind what was submitted before."""
+    """Return so many runs of each cell, under the conditions of the plan, queued behind what was submitted before."""
     return NewRuns(
         campaign_id=campaign.id,
         cluster_id=campaign.cluster_id,

@@ -70,7 +70,7 @@ def _told_since(on: MountChange, asked_at: datetime) -> bool:
 
 
 def add_stages(session: Session, campaign_id: int, stages: Sequence[PlannedStage], now: datetime) -> None:
-    """The stages of a new campaign; the runs of the first may start unless it begins with a pause."""
+    """Store the stages of a new campaign; the runs of the first may start unless it begins with a pause."""
     for ordinal, planned in enumerate(stages, start=1):
         stage = CampaignStage(campaign_id=campaign_id, ordinal=ordinal, variant=planned.variant, pause=planned.pause)
         stage.state = "held"

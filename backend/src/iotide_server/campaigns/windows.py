@@ -16,7 +16,7 @@ from iotide_wire.window import Window
 def add_window(
     session: Session, campaign_id: int, window: Window | None, time_limit_seconds: float, now: datetime
 ) -> None:
-    """The window of a new campaign, before its runs step into any line."""
+    """Store the window of a new campaign, before its runs join any queue."""
     if window is None:
         return
     row = CampaignWindow(campaign_id=campaign_id)
