@@ -1,6 +1,8 @@
 """The database of the previous release goes through the migrations, and the API answers for all that it holds."""
 
+import os
 import re
+import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final, LiteralString
@@ -8,14 +10,17 @@ from typing import Any, Final, LiteralString
 import psycopg
 import pytest
 from factories.people import person
+from factories.rows import upgrade
 from fastapi.testclient import TestClient
 from previous import PREVIOUS, load_database
 from pydantic import SecretStr
+from sqlalchemy import Engine
 
 from iotide_server.accounts.models import Role
+from iotide_server.backup.clients import choose_clients, libpq_environment
 from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.kit.db import Database, open_engine
-from iotide_server.kit.migrations import check_schema, migrate, require_schema
+from iotide_server.kit.migrations import OLDEST_SERVED, check_schema, migrate, require_schema
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
 from iotide_server.trends.points.service import recompute_points
@@ -63,9 +68,14 @@ def counts_before(url: str) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def database(url: str, counts_before: dict[str, int]) -> Iterator[Database]:
+def schema_before(url: str, postgres_server: PrivatePostgres) -> str:
+    return schema(url, postgres_server)
+
+
+@pytest.fixture(scope="module")
+def database(url: str, counts_before: dict[str, int], schema_before: str) -> Iterator[Database]:
     """The previous release's data at the schema of this one."""
-    del counts_before
+    del counts_before, schema_before
     engine = open_engine(url)
     migrate(engine)
     yield Database(engine)
@@ -89,6 +99,15 @@ def counts(url: str) -> dict[str, int]:
         return {table: int(row[0]) for table, row in found if row}
 
 
+def schema(url: str, postgres_server: PrivatePostgres) -> str:
+    """Return what pg_dump says of the schema, without the lines that differ from call to call."""
+    program = choose_clients(at_least=postgres_server.programs.major).directory / "pg_dump"
+    command = [str(program), "--schema-only", "--no-owner", "--no-privileges"]
+    environment = {**os.environ, **libpq_environment(url)}
+    dumped = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    return "\n".join(line for line in dumped.splitlines() if not line.startswith("\\"))
+
+
 def lines(url: str, statement: LiteralString) -> list[Any]:
     with psycopg.connect(url) as connection:
         return connection.execute(statement).fetchall()
@@ -107,6 +126,19 @@ def test_the_dump_holds_some_of_everything(url: str, counts_before: dict[str, in
         assert [state for (state,) in states] == ["active", "cancelled", "failed", "finished", "waiting"]
     for table in ("schedule", "alert_rule", "channel", "user_account", "api_token", "event"):
         assert ids(url, table), table
+
+
+def test_the_migrations_of_that_release_make_its_schema(
+    schema_before: str, empty: str, empty_engine: Engine, postgres_server: PrivatePostgres
+) -> None:
+    upgrade(empty_engine, OLDEST_SERVED)
+    postgres_server.create_database("again")
+    again = postgres_server.url_of("again")
+    # PostgreSQL writes conditions in another way once they were restored, as those of the release's dump were.
+    with psycopg.connect(again) as connection:
+        connection.execute(schema(empty, postgres_server).encode())
+    assert schema(again, postgres_server) == schema_before
+    postgres_server.drop_database("again")
 
 
 def test_it_migrates_to_the_schema_of_this_release_and_loses_no_row(
