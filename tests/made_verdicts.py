@@ -11,12 +11,18 @@ from typing import Any, Final
 
 from iotide_server.results.schemas import CampaignMetric, Measurement
 from iotide_server.statistics.summary import tier
-from iotide_server.trends.comparison.campaigns import compared_metric
-from iotide_server.trends.comparison.campaigns import with_discoveries as judged_pairs
-from iotide_server.trends.comparison.schemas import CampaignComparison, ComparedCell, ComparedPair, Difference
-from iotide_server.trends.comparison.sides import side_numbers, side_verdict
-from iotide_server.trends.comparison.sides import with_discoveries as judged_rows
-from iotide_server.trends.comparison.sides_schemas import SideOfRow, SidesComparison, SidesMetric, SidesRow
+from iotide_server.trends.comparison.campaigns import of_two
+from iotide_server.trends.comparison.engine import compared_number, with_discoveries
+from iotide_server.trends.comparison.schemas import (
+    CampaignComparison,
+    ComparedCell,
+    ComparedPair,
+    Difference,
+    SideOfRow,
+    SidesComparison,
+    SidesMetric,
+    SidesRow,
+)
 from iotide_wire.units import Unit
 
 RUN_COUNTS: Final = (1, 2, 3, 4, 5, 30)
@@ -62,12 +68,15 @@ SHAPES: Final[Mapping[str, tuple[Callable[[int], list[float]], Callable[[int], l
 
 def comparison() -> CampaignComparison:
     """A against B: a pair for each number of runs, and one of sides that did not run the same."""
-    alike = [_pair(place, count) for place, count in enumerate(RUN_COUNTS, start=1)]
-    unlike = [
-        _pair(len(RUN_COUNTS) + place, count, _OTHER_FILE, ("higher",))
-        for place, count in enumerate(RUN_COUNTS, start=1)
+    made = [(count, None, tuple(SHAPES)) for count in RUN_COUNTS] + [
+        (count, _OTHER_FILE, ("higher",)) for count in RUN_COUNTS
     ]
-    return CampaignComparison(pairs=judged_pairs([*alike, *unlike]), only_a=[], only_b=[])
+    rows = with_discoveries([row_of([two_sides(name, count) for name in shapes]) for count, _, shapes in made])
+    pairs = [
+        _pair(ordinal, count, other, row)
+        for ordinal, ((count, other, _), row) in enumerate(zip(made, rows, strict=True), start=1)
+    ]
+    return CampaignComparison(pairs=pairs, only_a=[], only_b=[])
 
 
 def sides() -> SidesComparison:
@@ -79,7 +88,7 @@ def sides() -> SidesComparison:
         dimensions=["target"],
         sides=names,
         against=0,
-        rows=judged_rows(rows),
+        rows=with_discoveries(rows),
         sides_left_out=[],
         rows_left_out=0,
     )
@@ -94,9 +103,17 @@ def _variant(count: int) -> str:
     return f"{count} run" if count == 1 else f"{count} runs"
 
 
-def _pair(
-    ordinal: int, count: int, other: Mapping[str, Any] | None = None, shapes: Sequence[str] = tuple(SHAPES)
-) -> ComparedPair:
+def two_sides(name: str, count: int) -> SidesMetric:
+    """The number of a shape, of so many runs a side."""
+    return compared_number(made_metric(name), [made_measurement(of_side(count)) for of_side in SHAPES[name]])
+
+
+def row_of(metrics: Sequence[SidesMetric], cells: Sequence[SideOfRow | None] = ()) -> SidesRow:
+    """A row of dd with these numbers."""
+    return SidesRow(workload="dd", options={}, cells=list(cells), differences=[], metrics=list(metrics))
+
+
+def _pair(ordinal: int, count: int, other: Mapping[str, Any] | None, row: SidesRow) -> ComparedPair:
     options = {"file_size_bytes": 1 << 30}
     a, b = (
         ComparedCell(
@@ -111,40 +128,15 @@ def _pair(
         )
         for campaign_id, of_side in ((1, options), (2, dict(other or options)))
     )
-    metrics = [
-        compared_metric(
-            made_metric(name), made_measurement(SHAPES[name][0](count)), made_measurement(SHAPES[name][1](count))
-        )
-        for name in shapes
-    ]
     differences = [
         Difference(name=f"options.{name}", a=options[name], b=value) for name, value in (other or {}).items()
     ]
-    return ComparedPair(a=a, b=b, differences=differences, is_alike=not other, metrics=metrics)
+    return ComparedPair(a=a, b=b, differences=differences, is_alike=not other, metrics=list(map(of_two, row.metrics)))
 
 
 def _row(names: Sequence[str], ordinal: int, count: int) -> SidesRow:
-    measured = [made_measurement(_of_side(name)(count)) for name in names]
-    metric = made_metric("throughput")
-    return SidesRow(
-        workload="dd",
-        options={},
-        cells=[_side(name, 10 * ordinal + place, ordinal, count) for place, name in enumerate(names)],
-        differences=[],
-        metrics=[
-            SidesMetric(
-                metric=metric.metric,
-                title=metric.title,
-                unit=metric.unit,
-                better=metric.better,
-                labels={},
-                is_primary=metric.is_primary,
-                target_name=None,
-                numbers=[side_numbers(of_side) for of_side in measured],
-                verdicts=[None, *(side_verdict(measured[0].values, of_side.values) for of_side in measured[1:])],
-            )
-        ],
-    )
+    number = compared_number(made_metric("throughput"), [made_measurement(_of_side(name)(count)) for name in names])
+    return row_of([number], [_side(name, 10 * ordinal + place, ordinal, count) for place, name in enumerate(names)])
 
 
 def _of_side(name: str) -> Callable[[int], list[float]]:

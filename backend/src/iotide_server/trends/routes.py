@@ -13,8 +13,7 @@ from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.trends.comparison import campaigns as comparison
 from iotide_server.trends.comparison import sides
-from iotide_server.trends.comparison.schemas import CampaignComparison, Side
-from iotide_server.trends.comparison.sides_schemas import SidesChoice, SidesComparison
+from iotide_server.trends.comparison.schemas import CampaignComparison, Side, SidesChoice, SidesComparison
 from iotide_server.trends.events import service as events
 from iotide_server.trends.events.schemas import EventFilter, EventInput, EventOutput
 from iotide_server.trends.peers import service as peers

@@ -1,7 +1,5 @@
 """One campaign against another, cell by cell: what is unlike about them, and by what ratio they differ."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy.orm import Session
@@ -9,13 +7,10 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.kit.errors import ErrorKind
-from iotide_server.kit.pagination import PageRequest
-from iotide_server.results.figures import measurements
-from iotide_server.results.figures.judging import judged_together, judgement
-from iotide_server.results.figures.measurements import MeasureChoice
-from iotide_server.results.schemas import CampaignMetric, MeasuredCell, Measurement
-from iotide_server.statistics.comparison import compare
-from iotide_server.trends.comparison.pairing import pair_cells
+from iotide_server.results.schemas import MeasuredCell
+from iotide_server.statistics.comparison import Verdict
+from iotide_server.trends.comparison.engine import Comparison
+from iotide_server.trends.comparison.matching import PAIR, pair_cells
 from iotide_server.trends.comparison.schemas import (
     CampaignComparison,
     ComparedCell,
@@ -23,17 +18,12 @@ from iotide_server.trends.comparison.schemas import (
     ComparedPair,
     Difference,
     Side,
-    TwoModes,
+    SidesMetric,
+    SidesRow,
 )
-from iotide_server.trends.comparison.sides_schemas import SidesMetric
-from iotide_server.workloads.primary import of_whole_runs
 
-MOST_CELLS: Final = 10_000
-"""No plan has more."""
 _MOST_NAMED: Final = 20
-
-_Measured = Mapping[tuple[str, str | None, frozenset[tuple[str, object]]], Measurement]
-"""By metric, target and labels."""
+_OF_EACH_SIDE: Final = ("n", "values", "median", "flags")
 
 COMPARED_CELL_NOT_FOUND = ErrorKind(404, "cell_not_found", field="{side}_cell", shows="ordinal").says(
     "campaign {campaign_id} has no cell {ordinal}", "it has {known}"
@@ -53,119 +43,68 @@ def compare_campaigns(session: Session, principal: Principal, a: Side, b: Side) 
     """
     for side in (a, b):
         campaigns.visible_campaign(session, principal, side.campaign_id)
-    metrics = {
-        (metric.workload, metric.metric): metric
-        for side in (a, b)
-        for metric in measurements.campaign_measures(session, side.campaign_id).metrics
-    }
-    names = list(dict.fromkeys(metric.metric for metric in metrics.values()))
-    cells_a, measured_a = _cells(session, a, names)
-    cells_b, measured_b = _cells(session, b, names)
-    pairs = pair_cells(cells_a, cells_b)
+    found = Comparison(session, [a.campaign_id, b.campaign_id])
+    cells = [_cells(found, side) for side in (a, b)]
+    pairs = pair_cells(*([found.cells[cell.id].side for cell in own] for own in cells))
     if not pairs:
         raise NOTHING_ALIKE(a=a.campaign_id, b=b.campaign_id)
-    compared = [
-        _pair(a, b, pair, list(_compared(metrics, pair, measured_a[pair[0].id], measured_b[pair[1].id])))
-        for pair in pairs
-    ]
-    paired_a, paired_b = ({cell.id for cell in side} for side in zip(*pairs, strict=True))
+    paired = [{cell.id for cell in own} for own in zip(*pairs, strict=True)]
+    only_a, only_b = (
+        [cell.ordinal for cell in own if cell.id not in ids] for own, ids in zip(cells, paired, strict=True)
+    )
+    rows = zip(found.rows(pairs, PAIR, against=0), pairs, strict=True)
     return CampaignComparison(
-        pairs=with_discoveries(compared),
-        only_a=[cell.ordinal for cell in cells_a if cell.id not in paired_a],
-        only_b=[cell.ordinal for cell in cells_b if cell.id not in paired_b],
+        pairs=[_pair(row, *(found.cells[cell.id].cell for cell in pair)) for row, pair in rows],
+        only_a=only_a,
+        only_b=only_b,
     )
 
 
-def _cells(session: Session, side: Side, metrics: Sequence[str]) -> tuple[list[MeasuredCell], dict[int, _Measured]]:
-    cells: list[MeasuredCell] = []
-    measured: dict[int, dict[tuple[str, str | None, frozenset[tuple[str, object]]], Measurement]] = {}
-    for metric in metrics:
-        choice = MeasureChoice(metric=metric)
-        cells = measurements.measured_cells(session, side.campaign_id, choice, PageRequest(MOST_CELLS, None)).items
-        for cell in cells:
-            of_cell = measured.setdefault(cell.id, {})
-            for found in cell.measurements:
-                of_cell[metric, found.target_name, frozenset(found.labels.items())] = found
-    if side.ordinal is None:
-        return cells, dict(measured)
-    chosen = [cell for cell in cells if cell.ordinal == side.ordinal]
-    if not chosen:
+def _cells(found: Comparison, side: Side) -> list[MeasuredCell]:
+    cells = [one.cell for one in found.cells.values() if one.campaign.id == side.campaign_id]
+    chosen = [cell for cell in cells if side.ordinal in {None, cell.ordinal}]
+    if side.ordinal is not None and not chosen:
         known = ", ".join(str(cell.ordinal) for cell in cells[:_MOST_NAMED]) or "none"
         raise COMPARED_CELL_NOT_FOUND(side=side.name, campaign_id=side.campaign_id, ordinal=side.ordinal, known=known)
-    return chosen, dict(measured)
+    return chosen
 
 
-def _compared(
-    metrics: Mapping[tuple[str, str], CampaignMetric],
-    pair: tuple[MeasuredCell, MeasuredCell],
-    a: _Measured,
-    b: _Measured,
-) -> Iterator[ComparedMetric]:
-    for key in a:
-        if key not in b:
-            continue
-        yield compared_metric(metrics[pair[0].workload, key[0]], a[key], b[key])
-
-
-def compared_metric(metric: CampaignMetric, of_a: Measurement, of_b: Measurement) -> ComparedMetric:
-    """One number of two cells; whether it is a discovery is known once all are there."""
-    found = compare(of_a.values, of_b.values)
-    return ComparedMetric(
-        metric=metric.metric,
-        title=metric.title,
-        unit=metric.unit,
-        better=metric.better,
-        labels=of_a.labels,
-        target_name=of_a.target_name,
-        n_a=of_a.n,
-        n_b=of_b.n,
-        values_a=of_a.values,
-        values_b=of_b.values,
-        median_a=of_a.median,
-        median_b=of_b.median,
-        flags=sorted({*of_a.flags, *of_b.flags}),
-        flags_a=of_a.flags,
-        flags_b=of_b.flags,
-        is_primary=metric.is_primary,
-        **judgement(found),
-        modes_a=None if found.modes_a is None else TwoModes.model_validate(found.modes_a),
-        modes_b=None if found.modes_b is None else TwoModes.model_validate(found.modes_b),
+def _pair(row: SidesRow, *cells: MeasuredCell) -> ComparedPair:
+    of_a, of_b = map(_described, cells)
+    a, b = (
+        ComparedCell.of_row(cell, campaign_id=side.campaign_id, cell_id=cell.id)
+        for cell, side in zip(cells, filter(None, row.cells), strict=True)
     )
-
-
-def with_discoveries(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
-    """Return the same pairs, each number that stands for whole runs judged among all of these."""
-    family = [is_whole for pair in pairs for is_whole in stand_for_runs(pair.metrics)]
-    found = iter(judged_together([metric for pair in pairs for metric in pair.metrics], family))
-    return [pair.model_copy(update={"metrics": list(islice(found, len(pair.metrics)))}) for pair in pairs]
-
-
-def stand_for_runs(metrics: Sequence[ComparedMetric | SidesMetric]) -> list[bool]:
-    """Check of each number of two or more cells that it stands for their whole runs."""
-    measured = [(metric.metric, metric.labels, number) for number, metric in enumerate(metrics)]
-    whole = set(of_whole_runs(measured, {metric.metric for metric in metrics if metric.is_primary}))
-    return [number in whole for number in range(len(metrics))]
-
-
-def _pair(a: Side, b: Side, pair: tuple[MeasuredCell, MeasuredCell], metrics: list[ComparedMetric]) -> ComparedPair:
-    of_a, of_b = _described(pair[0]), _described(pair[1])
-    differences = [
-        Difference(name=name, a=of_a.get(name), b=of_b.get(name))
-        for name in dict.fromkeys([*of_a, *of_b])
-        if of_a.get(name) != of_b.get(name)
-    ]
-    is_alike = pair[0].workload == pair[1].workload and pair[0].options == pair[1].options
     return ComparedPair(
-        a=ComparedCell.of(a.campaign_id, pair[0]),
-        b=ComparedCell.of(b.campaign_id, pair[1]),
-        differences=differences,
-        is_alike=is_alike and len(pair[0].node_names) == len(pair[1].node_names),
-        metrics=metrics,
+        a=a,
+        b=b,
+        differences=[
+            Difference(name=name, a=of_a.get(name), b=of_b.get(name))
+            for name in dict.fromkeys([*of_a, *of_b])
+            if of_a.get(name) != of_b.get(name)
+        ],
+        is_alike=all(side.is_alike for side in row.cells if side is not None),
+        metrics=[of_two(metric) for metric in row.metrics],
     )
+
+
+def of_two(metric: SidesMetric) -> ComparedMetric:
+    """Return a number of two sides with B in terms of A; modes only where they are why there is no ratio."""
+    (a, b), verdict = filter(None, metric.numbers), next(filter(None, metric.verdicts))
+    is_told = verdict.verdict in {Verdict.HIGHER, Verdict.LOWER}
+    has_modes = verdict.verdict is Verdict.TWO_MODES
+    sides = {f"{name}_{side}": getattr(own, name) for side, own in (("a", a), ("b", b)) for name in _OF_EACH_SIDE}
+    more = {
+        "words": f"B {verdict.words}" if is_told else verdict.words,
+        "flags": sorted({*a.flags, *b.flags}),
+        "modes_a": a.modes if has_modes else None,
+        "modes_b": b.modes if has_modes else None,
+    }
+    return ComparedMetric.model_validate(dict(metric) | dict(verdict) | sides | more)
 
 
 def _described(cell: MeasuredCell) -> dict[str, Any]:
-    """What a cell is, by the names that a person knows."""
+    """Return what a cell is, by the names that a person knows."""
     return {
         "workload": cell.workload,
         **{f"options.{name}": value for name, value in cell.options.items()},

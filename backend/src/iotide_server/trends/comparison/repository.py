@@ -1,4 +1,4 @@
-"""SQL of comparisons of many sides."""
+"""SQL of comparisons."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -23,10 +23,10 @@ _OF_CELLS: Final = text(
 
 
 def campaign_names(session: Session, campaign_ids: Sequence[int]) -> dict[int, AnyRow]:
-    """The names of campaigns and of their clusters, by id."""
+    """Return the names of campaigns and of their clusters, by id."""
     return {row.id: row for row in session.execute(_CAMPAIGNS, {"ids": list(campaign_ids)})}
 
 
 def campaigns_of_cells(session: Session, cell_ids: Sequence[int]) -> dict[int, AnyRow]:
-    """Campaign and cluster of each cell that there is, by its id."""
+    """Return campaign and cluster of each cell that there is, by its id."""
     return {row.id: row for row in session.execute(_OF_CELLS, {"ids": list(cell_ids)})}

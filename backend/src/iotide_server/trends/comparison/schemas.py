@@ -1,19 +1,28 @@
-"""What the API gives for comparisons."""
+"""What the API takes and gives for comparisons."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
+from fastapi import Query
 from pydantic import Field
 
+from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.web import Output
 from iotide_server.results.figures.judging import Judgement
-from iotide_server.results.schemas import Better, Labels, MeasuredCell, Metric
+from iotide_server.results.schemas import Better, Labels, Metric
 from iotide_wire.units import Unit
+
+MOST_CAMPAIGNS: Final = 6
+MOST_SIDES: Final = 8
+"""As many as a figure keeps apart by colour and symbol."""
+MOST_ROWS: Final = 200
+
+_KnownId = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a comparison.
+    """One side of a comparison of two campaigns.
 
     Attributes:
         name: `a` or `b`.
@@ -23,6 +32,42 @@ class Side:
     name: str
     campaign_id: int
     ordinal: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SidesChoice:
+    """What is compared, as query parameters: all of one or several campaigns, or cells."""
+
+    campaign: Annotated[list[_KnownId] | None, Query(max_length=MOST_CAMPAIGNS, description="Campaigns")] = None
+    cell: Annotated[
+        list[_KnownId] | None, Query(min_length=2, max_length=MOST_SIDES, description="Cells, each a side")
+    ] = None
+    by: Annotated[
+        str | None,
+        Query(max_length=100, description="By what; left out: the first that varies", examples=["target"]),
+    ] = None
+    against: Annotated[
+        int, Query(ge=0, lt=MOST_SIDES, description="The place of the side that the others are told in terms of")
+    ] = 0
+
+
+class TwoModes(Output):
+    """The medians of the two modes of one side, with the number of their runs."""
+
+    low: float
+    low_runs: int
+    high: float
+    high_runs: int
+
+
+class _ComparedNumber(Output):
+    metric: Metric
+    title: str
+    unit: Unit
+    better: Better
+    labels: Labels
+    is_primary: Annotated[bool, Field(description="Its metric stands for whole runs")]
+    target_name: str | None
 
 
 class ComparedCell(Output):
@@ -37,20 +82,6 @@ class ComparedCell(Output):
     target_names: list[str]
     variant: str
 
-    @classmethod
-    def of(cls, campaign_id: int, cell: MeasuredCell) -> "ComparedCell":
-        """As a campaign's cell is shown elsewhere."""
-        return cls(
-            campaign_id=campaign_id,
-            cell_id=cell.id,
-            ordinal=cell.ordinal,
-            workload=cell.workload,
-            options=cell.options,
-            node_names=cell.node_names,
-            target_names=cell.target_names,
-            variant=cell.variant,
-        )
-
 
 class Difference(Output):
     """Something that the two sides were not alike in; null where a side has none."""
@@ -60,25 +91,9 @@ class Difference(Output):
     b: Any
 
 
-class TwoModes(Output):
-    """The medians of the two modes of one side, with the number of their runs."""
-
-    low: float
-    low_runs: int
-    high: float
-    high_runs: int
-
-
-class ComparedMetric(Judgement):
+class ComparedMetric(_ComparedNumber, Judgement):
     """One number of A and B, of so many independent runs each."""
 
-    metric: Metric
-    title: str
-    unit: Unit
-    better: Better
-    labels: Labels
-    is_primary: Annotated[bool, Field(description="Its metric stands for whole runs")]
-    target_name: str | None
     n_a: int
     n_b: int
     values_a: list[float]
@@ -109,3 +124,71 @@ class CampaignComparison(Output):
     pairs: list[ComparedPair]
     only_a: list[int]
     only_b: list[int]
+
+
+class SideOfRow(Output):
+    """The cell that stands for a side in a row."""
+
+    campaign_id: int
+    campaign_name: str
+    cluster_name: str
+    cell_id: int
+    ordinal: int
+    node_names: list[str]
+    target_names: list[str]
+    variant: str
+    is_alike: Annotated[bool, Field(description="It ran what the baseline ran, but for what is compared")]
+
+
+class SideNumbers(Output):
+    """What the valid runs of a side measured."""
+
+    n: int
+    median: float
+    values: list[float]
+    run_ids: list[int]
+    flags: list[str]
+    modes: Annotated[TwoModes | None, Field(description="Where this side has two; then no one number stands for it")]
+
+
+class SideVerdict(Judgement):
+    """A side in terms of the baseline, by the same rules as the comparison of two campaigns."""
+
+    words: Annotated[str, Field(examples=["8.0 to 15.2 % higher"])]
+    runs_missing: Annotated[int, Field(description="Runs that the smaller side needs more for an interval")]
+
+
+class SidesMetric(_ComparedNumber):
+    """One number of all sides of a row; null where a side has none, and against the baseline for itself."""
+
+    numbers: list[SideNumbers | None]
+    verdicts: list[SideVerdict | None]
+
+
+class SidesDifference(Output):
+    """Something else that the sides were not alike in; null where a side has none."""
+
+    name: Annotated[str, Field(examples=["options.block_size_bytes", "node"])]
+    values: list[Any]
+
+
+class SidesRow(Output):
+    """Cells that differ in what is compared, and in as little else as can be; one a side, null where there is none."""
+
+    workload: str
+    options: Annotated[dict[str, Any], Field(description="Without the one that is compared")]
+    cells: list[SideOfRow | None]
+    differences: list[SidesDifference]
+    metrics: list[SidesMetric]
+
+
+class SidesComparison(Output):
+    """Many sides beside each other. `sides` are the values that they stand for; of `cell`, ids."""
+
+    by: Annotated[str | None, Field(description="Null where nothing varies", examples=["target"])]
+    dimensions: Annotated[list[str], Field(description="By what else these cells can be compared")]
+    sides: list[Any]
+    against: int
+    rows: list[SidesRow]
+    sides_left_out: list[Any]
+    rows_left_out: int

@@ -1,14 +1,16 @@
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.trends.comparison.siding import (
+from iotide_server.trends.comparison.matching import (
     CELL,
     SideCell,
     differences,
     dimensions,
+    pair_cells,
     ran_the_same,
     rows,
     side_key,
@@ -110,3 +112,34 @@ def test_a_cell_stands_in_one_row_at_most_on_its_own_side(cells: list[SideCell],
 def test_nothing_is_compared_where_nothing_varies(by: str) -> None:
     alike = [cell(1, target="ext4")]
     assert (dimensions(alike), rows(alike, by)) == ([], [])
+
+
+def pairs(a: Sequence[SideCell], b: Sequence[SideCell]) -> list[tuple[int, ...]]:
+    return [tuple(one.id for one in pair) for pair in pair_cells(a, b)]
+
+
+def test_the_same_cells_of_two_campaigns_belong_together_in_the_order_of_the_first() -> None:
+    a = [cell(1, options__size=1), cell(2, options__size=2), cell(3, target="lustre", options__size=1)]
+    b = [cell(11, 2, target="lustre", options__size=1), cell(12, 2, options__size=2), cell(13, 2, options__size=1)]
+    assert pairs(a, b) == [(1, 13), (2, 12), (3, 11)]
+    assert pairs(a, a) == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_of_other_targets_nodes_or_variants_the_same_work_belongs_together() -> None:
+    a = [cell(1, options__size=1), cell(2, options__size=2)]
+    b = [cell(11, 2, target="xfs", options__size=2), cell(12, 2, node="n9", options__size=1)]
+    assert pairs(a, b) == [(1, 12), (2, 11)]
+    assert pairs([cell(1, variant="ext3"), cell(2, options__size=2)], [cell(11, 2, variant="xfs")]) == [(1, 11)]
+
+
+def test_what_is_not_clear_is_no_pair() -> None:
+    a = [cell(1, target="nfs", options__size=1)]
+    b = [cell(11, 2, target="xfs", options__size=1), cell(12, 2, target="ext4", options__size=1)]
+    assert pairs(a, b) == []
+    a = [cell(1, options__size=1), cell(2, options__size=2)]
+    assert pairs(a, [cell(11, 2, options__size=1), cell(12, 2, options__size=3)]) == [(1, 11), (2, 12)]
+
+
+def test_two_cells_alone_are_a_pair_whatever_they_are() -> None:
+    assert pairs([cell(1, workload="dd")], [cell(11, 2, workload="fio")]) == [(1, 11)]
+    assert pairs([], [cell(11, 2)]) == []

@@ -1,0 +1,122 @@
+"""Which cells stand in one row of a comparison, a side for each value of what is compared; pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from iotide_server.kit.digests import canonical_sha256 as side_key
+
+OPTION: Final = "options."
+CELL: Final = "cell"
+"""Compares cells that were named one by one: each is a side."""
+PAIR: Final = "pair"
+"""Compares the cells of two campaigns, each of which is a side."""
+
+_PLACES: Final = ("target", "variant", "cluster", "node")
+"""Mostly asked for, the first most; options come after them, and campaigns last."""
+_NODES: Final = frozenset({"node", "node_count"})
+_PLACE_FREE: Final = _NODES | {"target", "variant"}
+_LADDER: Final = (frozenset[str](), frozenset({"node"}), frozenset({"node", "target"}), _PLACE_FREE)
+"""What cells of one row may be unlike in, the least first."""
+_PAIR_LADDER: Final = (
+    frozenset[str](),
+    frozenset({"variant"}),
+    _NODES | {"variant"},
+    frozenset({"target", "variant"}),
+    _PLACE_FREE,
+    _PLACE_FREE | {"options"},
+)
+_IMPLIED: Final = frozenset({"cluster", "campaign"})
+"""No likeness of its own: where a campaign ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideCell:
+    """A cell with what tells it from others, by name."""
+
+    id: int
+    campaign_id: int
+    parts: Mapping[str, Any]
+
+
+def dimensions(cells: Sequence[SideCell]) -> list[str]:
+    """Return what varies among the cells of any workload, what is mostly asked for first."""
+    by_workload: defaultdict[str, list[SideCell]] = defaultdict(list)
+    for cell in cells:
+        by_workload[cell.parts["workload"]].append(cell)
+    varying = {name for alike in by_workload.values() for name in differences(alike)}
+    options = sorted(name for name in varying if name.startswith(OPTION))
+    return [name for name in (*_PLACES, *options, "campaign") if name in varying]
+
+
+def sides(cells: Iterable[SideCell], by: str) -> list[Any]:
+    """Return the values that the sides stand for, in the order of the cells."""
+    return list({side_key(value): value for cell in cells if (value := _side_of(cell, by)) is not None}.values())
+
+
+def _side_of(cell: SideCell, by: str) -> Any:  # noqa: ANN401 - whatever an option may be
+    return cell.id if by == CELL else cell.parts.get(by)
+
+
+def rows(cells: Sequence[SideCell], by: str, ladder: Sequence[frozenset[str]] = _LADDER) -> list[dict[str, SideCell]]:
+    """Return rows of cells that differ in `by` and in as little else as possible, by the key of their side.
+
+    A cell stands in one row at most. The newest campaign's cell stands for its side. Where that campaign has several
+    alike, it is not clear which one is meant, and none is taken.
+    """
+    if by == CELL:
+        return [{side_key(cell.id): cell for cell in cells}]
+    found: list[dict[str, SideCell]] = []
+    left = [cell for cell in cells if _side_of(cell, by) is not None]
+    for loosened in ladder:
+        found += (row for row in _alike(left, by, loosened | _IMPLIED | _compared(by)) if len(row) > 1)
+        taken = {cell.id for row in found for cell in row.values()}
+        left = [cell for cell in left if cell.id not in taken]
+    place = {cell.id: index for index, cell in enumerate(cells)}
+    return sorted(found, key=lambda row: min(place[cell.id] for cell in row.values()))
+
+
+def pair_cells(a: Sequence[SideCell], b: Sequence[SideCell]) -> list[tuple[SideCell, ...]]:
+    """Return the clear pairs in the order of A; two cells alone on their sides are one whatever they are."""
+    if len(a) == len(b) == 1:
+        return [(a[0], b[0])]
+    cells = [replace(cell, parts={**cell.parts, PAIR: side}) for side, own in enumerate((a, b)) for cell in own]
+    return [tuple(row.values()) for row in rows(cells, PAIR, _PAIR_LADDER)]
+
+
+def _alike(cells: Sequence[SideCell], by: str, passed_over: frozenset[str]) -> Iterable[dict[str, SideCell]]:
+    groups: defaultdict[str, defaultdict[str, list[SideCell]]] = defaultdict(lambda: defaultdict(list))
+    for cell in cells:
+        rest = {
+            name: value
+            for name, value in cell.parts.items()
+            if name not in passed_over and name.partition(".")[0] not in passed_over
+        }
+        groups[side_key(rest)][side_key(_side_of(cell, by))].append(cell)
+    for group in groups.values():
+        yield {side: newest for side, alike in group.items() if (newest := _newest(alike)) is not None}
+
+
+def _compared(by: str) -> frozenset[str]:
+    """Return what is compared, with what follows from it."""
+    return _NODES if by == "node" else frozenset({by})
+
+
+def _newest(cells: Sequence[SideCell]) -> SideCell | None:
+    last = max(cell.campaign_id for cell in cells)
+    newest = [cell for cell in cells if cell.campaign_id == last]
+    return newest[0] if len(newest) == 1 else None
+
+
+def differences(cells: Sequence[SideCell], by: str = "") -> list[str]:
+    """Return what else the cells are unlike in."""
+    first, *others = (cell.parts for cell in cells)
+    names = dict.fromkeys(name for cell in cells for name in cell.parts)
+    return [name for name in names if name != by and any(one.get(name) != first.get(name) for one in others)]
+
+
+def ran_the_same(a: SideCell, b: SideCell, by: str) -> bool:
+    """Check that a ratio between them says something: they ran the same, except for what is compared."""
+    names = {name for name in {*a.parts, *b.parts} if name.startswith(OPTION)} | {"workload", "node_count"}
+    return all(a.parts.get(name) == b.parts.get(name) for name in names - _compared(by))
