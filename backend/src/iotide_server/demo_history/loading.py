@@ -189,7 +189,7 @@ class _Site:
         """Of the newest campaigns alone: nobody looks at the flags of runs of two years ago."""
         campaigns = select(Cell.campaign_id).where(Cell.id == any_of(cell_ids)).distinct().order_by(Cell.campaign_id)
         for campaign_id in session.scalars(campaigns).all():
-            for cell_id in mark_odd_runs(session, campaign_id):
+            for cell_id in mark_odd_runs(session, campaign_id).changed:
                 recompute_points(session, cell_id)
 
     def _due(self, day: int) -> list[Routine]:

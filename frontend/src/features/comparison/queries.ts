@@ -1,4 +1,4 @@
-/** Requests of comparisons. */
+/** Requests of comparisons: of two campaigns, of many sides, and of peers. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
@@ -39,6 +39,17 @@ export function comparisonQuery({ a, b, aCell, bCell }: ComparedSides) {
     queryFn: ({ signal }) => {
       const query = { a, b, a_cell: aCell ?? null, b_cell: bCell ?? null };
       return answer(api.GET("/api/v1/comparison", { params: { query }, signal }));
+    },
+  });
+}
+
+/** New points of any series may show another odd one. */
+export function peersQuery(clusterId: number, workload: string | undefined) {
+  return queryOptions({
+    queryKey: ["series", "list", "peers", clusterId, workload],
+    queryFn: ({ signal }) => {
+      const params = { path: { cluster_id: clusterId }, query: { workload: workload ?? null } };
+      return answer(api.GET("/api/v1/clusters/{cluster_id}/peers", { params, signal }));
     },
   });
 }

@@ -3,11 +3,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from factories.measured import Measured, finish, sample
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Campaign, Cell
-from iotide_server.results.models import Point
+from iotide_server.results.models import Point, Series
 from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.trends.peers.groups import PeerFilter, PeerKind
@@ -135,7 +135,7 @@ def test_of_a_set_that_was_mended_older_runs_keep_the_mark_and_newer_ones_do_not
     after = sets.night(2, 1.0, 1.0, 1.0)
     assert [sets.marked(cells) for cells in (before, still, after)] == [[0, 0, 4], [0, 0, 4], [0, 0, 0]]
     for cells in (before, still, after):
-        assert mark_odd_runs(session, cells[0].campaign_id) == []
+        assert mark_odd_runs(session, cells[0].campaign_id).changed == []
 
 
 def test_a_mark_goes_with_the_numbers_that_gave_it(session: Session, sets: RaidSets) -> None:
@@ -144,7 +144,7 @@ def test_a_mark_goes_with_the_numbers_that_gave_it(session: Session, sets: RaidS
     other[0].validity = "rejected"  # three runs are too few to judge by, and two equals as well
     session.flush()
     recompute_points(session, cells[0].id)
-    assert mark_odd_runs(session, cells[0].campaign_id) == [cells[2].id]
+    assert mark_odd_runs(session, cells[0].campaign_id).changed == [cells[2].id]
     assert sets.marked(cells) == [0, 0, 0]
 
 
@@ -186,3 +186,26 @@ def test_peers_of_no_cell_or_no_workload_are_none(session: Session, sets: RaidSe
     assert sum(map(len, alike(session, PeerKind.TARGETS, cluster_id, PeerFilter()))) == 3
     for wanted in (PeerFilter(cell_ids=set()), PeerFilter(workloads=set()), PeerFilter(cell_ids=[])):
         assert list(alike(session, kind, cluster_id, wanted)) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ("UPDATE series SET metric = metric", PeerKind.TARGETS),
+        ("UPDATE series SET metric = 'wait' WHERE id = :newest", None),
+        ("UPDATE series SET labels = CAST('{}' AS jsonb) WHERE id = :newest", None),
+        ("UPDATE series SET options_sha256 = 'other' WHERE id = :newest", None),
+        (
+            "UPDATE series SET labels = labels || jsonb_build_object('ost', id), target_ids = CAST('{}' AS bigint[])",
+            PeerKind.OSTS,
+        ),
+    ],
+)
+def test_series_that_differ_in_one_thing_alone_are_alike(
+    session: Session, sets: RaidSets, change: str, kind: PeerKind | None
+) -> None:
+    sets.night(0, 1.0, 1.0, 1.0)
+    newest = session.scalar(select(func.max(Series.id)))
+    session.execute(text(change), {"newest": newest} if ":newest" in change else {})
+    found = {one: list(map(len, alike(session, one, sets.measured.cluster.id, PeerFilter()))) for one in PeerKind}
+    assert found == {one: [3] if one is kind else [] for one in PeerKind}

@@ -94,7 +94,8 @@ class Comparison:
             having = [one for one in present if key in one.numbers]
             if len(having) > 1:
                 metric = self._metrics[having[0].cell.workload, key[0]]
-                yield compared_number(metric, [one and one.numbers.get(key) for one in row], against)
+                numbers = [None if one is None else one.numbers.get(key) for one in row]
+                yield compared_number(metric, numbers, against)
 
 
 def _side_cell(cell: MeasuredCell, campaign: AnyRow) -> SideCell:

@@ -5,8 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from iotide_server.kit.digests import canonical_sha256 as side_key
+from iotide_server.kit.digests import canonical_sha256
 
+side_key: Final = canonical_sha256
+"""Equal values have one key, however they are written."""
 OPTION: Final = "options."
 CELL: Final = "cell"
 """Compares cells that were named one by one: each is a side."""

@@ -1,10 +1,14 @@
 """Which series are of equals: nodes with the same hardware, targets of one kind, OSTs of one file system; pure."""
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Row
+
+AnyRow = Row[Any]
 
 OST: Final = "ost"
 """Label of a number that is of one OST alone."""
@@ -18,29 +22,6 @@ class PeerKind(StrEnum):
     NODES = "nodes"
     TARGETS = "targets"
     OSTS = "osts"
-
-
-@dataclass(frozen=True, slots=True)
-class PeerSeries:
-    """A series as far as its peers are concerned; the attributes are those of `Series`.
-
-    Attributes:
-        is_of_cells: it has a point of one of the cells whose peers are looked for.
-    """
-
-    id: int
-    node_ids: list[int]
-    target_ids: list[int]
-    workload: str
-    series_revision: int
-    options_sha256: str
-    metric: str
-    title: str
-    unit: str
-    better: str
-    labels: dict[str, Any]
-    variant: str
-    is_of_cells: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,40 +49,35 @@ class EqualSeries:
 
     kind: PeerKind
     alike: str
-    series: Mapping[str, PeerSeries]
+    series: Mapping[str, AnyRow]
 
 
-@dataclass(frozen=True, slots=True)
-class PeerName:
+class PeerName(NamedTuple):
     """The name of a node or target, and what its equals have in common with it, in words."""
 
     name: str
     alike: str
 
 
-def peer_groups(
-    series: Iterable[PeerSeries], nodes: Mapping[int, PeerName], targets: Mapping[int, PeerName]
-) -> Iterator[EqualSeries]:
-    """Series of one workload, options, metric and labels: of several nodes on the same targets, or the other way round.
+def equal_series(kind: PeerKind, series: Iterable[AnyRow], known: Mapping[int, PeerName]) -> Iterator[EqualSeries]:
+    """Part series that are alike except for their node, target or OST by what these have in common.
 
     Args:
-        nodes, targets: by id; what is not among them has no peers.
+        known: nodes or targets by id; what is not among them has no peers.
     """
-    groups: dict[tuple[PeerKind, str, Hashable], dict[str, PeerSeries]] = defaultdict(dict)
-    for one in sorted(series, key=lambda one: one.id):
-        same = (one.workload, one.series_revision, one.options_sha256, one.metric, one.variant)
-        labels = frozenset(one.labels.items())
-        where = (tuple(one.node_ids), tuple(one.target_ids))
-        if OST in one.labels:
-            others = frozenset((name, value) for name, value in one.labels.items() if name != OST)
-            groups[PeerKind.OSTS, "one file system", (same, others, where)][str(one.labels[OST])] = one
-            continue
-        if len(one.node_ids) == 1 and (node := nodes.get(one.node_ids[0])):
-            groups[PeerKind.NODES, node.alike, (same, labels, where[1])][node.name] = one
-        if len(one.target_ids) == 1 and (target := targets.get(one.target_ids[0])):
-            groups[PeerKind.TARGETS, target.alike, (same, labels, where[0])][target.name] = one
-    for (kind, alike, _), members in groups.items():
+    groups: dict[str, dict[str, AnyRow]] = defaultdict(dict)
+    for one in series:
+        peer = _peer(kind, one, known)
+        if peer is not None:
+            groups[peer.alike][peer.name] = one
+    for alike, members in groups.items():
         yield EqualSeries(kind, alike, members)
+
+
+def _peer(kind: PeerKind, series: AnyRow, known: Mapping[int, PeerName]) -> PeerName | None:
+    if kind is PeerKind.OSTS:
+        return PeerName(str(series.labels[OST]), "one file system")
+    return known.get((series.node_ids if kind is PeerKind.NODES else series.target_ids)[0])
 
 
 def size_classes(sizes_bytes: Iterable[float]) -> dict[float, float]:

@@ -14,9 +14,10 @@ from iotide_server.change_feed import service as live
 from iotide_server.kit.db import in_parts, transaction_time
 from iotide_server.kit.work import want_all
 from iotide_server.results.ingest.service import POINTS
+from iotide_server.results.schemas import Labels
 from iotide_server.statistics.peers import LEAST_RATIO, MOST_FALSE, ComparedPeer
 from iotide_server.trends.peers import repository as peer_repository
-from iotide_server.trends.peers.groups import EqualSeries, PeerFilter, PeerKind, PeerSeries
+from iotide_server.trends.peers.groups import EqualSeries, PeerFilter, PeerKind
 from iotide_server.trends.peers.outliers import FewFlags
 from iotide_server.trends.peers.service import NewestRuns, groups_of_equals, judged_peers, with_newest_runs
 from iotide_server.trends.points import repository
@@ -28,6 +29,15 @@ _KINDS: Final = (PeerKind.OSTS, PeerKind.NODES, PeerKind.TARGETS)
 """In the order in which a series with flags of several kinds lists them."""
 
 _SERIES_AT_ONCE: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What was judged: these cells, by what was known before that moment; and which of them changed."""
+
+    cell_ids: AbstractSet[int] = frozenset()
+    before: datetime | None = None
+    changed: list[int] = field(default_factory=list)
 
 
 def judge_peers(session: Session, campaign_id: int) -> None:
@@ -46,7 +56,7 @@ def judge_together(session: Session, campaign_ids: Sequence[int]) -> list[int]:
         The others.
     """
     first, *others = campaign_ids
-    marked = _mark_odd_runs(session, first)
+    marked = mark_odd_runs(session, first)
     want_all(session, POINTS, marked.changed, transaction_time(session))
     return [
         one
@@ -56,32 +66,16 @@ def judge_together(session: Session, campaign_ids: Sequence[int]) -> list[int]:
     ]
 
 
-def mark_odd_runs(session: Session, campaign_id: int) -> list[int]:
+def mark_odd_runs(session: Session, campaign_id: int) -> Marked:
     """Flag the runs of a campaign that are odd among their equals, and those of the equals' newest cells.
 
     Equals may be measured by campaigns of their own; then the last of these finds the odd one, whichever it is. A
     campaign is judged by what was known until the first of its series was measured again: what is mended, or breaks,
     later changes nothing about it.
-
-    Returns:
-        Cells of which a run's flags changed.
     """
-    return _mark_odd_runs(session, campaign_id).changed
-
-
-@dataclass(frozen=True, slots=True)
-class _Marked:
-    """What was judged: these cells, by what was known before that moment; and which of them changed."""
-
-    cell_ids: AbstractSet[int] = frozenset()
-    before: datetime | None = None
-    changed: list[int] = field(default_factory=list)
-
-
-def _mark_odd_runs(session: Session, campaign_id: int) -> _Marked:
     campaign = session.get(Campaign, campaign_id)
     if campaign is None:
-        return _Marked()
+        return Marked()
     before = peer_repository.measured_again_at(session, campaign_id)
     cell_ids = set(peer_repository.campaign_cells(session, campaign_id))
     workloads = peer_repository.campaign_workloads(session, campaign_id)
@@ -99,32 +93,27 @@ def _mark_odd_runs(session: Session, campaign_id: int) -> _Marked:
     changed = peer_repository.cells_with_other_flags(session, cell_ids, FlagCode.PEER_ODD, listed)
     for cell_id in changed:
         _mark(session, cell_id, listed)
-    return _Marked(cell_ids, before, changed)
+    return Marked(cell_ids, before, changed)
 
 
 def _odd_runs(group: EqualSeries, runs: NewestRuns) -> Iterator[tuple[Level, float, Flag]]:
-    """The runs of odd members that are on the odd side themselves, how far they are there, and the flag of each."""
+    """Yield the runs of odd members that are on the odd side themselves, how far they are there, and their flags."""
     found = judged_peers(group, runs)
+    peers = "OSTs" if group.kind is PeerKind.OSTS else group.kind.value
     for name, peer in found.items():
-        if not peer.is_odd:
-            continue
         series = group.series[name]
-        for level in runs[series.id].values():
+        for level in runs[series.id].values() if peer.is_odd else ():
             difference = level.value / peer.usual - 1
             if abs(difference) >= LEAST_RATIO and (difference > 0) == (peer.difference_ratio > 0):
-                measured = _measured(level.value, peer, Unit(series.unit))
-                among = f"{len(found) - 1} equal {_plural(group.kind)} ({_evidence(peer)})"
-                yield level, abs(difference), _flag(series, level, f"{series.title}: {measured} of {among}")
+                among = f"{len(found) - 1} equal {peers} ({_evidence(peer)})"
+                measured = f"{series.title}: {_measured(level.value, peer, Unit(series.unit))} of {among}"
+                yield level, abs(difference), _flag(series.labels, level.target_id, measured)
 
 
 def _measured(value: float, peer: ComparedPeer, unit: Unit) -> str:
     side = "above" if peer.difference_ratio > 0 else "below"
-    usual = format_value(peer.usual, unit)
-    return f"{format_value(value, unit)}, {format_distance(value / peer.usual)} {side} the {usual}"
-
-
-def _plural(kind: PeerKind) -> str:
-    return "OSTs" if kind is PeerKind.OSTS else kind.value
+    distance, usual = format_distance(value / peer.usual), format_value(peer.usual, unit)
+    return f"{format_value(value, unit)}, {distance} {side} the {usual}"
 
 
 def _evidence(peer: ComparedPeer) -> str:
@@ -132,15 +121,10 @@ def _evidence(peer: ComparedPeer) -> str:
     return f"{peer.run_count} runs, {z}p {format_p(peer.p_value)}"
 
 
-def _flag(series: PeerSeries, level: Level, measured: str) -> Flag:
-    return Flag(
-        code=FlagCode.PEER_ODD,
-        effect=FlagEffect.MARKED,
-        measured=measured,
-        limit=f"{format_percent(LEAST_RATIO)} from its equals, and p {MOST_FALSE} adjusted for their number",
-        labels=dict(series.labels),
-        target_id=level.target_id,
-    )
+def _flag(labels: Labels, target_id: int | None, measured: str) -> Flag:
+    limit = f"{format_percent(LEAST_RATIO)} from its equals, and p {MOST_FALSE} adjusted for their number"
+    code, effect = FlagCode.PEER_ODD, FlagEffect.MARKED
+    return Flag(code=code, effect=effect, measured=measured, limit=limit, labels=dict(labels), target_id=target_id)
 
 
 def _mark(session: Session, cell_id: int, flags: Mapping[int, Sequence[Flag]]) -> None:

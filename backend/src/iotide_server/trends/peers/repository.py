@@ -1,13 +1,13 @@
 """SQL of peers: the series of a cluster with points, and the nodes and targets that they are of."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from datetime import datetime
 from itertools import groupby
+from string import Template
 from typing import Final
 
 import structlog
-from sqlalchemy import TextClause, func, select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
@@ -17,7 +17,7 @@ from iotide_server.results.models import Point, Series
 from iotide_server.statistics.peers import FEWEST_PEERS
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.trends.models import ChangePoint
-from iotide_server.trends.peers.groups import OST, PeerFilter, PeerKind, PeerName, PeerSeries, size_classes
+from iotide_server.trends.peers.groups import OST, AnyRow, PeerFilter, PeerKind, PeerName, size_classes
 from iotide_server.workloads.models import Workload
 from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import Unit, format_value
@@ -29,34 +29,38 @@ _STREAMED_AT_ONCE: Final = 1_000
 _FLAGGED_AT_ONCE: Final = 100
 _log = structlog.get_logger(__name__)
 
-_FIELDS: Final = tuple(field.name for field in fields(PeerSeries))
-_COLUMNS: Final = tuple(name for name in _FIELDS if name != "is_of_cells")
-_KINDS: Final[Mapping[PeerKind, tuple[str, str, str, str]]] = {
-    PeerKind.NODES: (
-        f"NOT jsonb_exists(labels, '{OST}') AND cardinality(node_ids) = 1",
-        "labels",
-        "CAST('{}' AS bigint[])",
-        "target_ids",
-    ),
-    PeerKind.TARGETS: (
-        f"NOT jsonb_exists(labels, '{OST}') AND cardinality(target_ids) = 1",
-        "labels",
-        "node_ids",
-        "CAST('{}' AS bigint[])",
-    ),
-    PeerKind.OSTS: (f"jsonb_exists(labels, '{OST}')", f"labels - '{OST}'", "node_ids", "target_ids"),
+_KINDS: Final = {
+    PeerKind.NODES: {
+        "is_of_kind": f"NOT jsonb_exists(labels, '{OST}') AND cardinality(node_ids) = 1",
+        "labels": "labels",
+        "nodes": "CAST('{}' AS bigint[])",
+        "targets": "target_ids",
+    },
+    PeerKind.TARGETS: {
+        "is_of_kind": f"NOT jsonb_exists(labels, '{OST}') AND cardinality(target_ids) = 1",
+        "labels": "labels",
+        "nodes": "node_ids",
+        "targets": "CAST('{}' AS bigint[])",
+    },
+    PeerKind.OSTS: {
+        "is_of_kind": f"jsonb_exists(labels, '{OST}')",
+        "labels": f"labels - '{OST}'",
+        "nodes": "node_ids",
+        "targets": "target_ids",
+    },
 }
 """Which series are of a kind; and their labels, nodes and targets that have to be alike."""
 
-
-_ALIKE: Final = """
+_ALIKE: Final = Template(
+    """
     WITH own AS MATERIALIZED (
         SELECT DISTINCT series_id AS id FROM point WHERE cell_id = ANY(CAST(:cell_ids AS bigint[]))
     ), known AS (
-        SELECT COLUMNS, OF_LABELS AS alike_labels, OF_NODES AS alike_nodes, OF_TARGETS AS alike_targets,
+        SELECT id, node_ids, target_ids, workload, series_revision, options_sha256, metric, title, unit, better,
+               labels, variant, $labels AS alike_labels, $nodes AS alike_nodes, $targets AS alike_targets,
                own.id IS NOT NULL OR CAST(:cell_ids AS bigint[]) IS NULL AS is_of_cells
         FROM series LEFT JOIN own USING (id)
-        WHERE cluster_id = :cluster_id AND IS_OF_KIND
+        WHERE cluster_id = :cluster_id AND $is_of_kind
           AND (CAST(:workloads AS text[]) IS NULL OR workload = ANY(:workloads))
           AND (CAST(:metric AS text) IS NULL OR metric = :metric)
           AND (SELECT true FROM point WHERE point.series_id = series.id LIMIT 1)
@@ -70,25 +74,9 @@ _ALIKE: Final = """
     SELECT * FROM counted
     WHERE is_wanted AND members >= :fewest AND (members <= :most OR id = first_id)
     ORDER BY first_id, id
-"""
-
-
-def _alike(kind: PeerKind) -> TextClause:
-    is_of_kind, labels, nodes, targets = _KINDS[kind]
-    parts = {
-        "COLUMNS": ", ".join(f"series.{name}" for name in _COLUMNS),
-        "OF_LABELS": labels,
-        "OF_NODES": nodes,
-        "OF_TARGETS": targets,
-        "IS_OF_KIND": is_of_kind,
-    }
-    statement = _ALIKE
-    for name, part in parts.items():
-        statement = statement.replace(name, part)
-    return text(statement)
-
-
-_STATEMENTS: Final = {kind: _alike(kind) for kind in PeerKind}
+    """
+)
+_STATEMENTS: Final = {kind: text(_ALIKE.substitute(parts)) for kind, parts in _KINDS.items()}
 # How many series are of a kind PostgreSQL takes for far too few, and would read all of a table for each of them.
 _LOOPS: Final = text("SELECT set_config('enable_nestloop', :loops, true)")
 _HARDWARE: Final = ("machine.product", "cpu.model", "cpu.count")
@@ -130,7 +118,7 @@ _MEASURED_AGAIN: Final = text(
 )
 
 
-def alike(session: Session, kind: PeerKind, cluster_id: int, wanted: PeerFilter) -> Iterator[list[PeerSeries]]:
+def alike(session: Session, kind: PeerKind, cluster_id: int, wanted: PeerFilter) -> Iterator[list[AnyRow]]:
     """Yield, set by set, the series of a cluster with points that are alike but for their node, target or OST.
 
     PostgreSQL finds the sets, and leaves out those of one or two series. A set of more than `MOST_PEERS` is logged.
@@ -149,8 +137,8 @@ def alike(session: Session, kind: PeerKind, cluster_id: int, wanted: PeerFilter)
     for (first_id, members), some in groupby(rows, key=lambda row: (row.first_id, row.members)):
         if members > MOST_PEERS:
             _log.warning("peers_not_compared", kind=kind, series_id=first_id, members=members, most=MOST_PEERS)
-            continue
-        yield [PeerSeries(**{name: getattr(row, name) for name in _FIELDS}) for row in some]
+        else:
+            yield list(some)
 
 
 def options(session: Session, series_ids: Collection[int]) -> dict[int, Json]:

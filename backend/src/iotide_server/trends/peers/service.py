@@ -19,7 +19,7 @@ from iotide_server.statistics import peers as statistics
 from iotide_server.trends.changes.words import peer_words, unjudged_peers_words
 from iotide_server.trends.peers import repository
 from iotide_server.trends.peers.groups import EqualSeries as Group
-from iotide_server.trends.peers.groups import PeerFilter, PeerKind, peer_groups
+from iotide_server.trends.peers.groups import PeerFilter, PeerKind, equal_series
 from iotide_server.trends.peers.schemas import Peer, PeerGroup, Peers
 from iotide_server.trends.points.levels import Level, run_levels
 
@@ -86,11 +86,15 @@ def groups_of_equals(
     session: Session, cluster_id: int, wanted: PeerFilter, kinds: Iterable[PeerKind] = PeerKind
 ) -> Iterator[Group]:
     """Yield the groups in a cluster that are large enough to be judged."""
-    nodes, targets = repository.known_nodes(session, cluster_id), repository.known_targets(session, cluster_id)
+    known = {
+        PeerKind.NODES: repository.known_nodes(session, cluster_id),
+        PeerKind.TARGETS: repository.known_targets(session, cluster_id),
+        PeerKind.OSTS: {},
+    }
     for kind in kinds:
-        for some in repository.alike(session, kind, cluster_id, wanted):
-            for group in peer_groups(some, nodes, targets):
-                is_wanted = group.kind is kind and any(series.is_of_cells for series in group.series.values())
+        for alike in repository.alike(session, kind, cluster_id, wanted):
+            for group in equal_series(kind, alike, known[kind]):
+                is_wanted = any(series.is_of_cells for series in group.series.values())
                 if is_wanted and len(group.series) >= statistics.FEWEST_PEERS:
                     yield group
 
