@@ -19,7 +19,7 @@ export interface ComparedRuns {
   readonly at: number;
   readonly median: number;
   readonly values: readonly number[];
-  /** Absent where runs are not known by number. */
+  /** Absent, or empty, where runs are not known by number. */
   readonly runIds?: readonly number[];
   /** Codes of quality flags; a flagged dot is hollow. */
   readonly flags: readonly string[];
@@ -141,7 +141,7 @@ function dotsOf(
       y: value / scale.divisor,
       symbol: runs.flags.length > 0 ? openSymbol(index) : traceSymbol(index),
       text: [
-        runs.runIds ? t`run ${runs.runIds[place] ?? ""}` : t`one run`,
+        runs.runIds?.[place] === undefined ? t`one run` : t`run ${runs.runIds[place]}`,
         ...runs.flags.map(flagTitle),
       ].join(", "),
     })),

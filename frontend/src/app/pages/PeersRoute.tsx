@@ -5,7 +5,7 @@ import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { Cluster } from "@/api/types";
-import { PeerGroups } from "@/features/peers/PeerGroups";
+import { PeerSections } from "@/features/comparison/PeerSections";
 import { workloadsQuery } from "@/features/workloads/queries";
 import { ClusterPage } from "./ClusterPage";
 
@@ -21,7 +21,7 @@ export default function PeersRoute() {
       onChoose={(chosen) => void navigate({ search: { cluster: chosen }, replace: true })}
       title={(name) => t`Peers of ${name}`}
     >
-      {({ id }) => <PeerGroups clusterId={id} workload={workload} />}
+      {({ id }) => <PeerSections clusterId={id} workload={workload} />}
     </ClusterPage>
   );
 }

@@ -6,12 +6,11 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { useMayRun, useMaySomewhere } from "@/components/session";
 import { campaignQuery } from "@/features/campaigns/queries";
-import type { RepeatedCell } from "@/features/comparison/repeats";
 
 const AddRepeats = lazy(() => import("@/features/campaigns/AddRepeats"));
 
 interface RepeatSideProps {
-  readonly cell: RepeatedCell;
+  readonly cell: { readonly campaign_id: number; readonly cell_id: number };
   /** Runs that it lacks for an interval. */
   readonly missing: number;
 }

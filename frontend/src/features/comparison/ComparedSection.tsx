@@ -8,38 +8,35 @@ import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useScheme } from "@/components/scheme";
-import type { ExportTable } from "@/lib/exported";
 import { Plot } from "@/plots/Plot";
 import { shiftsFigure, shiftsHeight } from "@/plots/shifts";
 import {
+  type ChosenNumber,
   type Compared,
-  type MetricRow,
-  metricTitles,
+  optionOf,
   type Row,
-  rowsWith,
   runsFigure,
   shiftsOf,
+  textOfPart,
   titleOfDimension,
 } from "./compared";
+import { comparedTable } from "./exports";
 
-interface ComparedSectionProps {
-  readonly title: string;
-  readonly description?: ReactNode;
-  readonly actions?: ReactNode;
+interface ComparedSectionProps extends Omit<ComponentProps<typeof Section>, "children"> {
+  /** What stands first: rows with their differences. */
+  readonly unlike?: Pick<Compared, "names" | "rows"> | undefined;
   readonly figure?: ComponentProps<typeof Figures>;
-  readonly table?: ComponentProps<typeof ScrollTable> | undefined;
+  readonly table?: ReactNode;
   readonly sentence?: ReactNode;
-  /** Stands first. */
-  readonly children?: ReactNode;
 }
 
-export function ComparedSection({ figure, table, sentence, children, ...section }: ComparedSectionProps) {
+export function ComparedSection({ unlike, figure, table, sentence, ...section }: ComparedSectionProps) {
   return (
     <Section {...section}>
       <Stack gap="sm">
-        {children}
+        {unlike && <Differences {...unlike} />}
         {figure && <Figures {...figure} />}
-        {table && <ScrollTable {...table} />}
+        {table}
         {sentence && (
           <Text c="dimmed" size="sm">
             {sentence}
@@ -51,43 +48,32 @@ export function ComparedSection({ figure, table, sentence, children, ...section 
 }
 
 interface FiguresProps {
-  readonly rows: readonly MetricRow[];
-  readonly names: readonly string[];
-  /** The title of the number that is drawn, and what the two figures show of it. */
-  readonly title: string;
-  readonly labels: { readonly runs: string; readonly ratios: string; readonly axis?: string };
-  readonly exported: () => ExportTable;
+  readonly compared: Compared;
+  readonly number: ChosenNumber;
 }
 
-/** Every run, and beside them each ratio to the baseline where there is one. */
-function Figures({ rows, names, title, labels, exported }: FiguresProps) {
+/** Every run, and next to them each ratio to the baseline where there is one. */
+function Figures({ compared, number: { key, title, drawn } }: FiguresProps) {
   const scheme = useScheme();
-  const runs = useMemo(() => runsFigure(rows, names, scheme), [rows, names, scheme]);
-  const shifts = useMemo(() => shiftsOf(rows, names), [rows, names]);
-  const ratios = useMemo(() => shiftsFigure(shifts, scheme, labels.axis), [shifts, scheme, labels.axis]);
+  const { names, against } = compared;
+  const axis = t`Against ${names[against] ?? ""} (%)`;
+  const runs = useMemo(() => runsFigure(drawn, names, scheme), [drawn, names, scheme]);
+  const shifts = useMemo(() => shiftsOf(drawn, names), [drawn, names]);
+  const ratios = useMemo(() => shiftsFigure(shifts, scheme, axis), [shifts, scheme, axis]);
   return (
     <div className="iotide-panels">
-      <Plot figure={runs} height={380} label={labels.runs} viewKey={title} />
+      <Plot figure={runs} height={380} label={t`${title}, runs of every side`} viewKey={title} />
       {shifts.some(({ ratio }) => ratio !== null) && (
         <Plot
-          exported={{ table: exported }}
+          exported={{ table: () => comparedTable(compared, key) }}
           figure={ratios}
           height={Math.max(380, shiftsHeight(shifts))}
-          label={labels.ratios}
+          label={t`${title}, sides against the baseline`}
           viewKey={title}
         />
       )}
     </div>
   );
-}
-
-/** The number that is drawn, of those that any row has: the chosen one, or the first. */
-export function useChosenNumber(rows: readonly Row[], metric: string | undefined) {
-  const titles = metricTitles(rows, useTitlesOf()(rows[0]?.workload ?? ""));
-  const [first = ""] = titles.keys();
-  const key = metric !== undefined && titles.has(metric) ? metric : first;
-  const having = useMemo(() => rowsWith(rows, key), [rows, key]);
-  return { key, titles, title: titles.get(key) ?? "", rows: having };
 }
 
 interface ChoiceProps {
@@ -110,42 +96,40 @@ export function Choice({ label, choices, value, onChoose }: ChoiceProps) {
   );
 }
 
-interface DifferencesProps extends Pick<Compared, "names" | "rows"> {
-  /** Says that not all ran the same. */
-  readonly warning?: string | undefined;
+export function isUnlike({ cells }: Row): boolean {
+  return cells.some((cell) => cell && !cell.is_alike);
 }
 
 /** Differences only, each once however many rows have it; nothing of a side that a row does not have. */
-export function Differences({ names, rows, warning }: DifferencesProps) {
+function Differences({ names, rows }: Pick<Compared, "names" | "rows">) {
   const titlesOf = useTitlesOf();
-  const once = new Map(
-    rows
-      .flatMap((row) => row.differences.map((one) => ({ row, ...one })))
-      .reverse()
-      .map((one) => [JSON.stringify([one.name, one.row.workload, one.values, one.row.cells.map(Boolean)]), one]),
+  const all = rows.flatMap((row) =>
+    row.differences.map(({ name, values }) => {
+      const title = titleOfDimension(name, titlesOf(row.workload));
+      const texts = values.map((value, place) => (row.cells[place] ? textOfPart(name, value) : ""));
+      return { row, option: optionOf(name), values, title, key: [title, ...texts].join(" ") };
+    }),
   );
-  if (once.size === 0) return null;
-  const seen = rows.length > 1;
+  const once = all.filter(({ key }, at) => all.findIndex((one) => one.key === key) === at);
+  const seen = rows.length > 1 ? [t`First seen at`] : [];
+  if (once.length === 0) return null;
   return (
     <Stack gap="xs">
-      {warning && (
+      {rows.some(isUnlike) && (
         <Alert color="orange" variant="light">
-          {warning}
+          {t`Not all of these ran the same. A ratio between what is unlike says little, and is grey.`}
         </Alert>
       )}
-      <ScrollTable
-        head={[t`Unlike in`, ...names, ...(seen ? [t`First seen at`] : [])]}
-        label={t`Differences`}
-      >
-        {[...once].reverse().map(([key, { row, name, values }]) => (
+      <ScrollTable head={[t`Unlike in`, ...names, ...seen]} label={t`Differences`}>
+        {once.map(({ key, row, option, values, title }) => (
           <tr key={key}>
-            <td>{titleOfDimension(name, titlesOf(row.workload))}</td>
+            <td>{title}</td>
             {values.map((value, place) => (
               <td className="iotide-wrap" key={names[place]}>
-                {row.cells[place] && <OptionValue name={name.replace(/^options\./, "")} value={value} />}
+                {row.cells[place] && <OptionValue name={option} value={value} />}
               </td>
             ))}
-            {seen && <td className="iotide-wrap">{row.name}</td>}
+            {seen.length > 0 && <td className="iotide-wrap">{row.name}</td>}
           </tr>
         ))}
       </ScrollTable>

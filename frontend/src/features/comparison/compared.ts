@@ -10,28 +10,18 @@ import type {
   SidesComparison,
   SidesMetric,
   SidesRow,
-  SideVerdict,
 } from "@/api/types";
 import { describeValues, optionValue, type TitleOf, type Values } from "@/lib/options";
 import { type ComparedRuns, comparisonFigure } from "@/plots/comparison";
 import { axisScale, type Figure, type Scheme } from "@/plots/figure";
 import type { Shift } from "@/plots/shifts";
 
-export type Cell = ComparedCell & Pick<SideOfRow, "is_alike">;
-/** Runs of two campaigns are not known by number. */
-export type Numbers = Omit<SideNumbers, "run_ids"> & Partial<Pick<SideNumbers, "run_ids">>;
-export type Verdict = Omit<SideVerdict, "runs_missing">;
+export type Cell = SideOfRow & Pick<ComparedCell, "workload" | "options">;
 
-export interface Metric extends Omit<SidesMetric, "numbers" | "verdicts"> {
-  readonly numbers: readonly (Numbers | null)[];
-  readonly verdicts: readonly (Verdict | null)[];
-}
-
-export interface Row extends Omit<SidesRow, "cells" | "metrics"> {
+export interface Row extends Omit<SidesRow, "cells"> {
   /** What tells it from the others. */
   readonly name: string;
   readonly cells: readonly (Cell | null)[];
-  readonly metrics: readonly Metric[];
 }
 
 export interface Compared {
@@ -45,6 +35,7 @@ export interface Compared {
 export const PAIR = ["A", "B"];
 const OPTION = "options.";
 const LONGEST_NAME = 26;
+const MOST_DRAWN = 12;
 const TITLES: Readonly<Record<string, string>> = {
   target: "Target",
   variant: "Variant",
@@ -54,7 +45,8 @@ const TITLES: Readonly<Record<string, string>> = {
   cell: "Cell",
 };
 
-function optionOf(name: string): string {
+/** The option that a difference is about, without what says that it is one. */
+export function optionOf(name: string): string {
   return name.startsWith(OPTION) ? name.slice(OPTION.length) : name;
 }
 
@@ -70,24 +62,24 @@ export function textOfPart(name: string, value: unknown): string {
 
 /** A pair as a row of two sides, of which A is the baseline. */
 export function pairRow({ a, b, differences, is_alike, metrics }: ComparedPair, name: string): Row {
+  const cell = (of: ComparedCell, isAlike: boolean): Cell => ({
+    ...{ ...of, campaign_name: "", cluster_name: "", is_alike: isAlike },
+  });
   return {
-    ...{ name, workload: a.workload, options: a.options },
-    cells: [
-      { ...a, is_alike: true },
-      { ...b, is_alike },
-    ],
+    ...{ name, workload: a.workload, options: a.options, cells: [cell(a, true), cell(b, is_alike)] },
     differences: differences.map((unlike) => ({ name: unlike.name, values: [unlike.a, unlike.b] })),
     metrics: metrics.map((metric) => ({
       ...metric,
       numbers: [numbersOf(metric, "a"), numbersOf(metric, "b")],
-      verdicts: [null, metric],
+      verdicts: [null, { ...metric, runs_missing: 0 }],
     })),
   };
 }
 
-function numbersOf(metric: ComparedMetric, side: "a" | "b"): Numbers {
+/** Runs of two campaigns are not known by number. */
+function numbersOf(metric: ComparedMetric, side: "a" | "b"): SideNumbers {
   const [n, median, values] = [metric[`n_${side}`], metric[`median_${side}`], metric[`values_${side}`]];
-  return { n, median, values, flags: metric[`flags_${side}`], modes: metric[`modes_${side}`] };
+  return { n, median, values, run_ids: [], flags: metric[`flags_${side}`], modes: metric[`modes_${side}`] };
 }
 
 /** A row of many sides, each cell with options of its own. */
@@ -97,14 +89,11 @@ export function sidesRow({ by, sides }: SidesComparison, row: SidesRow, name: st
   );
   const optionsAt = (place: number): Values =>
     Object.fromEntries(unlike.map(({ name: what, values }) => [optionOf(what), values[place]]));
-  return {
-    ...row,
-    name,
-    cells: row.cells.map(
-      (cell, place) =>
-        cell && { ...cell, workload: row.workload, options: { ...row.options, ...optionsAt(place) } },
-    ),
-  };
+  const cells = row.cells.map(
+    (cell, place) =>
+      cell && { ...cell, workload: row.workload, options: { ...row.options, ...optionsAt(place) } },
+  );
+  return { ...row, name, cells };
 }
 
 /** What each side is called; cells that were named have no name of their own. */
@@ -135,7 +124,7 @@ export function placesOf(rows: readonly SidesRow[], by: string | null): string[]
   return told.map((parts) => varies.flatMap((part) => parts[part] || []).join(", "));
 }
 
-type NumberNames = Pick<Metric, "metric" | "title" | "labels" | "target_name">;
+type NumberNames = Pick<SidesMetric, "metric" | "title" | "labels" | "target_name">;
 
 /** What tells a number of a row from its others; stands in the address. */
 export function metricKey({ metric, target_name, labels }: NumberNames): string {
@@ -149,25 +138,34 @@ export function titleOfMetric({ title, labels, target_name }: NumberNames, title
     .join(", ");
 }
 
-/** Every number of any row by its key, in the order in which they come. */
-export function metricTitles(rows: readonly Row[], titleOf: TitleOf): Map<string, string> {
+/** A row with one of its numbers. */
+export interface MetricRow extends Row {
+  readonly metric: SidesMetric;
+}
+
+export interface ChosenNumber {
+  readonly key: string;
+  readonly title: string;
+  /** Titles of all numbers of any row, by key, in the order in which they come. */
+  readonly titles: ReadonlyMap<string, string>;
+  /** The rows that have it, and as many of them as stay readable in a figure. */
+  readonly rows: readonly MetricRow[];
+  readonly drawn: readonly MetricRow[];
+}
+
+/** The number with this key, or the first. */
+export function chooseNumber({ rows, names }: Compared, wanted: string, titleOf: TitleOf): ChosenNumber {
   const titles = new Map<string, string>();
   for (const metric of rows.flatMap(({ metrics }) => metrics))
     titles.set(metricKey(metric), titles.get(metricKey(metric)) ?? titleOfMetric(metric, titleOf));
-  return titles;
-}
-
-/** A row with one of its numbers. */
-export interface MetricRow extends Row {
-  readonly metric: Metric;
-}
-
-/** The rows that have the number. */
-export function rowsWith(rows: readonly Row[], key: string): MetricRow[] {
-  return rows.flatMap((row) => {
+  const [first = ""] = titles.keys();
+  const key = titles.has(wanted) ? wanted : first;
+  const having = rows.flatMap((row) => {
     const metric = row.metrics.find((one) => metricKey(one) === key);
     return metric ? [{ ...row, metric }] : [];
   });
+  const drawn = having.slice(0, names.length > 2 ? MOST_DRAWN : 2 * MOST_DRAWN);
+  return { key, title: titles.get(key) ?? "", titles, rows: having, drawn };
 }
 
 /** Fits beside a figure; the number in front keeps it apart from the others. */
@@ -184,8 +182,7 @@ export function runsFigure(rows: readonly MetricRow[], names: readonly string[],
       name: shortened(name),
       runs: rows.flatMap(({ metric }, at): ComparedRuns[] => {
         const side = metric.numbers[place];
-        const ids = side?.run_ids && { runIds: side.run_ids };
-        return side ? [{ at, median: side.median, values: side.values, flags: side.flags, ...ids }] : [];
+        return side ? [{ at, ...side, runIds: side.run_ids }] : [];
       }),
     })),
     {
@@ -205,21 +202,15 @@ export function runsFigure(rows: readonly MetricRow[], names: readonly string[],
 
 /** One line for each side of each row, except for the baseline. */
 export function shiftsOf(rows: readonly MetricRow[], names: readonly string[]): Shift[] {
+  const lineOf = (name: string, side: string, at: number) =>
+    names === PAIR ? name : rows.length > 1 ? `${at + 1}: ${side}, ${name}` : side;
   return rows.flatMap(({ name, cells, metric }, at) =>
     metric.verdicts.flatMap((verdict, place): Shift[] => {
       if (!verdict) return [];
-      const side = shortened(names[place] ?? "");
-      const line = rows.length > 1 ? `${at + 1}: ${side}, ${shortened(name)}` : side;
-      return [
-        {
-          name: names === PAIR ? shortened(name) : line,
-          ratio: verdict.ratio ?? verdict.median_ratio,
-          low: verdict.low,
-          high: verdict.high,
-          isWeak: verdict.ratio === null || !cells[place]?.is_alike,
-          words: verdict.words,
-        },
-      ];
+      const isWeak = verdict.ratio === null || !cells[place]?.is_alike;
+      const ratio = verdict.ratio ?? verdict.median_ratio;
+      const line = lineOf(shortened(name), shortened(names[place] ?? ""), at);
+      return [{ ...verdict, name: line, ratio, isWeak }];
     }),
   );
 }

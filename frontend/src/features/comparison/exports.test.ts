@@ -1,11 +1,11 @@
 import { parquetReadObjects } from "hyparquet";
 import { expect, it } from "vitest";
-import type { CampaignComparison, SidesComparison } from "@/api/types";
+import type { CampaignComparison, ComparedPair, SidesComparison } from "@/api/types";
 import { type ExportTable, toCsv } from "@/lib/exported";
 import { toParquet } from "@/lib/parquet";
 import verdicts from "@/testing/verdicts.json";
-import { pairsTable, sidesTable } from "./exports";
-import { runsFigure } from "./figures";
+import { chooseNumber, PAIR, pairRow, runsFigure, sidesRow } from "./compared";
+import { comparedTable } from "./exports";
 
 const NUMBERS = ["value", "low", "high", "n", "ratio", "ci_low", "ci_high", "median_ratio", "p"];
 const COLUMNS = [
@@ -15,7 +15,15 @@ const COLUMNS = [
 ];
 const { pairs } = verdicts.comparison as unknown as CampaignComparison;
 const found = verdicts.sides as unknown as SidesComparison;
-const names = found.sides.map(String);
+
+function pairsTable(of: readonly ComparedPair[]): ExportTable {
+  return comparedTable({ names: PAIR, against: 0, rows: of.map((pair) => pairRow(pair, "")) });
+}
+
+function sidesTable(of: SidesComparison): ExportTable {
+  const rows = of.rows.map((row) => sidesRow(of, row, ""));
+  return comparedTable({ names: of.sides.map(String), against: of.against, rows });
+}
 
 /** Records of a CSV, as any reader of RFC 4180 gives them. */
 function parseCsv(text: string): Record<string, string>[] {
@@ -32,7 +40,7 @@ function parseCsv(text: string): Record<string, string>[] {
 
 it.each<[string, ExportTable]>([
   ["pairs of campaigns", pairsTable(pairs)],
-  ["sides", sidesTable(found, names)],
+  ["sides", sidesTable(found)],
 ])("writes %s as numbers with the unit, flags and labels in columns of their own", (_, table) => {
   const records = parseCsv(toCsv(table));
   const columns = table.columns.filter((name) => !/^(option|label)_/.test(name));
@@ -71,9 +79,9 @@ it("gives each side the flags of its own runs", () => {
   const [metric] = pair?.metrics ?? [];
   if (!pair || !metric) throw new Error("no pair");
   const flagged = { ...metric, flags: ["CV", "FSYNC"], flags_a: ["CV"], flags_b: ["FSYNC"] };
-  const table = pairsTable([{ ...pair, metrics: [flagged] }]);
-  expect(parseCsv(toCsv(table)).map(({ flags }) => flags)).toEqual(["CV", "FSYNC"]);
-  const { data } = runsFigure([{ name: "", isAlike: true, metric: flagged }], "light");
+  const compared = { names: PAIR, against: 0, rows: [pairRow({ ...pair, metrics: [flagged] }, "")] };
+  expect(parseCsv(toCsv(comparedTable(compared))).map(({ flags }) => flags)).toEqual(["CV", "FSYNC"]);
+  const { data } = runsFigure(chooseNumber(compared, "", String).drawn, PAIR, "light");
   const hovers = data.map((trace) => JSON.stringify(trace));
   expect(hovers.filter((hover) => hover.includes("Scatters")).length).toBe(1);
   expect(hovers.filter((hover) => hover.includes("Not flushed")).length).toBe(1);
@@ -82,15 +90,12 @@ it("gives each side the flags of its own runs", () => {
 it("gives an option that sides differ in the value of each side", () => {
   const row = found.rows[0];
   if (!row) throw new Error("no row");
-  const table = sidesTable(
-    {
-      ...found,
-      by: "options.block_size_bytes",
-      sides: found.sides.map((_, place) => 4096 * (place + 1)),
-      rows: [{ ...row, options: { direct: true, paths: ["a", "b"] } }],
-    },
-    names,
-  );
+  const table = sidesTable({
+    ...found,
+    by: "options.block_size_bytes",
+    sides: found.sides.map((_, place) => 4096 * (place + 1)),
+    rows: [{ ...row, options: { direct: true, paths: ["a", "b"] } }],
+  });
   const [first, second] = parseCsv(toCsv(table)).filter(({ metric }) => metric === row.metrics[0]?.metric);
   expect(first).toMatchObject({
     option_block_size_bytes: "4096",

@@ -1,8 +1,9 @@
 /** Comparisons as the export menu writes them: a row for each number of each side, in base units; pure. */
 
+import type { SideNumbers, SidesMetric } from "@/api/types";
 import { verdictColumns } from "@/components/export/verdictColumns";
 import { type ExportRecord, type ExportTable, plainCell, recordTable, spread } from "@/lib/exported";
-import { type Cell, type Compared, type Metric, metricKey, type Numbers } from "./compared";
+import { type Cell, type Compared, metricKey } from "./compared";
 
 /** Each measured side of each row against the baseline; the numbers of one key, or all of them. */
 export function comparedTable({ names, against, rows }: Compared, key?: string): ExportTable {
@@ -45,7 +46,7 @@ function cellColumns(cell: Cell): ExportRecord {
   };
 }
 
-function numberColumns(metric: Metric, { median, values, n, flags }: Numbers): ExportRecord {
+function numberColumns(metric: SidesMetric, { median, values, n, flags }: SideNumbers): ExportRecord {
   return {
     metric: metric.metric,
     ...spread("label_", metric.labels),

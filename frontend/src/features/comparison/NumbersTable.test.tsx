@@ -1,8 +1,8 @@
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { renderWithApp } from "@/testing/render";
-import { SidesTable } from "./SidesTable";
-import type { DrawnRow } from "./sidesFigures";
+import type { MetricRow } from "./compared";
+import { NumbersTable } from "./NumbersTable";
 
 /** The ratio of one side against a baseline whose runs have these flags. */
 function ratioWith(flags: readonly string[], discovery: boolean | null = true): HTMLElement {
@@ -19,13 +19,13 @@ function ratioWith(flags: readonly string[], discovery: boolean | null = true): 
     numbers: [numbers(1e6, flags), numbers(1.2e6, [])],
     verdicts: [null, verdict],
   };
-  const rows = [{ name: "dd", row: { cells }, metric }] as unknown as DrawnRow[];
+  const rows = [{ name: "dd", cells, metric }] as unknown as MetricRow[];
   renderWithApp(
-    <SidesTable
-      against={0}
+    <NumbersTable
+      compared={{ names: ["A", "B"], against: 0, rows }}
       exported={() => ({ columns: [], rows: [] })}
-      names={["A", "B"]}
-      renderRepeats={() => null}
+      head=""
+      label="Verdicts"
       rows={rows}
     />,
   );

@@ -1,0 +1,317 @@
+/** Two campaigns or many sides: their figure, and what is unlike before the numbers that it concerns. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Alert, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useMemo } from "react";
+import type { CampaignComparison, ComparedPair, SidesComparison } from "@/api/types";
+import { ExportMenu } from "@/components/ExportMenu";
+import { Loaded } from "@/components/Loaded";
+import { TextLink } from "@/components/links";
+import { useDescriber, useTitlesOf } from "@/components/optionTitles";
+import { UnmeasuredLoad } from "@/components/UnmeasuredLoad";
+import { Choice, ComparedSection, isUnlike } from "./ComparedSection";
+import {
+  type Cell,
+  type ChosenNumber,
+  type Compared,
+  chooseNumber,
+  PAIR,
+  pairRow,
+  placesOf,
+  type Row,
+  sideNames,
+  sidesRow,
+  textOfPart,
+  titleOfDimension,
+  titleOfMetric,
+} from "./compared";
+import { comparedTable } from "./exports";
+import { NumbersTable } from "./NumbersTable";
+import { type ComparedMany, type ComparedSides, comparisonQuery, sidesQuery } from "./queries";
+
+/** Below so many runs there is no interval. */
+const ENOUGH_RUNS = 4;
+
+/** A button that has a side run again that lacks so many runs for an interval. */
+export type RenderRepeats = (
+  cell: { readonly campaign_id: number; readonly cell_id: number },
+  missing: number,
+) => ReactNode;
+
+/** The part of the address that belongs to it. */
+export interface ComparisonView {
+  readonly by?: string | undefined;
+  /** The place of the baseline among the sides. */
+  readonly against?: number | undefined;
+  /** The number that is drawn. */
+  readonly metric?: string | undefined;
+}
+
+interface ViewProps {
+  readonly metric: string | undefined;
+  readonly onView: (change: ComparisonView) => void;
+  readonly renderRepeats: RenderRepeats;
+}
+
+export function PairSections({ sides, ...view }: ViewProps & { readonly sides: ComparedSides }) {
+  return (
+    <Loaded lines={8} query={useQuery(comparisonQuery(sides))}>
+      {(found) => (
+        <>
+          <UnmeasuredLoad campaignIds={[sides.a, sides.b]} />
+          <Pairs found={found} {...view} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+export function SidesSections({ many, ...view }: ViewProps & { readonly many: ComparedMany }) {
+  return (
+    <Loaded
+      empty={
+        <Text c="dimmed">
+          <Trans>
+            Nothing to compare: these cells differ in nothing that was measured on two sides. Choose a
+            campaign over several targets, nodes or options, or another one beside it.
+          </Trans>
+        </Text>
+      }
+      isEmpty={({ rows }) => rows.every(({ metrics }) => metrics.length === 0)}
+      lines={8}
+      query={useQuery(sidesQuery(many))}
+    >
+      {(found) => (
+        <>
+          <UnmeasuredLoad campaignIds={many.campaigns} />
+          <Sides found={found} {...view} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Pairs({ found, renderRepeats, ...view }: ViewProps & { readonly found: CampaignComparison }) {
+  const compared = useNamedPairs(found.pairs);
+  const number = useNumber(compared, view.metric);
+  return (
+    <>
+      <Alone cells={found.only_a} side="A" />
+      <Alone cells={found.only_b} side="B" />
+      {number.rows.length > 0 ? (
+        <FigureSection {...view} compared={compared} number={number} />
+      ) : (
+        <Text c="dimmed">{t`Neither side has a number yet that the other has too.`}</Text>
+      )}
+      {compared.rows.map((row) => (
+        <PairSection key={row.name} renderRepeats={renderRepeats} row={row} />
+      ))}
+    </>
+  );
+}
+
+function Sides({ found, renderRepeats, ...view }: ViewProps & { readonly found: SidesComparison }) {
+  const compared = useNamedSides(found);
+  const number = useNumber(compared, view.metric);
+  const hasUnlike = compared.rows.some(isUnlike);
+  const differences = compared.rows.some((row) => row.differences.length > 0) && (
+    <ComparedSection title={t`Differences`} unlike={compared} />
+  );
+  return (
+    <>
+      {hasUnlike && differences}
+      <FigureSection {...view} compared={compared} number={number}>
+        <SideChoices found={found} names={compared.names} onView={view.onView} />
+      </FigureSection>
+      <ComparedSection
+        description={t`Ratios of Hodges and Lehmann to the baseline, with their exact 95 % intervals; of fewer than four runs the ratio of medians, grey and without one.`}
+        sentence={leftOut(found)}
+        table={
+          <NumbersTable
+            compared={compared}
+            exported={() => comparedTable(compared, number.key)}
+            head=""
+            label={t`Verdicts`}
+            renderMore={(cell, runs) => runs < ENOUGH_RUNS && renderRepeats(cell, ENOUGH_RUNS - runs)}
+            rows={number.rows}
+          />
+        }
+        title={t`Verdicts`}
+      />
+      {!hasUnlike && differences}
+    </>
+  );
+}
+
+function useNumber(compared: Compared, metric = ""): ChosenNumber {
+  const titleOf = useTitlesOf()(compared.rows[0]?.workload ?? "");
+  return useMemo(() => chooseNumber(compared, metric, titleOf), [compared, metric, titleOf]);
+}
+
+interface FigureSectionProps extends Pick<ViewProps, "onView"> {
+  readonly compared: Compared;
+  readonly number: ChosenNumber;
+  /** More choices. */
+  readonly children?: ReactNode;
+}
+
+function FigureSection({ compared, number, onView, children }: FigureSectionProps) {
+  const { key, title, titles, rows, drawn } = number;
+  return (
+    <ComparedSection
+      actions={
+        <>
+          <ExportMenu name={t`Comparison`} table={() => comparedTable(compared)} />
+          {children}
+          <Choice choices={titles} label={t`Number`} onChoose={(metric) => onView({ metric })} value={key} />
+        </>
+      }
+      figure={{ compared, number }}
+      sentence={
+        <Trans>
+          Each dot is a run, bars are at medians. Ratios are those of Hodges and Lehmann with exact 95 %
+          intervals. Hollow and grey: fewer than four runs, or not run the same. Within the band a difference
+          is below the practical threshold of 5 %.{" "}
+          {rows.length > drawn.length && t`Drawn are the first ${drawn.length} rows.`}
+        </Trans>
+      }
+      title={title}
+    />
+  );
+}
+
+function PairSection({ row, renderRepeats }: Pick<ViewProps, "renderRepeats"> & { readonly row: Row }) {
+  const { name, workload, cells, metrics } = row;
+  const titleOf = useTitlesOf()(workload);
+  const compared = { names: PAIR, against: 0, rows: [row] };
+  const [a, b] = cells.map((cell, place) => {
+    const missing = ENOUGH_RUNS - Math.min(...metrics.map(({ numbers }) => numbers[place]?.n ?? ENOUGH_RUNS));
+    return (
+      cell && (
+        <>
+          <NamedCell cell={cell} side={PAIR[place] ?? ""} />{" "}
+          {missing > 0 && metrics.length > 0 && renderRepeats(cell, missing)}
+        </>
+      )
+    );
+  });
+  return (
+    <ComparedSection
+      description={
+        <Trans>
+          {a} against {b}
+        </Trans>
+      }
+      sentence={metrics.length === 0 && t`These cells have no common number.`}
+      table={
+        metrics.length > 0 && (
+          <NumbersTable
+            compared={compared}
+            exported={() => comparedTable(compared)}
+            head={t`Number`}
+            label={t`Numbers of ${name}`}
+            rows={metrics.map((metric) => ({ ...row, name: titleOfMetric(metric, titleOf), metric }))}
+          />
+        )
+      }
+      title={name}
+      unlike={compared}
+    />
+  );
+}
+
+function NamedCell({ cell, side }: { readonly cell: Cell; readonly side: string }) {
+  return (
+    <Trans>
+      {side}:{" "}
+      <TextLink params={{ campaignId: cell.campaign_id }} to="/campaigns/$campaignId" underline="always">
+        campaign {cell.campaign_id}, cell {cell.ordinal}
+      </TextLink>{" "}
+      ({cell.node_names.join(", ")} on {cell.target_names.join(", ") || t`no target`})
+    </Trans>
+  );
+}
+
+function Alone({ side, cells }: { readonly side: string; readonly cells: readonly number[] }) {
+  if (cells.length === 0) return null;
+  return (
+    <Alert color="orange" variant="light">
+      <Trans>
+        {cells.length === 1 ? t`Cell` : t`Cells`} {cells.join(", ")} of {side}{" "}
+        {cells.length === 1 ? t`has` : t`have`} no clear counterpart. Name a cell of each above to compare
+        them.
+      </Trans>
+    </Alert>
+  );
+}
+
+interface SideChoicesProps extends Pick<ViewProps, "onView">, Pick<Compared, "names"> {
+  readonly found: SidesComparison;
+}
+
+/** By what, and against which side. */
+function SideChoices({ found, names, onView }: SideChoicesProps) {
+  const titleOf = useTitlesOf()(found.rows[0]?.workload ?? "");
+  return (
+    <>
+      {found.by !== "cell" && (
+        <Choice
+          choices={found.dimensions.map((by) => [by, t`By ${titleOfDimension(by, titleOf).toLowerCase()}`])}
+          label={t`Compare by`}
+          onChoose={(by) => onView({ by, against: undefined })}
+          value={found.by ?? ""}
+        />
+      )}
+      <Choice
+        choices={names.map((name, place) => [String(place), t`Against ${name}`])}
+        label={t`Baseline`}
+        onChoose={(place) => onView({ against: Number(place) || undefined })}
+        value={String(found.against)}
+      />
+    </>
+  );
+}
+
+/** Each pair by its number in A, and by what tells its cells from the others: options where they differ, else where it ran. */
+function useNamedPairs(pairs: readonly ComparedPair[]): Compared {
+  const sayOf = useDescriber(useMemo(() => pairs.map(({ a }) => a), [pairs]));
+  return useMemo(() => {
+    const rows = pairs.map((pair) => {
+      const { a, b } = pair;
+      const number = a.ordinal === b.ordinal ? a.ordinal : `${a.ordinal}/${b.ordinal}`;
+      const alike = pairs.filter((other) => other.a.workload === a.workload);
+      const options = new Set(alike.map((other) => JSON.stringify(other.a.options)));
+      const where = t`${a.node_names.join("+")} on ${a.target_names.join("+")}`;
+      const told = options.size > 1 ? sayOf(a) : where;
+      return pairRow(pair, `${number}: ${[a.workload, alike.length > 1 && told].filter(Boolean).join(", ")}`);
+    });
+    return { names: PAIR, against: 0, rows };
+  }, [pairs, sayOf]);
+}
+
+function useNamedSides(found: SidesComparison): Compared {
+  const say = useDescriber(found.rows);
+  return useMemo(() => {
+    const { rows, by, against } = found;
+    const places = placesOf(rows, by);
+    const workloads = new Set(rows.map(({ workload }) => workload));
+    const options = new Set(rows.map((row) => JSON.stringify(row.options)));
+    const named = rows.map((row, at) => {
+      const parts = [
+        workloads.size > 1 && row.workload,
+        options.size > workloads.size && say(row),
+        places[at],
+      ];
+      return sidesRow(found, row, parts.filter(Boolean).join(", ") || row.workload);
+    });
+    return { names: sideNames(found), against, rows: named };
+  }, [found, say]);
+}
+
+function leftOut({ by, sides_left_out, rows_left_out }: SidesComparison): string {
+  const sides = sides_left_out.map((value) => textOfPart(by ?? "", value)).join(", ");
+  const more = rows_left_out > 0 ? t`${rows_left_out} more rows are not shown.` : "";
+  return sides ? t`Not shown, since no more sides can be told apart: ${sides}. ` + more : more;
+}

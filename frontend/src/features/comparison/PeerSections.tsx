@@ -1,0 +1,123 @@
+/** Equals of a cluster beside each other, groups with an odd one first. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Badge, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { Peer, PeerGroup } from "@/api/types";
+import { Datum } from "@/components/Datum";
+import { Loaded } from "@/components/Loaded";
+import { TextLink } from "@/components/links";
+import { useTitlesOf } from "@/components/optionTitles";
+import { Quantity } from "@/components/Quantity";
+import { ScrollTable } from "@/components/ScrollTable";
+import { describeValues } from "@/lib/options";
+import { formatNumber, formatP, formatShift } from "@/lib/units";
+import { ComparedSection } from "./ComparedSection";
+import { peersQuery } from "./queries";
+
+const HEAD = [t`Name`, t`Median`, t`Runs`, t`Against the others`, t`Robust z`, "p", t`In words`];
+const ONE_BY_ONE = { nodes: "Nodes", targets: "Targets", osts: "OSTs" } as const;
+
+interface PeerSectionsProps {
+  readonly clusterId: number;
+  readonly workload: string | undefined;
+}
+
+export function PeerSections({ clusterId, workload }: PeerSectionsProps) {
+  const peers = useQuery(peersQuery(clusterId, workload));
+  return (
+    <Loaded
+      empty={
+        <Text c="dimmed">
+          <Trans>
+            There are no peers yet: three equal nodes, targets or OSTs at least, with four runs each of the
+            same workload.
+          </Trans>
+        </Text>
+      }
+      isEmpty={({ groups }) => groups.length === 0}
+      lines={8}
+      query={peers}
+    >
+      {({ groups, left_out }) => (
+        <>
+          {groups.map((group) => (
+            <GroupSection clusterId={clusterId} group={group} key={group.members[0]?.series_id} />
+          ))}
+          {left_out > 0 && (
+            <Text c="dimmed">
+              <Trans>{left_out} more groups are not shown: choose a workload.</Trans>
+            </Text>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGroup }) {
+  const titleOf = useTitlesOf()(group.workload, clusterId);
+  const { workload, metric, title, unit, kind, alike, members, too_few: tooFew } = group;
+  const told = describeValues({ ...group.options, ...group.labels }, titleOf);
+  const name = `${workload}: ${title}${told && `, ${told}`}`;
+  return (
+    <ComparedSection
+      actions={
+        group.has_odd && (
+          <Badge color="red" miw="max-content" tt="none" variant="light">{t`odd one out`}</Badge>
+        )
+      }
+      description={`${ONE_BY_ONE[kind]}: ${alike}. ${tooFew.length > 0 ? `Fewer than four runs: ${tooFew.join(", ")}.` : ""}`}
+      sentence={group.not_judged}
+      table={
+        group.not_judged === null && (
+          <ScrollTable head={HEAD} label={t`Peers of ${name}`} maxHeight={440}>
+            {members.map((peer) => (
+              <PeerRow key={peer.series_id + peer.name} peer={peer} unit={unit}>
+                <TextLink
+                  fw={600}
+                  params={{ clusterId }}
+                  search={{ workload, metric, series: [peer.series_id] }}
+                  to="/clusters/$clusterId/trend"
+                >
+                  {peer.name}
+                </TextLink>
+              </PeerRow>
+            ))}
+          </ScrollTable>
+        )
+      }
+      title={name}
+    />
+  );
+}
+
+interface PeerRowProps {
+  readonly peer: Peer;
+  readonly unit: PeerGroup["unit"];
+  /** Its name. */
+  readonly children: ReactNode;
+}
+
+function PeerRow({ peer, unit, children }: PeerRowProps) {
+  const { median, n, difference_ratio, robust_z, p_value, is_odd, words } = peer;
+  return (
+    <tr>
+      <td>{children}</td>
+      <td>
+        <Quantity unit={unit} value={median} />
+      </td>
+      <td>{n}</td>
+      <td>
+        <Datum value={1 + difference_ratio}>{formatShift(1 + difference_ratio)}</Datum>
+      </td>
+      <td>{robust_z !== null && <Datum value={robust_z}>{formatNumber(robust_z)}</Datum>}</td>
+      <td>
+        <Datum value={p_value}>{formatP(p_value)}</Datum>
+      </td>
+      <td className={is_odd ? "iotide-wrap iotide-strong" : "iotide-wrap"}>{words}</td>
+    </tr>
+  );
+}
