@@ -7,9 +7,8 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.kit.errors import ErrorKind
-from iotide_server.results.schemas import MeasuredCell
 from iotide_server.statistics.comparison import Verdict
-from iotide_server.trends.comparison.engine import Comparison
+from iotide_server.trends.comparison.engine import Comparison, ReadCell
 from iotide_server.trends.comparison.matching import PAIR, pair_cells
 from iotide_server.trends.comparison.schemas import (
     CampaignComparison,
@@ -44,43 +43,36 @@ def compare_campaigns(session: Session, principal: Principal, a: Side, b: Side) 
     for side in (a, b):
         campaigns.visible_campaign(session, principal, side.campaign_id)
     found = Comparison(session, [a.campaign_id, b.campaign_id])
-    cells = [_cells(found, side) for side in (a, b)]
-    pairs = pair_cells(*([found.cells[cell.id].side for cell in own] for own in cells))
+    of_a, of_b = (_cells(found, side) for side in (a, b))
+    pairs = pair_cells(of_a, of_b)
     if not pairs:
         raise NOTHING_ALIKE(a=a.campaign_id, b=b.campaign_id)
-    paired = [{cell.id for cell in own} for own in zip(*pairs, strict=True)]
-    only_a, only_b = (
-        [cell.ordinal for cell in own if cell.id not in ids] for own, ids in zip(cells, paired, strict=True)
-    )
-    rows = zip(found.rows(pairs, PAIR, against=0), pairs, strict=True)
+    paired = [{cell.id for cell in side} for side in zip(*pairs, strict=True)]
     return CampaignComparison(
-        pairs=[_pair(row, *(found.cells[cell.id].cell for cell in pair)) for row, pair in rows],
-        only_a=only_a,
-        only_b=only_b,
+        pairs=list(map(_pair, found.rows(pairs, PAIR, against=0), pairs)),
+        only_a=[cell.cell.ordinal for cell in of_a if cell.id not in paired[0]],
+        only_b=[cell.cell.ordinal for cell in of_b if cell.id not in paired[1]],
     )
 
 
-def _cells(found: Comparison, side: Side) -> list[MeasuredCell]:
-    cells = [one.cell for one in found.cells.values() if one.campaign.id == side.campaign_id]
-    chosen = [cell for cell in cells if side.ordinal in {None, cell.ordinal}]
+def _cells(found: Comparison, side: Side) -> list[ReadCell]:
+    cells = [cell for cell in found.cells.values() if cell.campaign_id == side.campaign_id]
+    chosen = [cell for cell in cells if side.ordinal in {None, cell.cell.ordinal}]
     if side.ordinal is not None and not chosen:
-        known = ", ".join(str(cell.ordinal) for cell in cells[:_MOST_NAMED]) or "none"
+        known = ", ".join(str(cell.cell.ordinal) for cell in cells[:_MOST_NAMED]) or "none"
         raise COMPARED_CELL_NOT_FOUND(side=side.name, campaign_id=side.campaign_id, ordinal=side.ordinal, known=known)
     return chosen
 
 
-def _pair(row: SidesRow, *cells: MeasuredCell) -> ComparedPair:
-    of_a, of_b = map(_described, cells)
-    a, b = (
-        ComparedCell.of_row(cell, campaign_id=side.campaign_id, cell_id=cell.id)
-        for cell, side in zip(cells, filter(None, row.cells), strict=True)
-    )
+def _pair(row: SidesRow, cells: Sequence[ReadCell]) -> ComparedPair:
+    a, b = (ComparedCell.of_row(one.cell, campaign_id=one.campaign_id, cell_id=one.id) for one in cells)
+    of_a, of_b = _described(a), _described(b)
     return ComparedPair(
         a=a,
         b=b,
         differences=[
             Difference(name=name, a=of_a.get(name), b=of_b.get(name))
-            for name in dict.fromkeys([*of_a, *of_b])
+            for name in of_a | of_b
             if of_a.get(name) != of_b.get(name)
         ],
         is_alike=all(side.is_alike for side in row.cells if side is not None),
@@ -103,7 +95,7 @@ def of_two(metric: SidesMetric) -> ComparedMetric:
     return ComparedMetric.model_validate(dict(metric) | dict(verdict) | sides | more)
 
 
-def _described(cell: MeasuredCell) -> dict[str, Any]:
+def _described(cell: ComparedCell) -> dict[str, Any]:
     """Return what a cell is, by the names that a person knows."""
     return {
         "workload": cell.workload,

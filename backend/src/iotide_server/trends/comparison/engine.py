@@ -38,10 +38,9 @@ _NOT_SHOWN: Final = frozenset({"node_count", "campaign"})
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedMeasurements:
-    """A cell, its campaign's names, and its numbers by metric, target and labels."""
+class ReadCell(SideCell):
+    """A cell as it is measured, its campaign's names, and its numbers by metric, target and labels."""
 
-    side: SideCell
     cell: MeasuredCell
     campaign: AnyRow
     numbers: dict[tuple[str, str | None, frozenset[tuple[str, object]]], Measurement]
@@ -58,49 +57,47 @@ class Comparison:
             for campaign_id in ids
             for metric in measurements.campaign_measures(session, campaign_id).metrics
         }
-        self.cells: dict[int, ComparedMeasurements] = {}
+        self.cells: dict[int, ReadCell] = {}
         names = repository.campaign_names(session, ids)
         for campaign_id, metric in product(ids, dict.fromkeys(metric for _, metric in self._metrics)):
-            choice, campaign = MeasureChoice(metric=metric), names[campaign_id]
+            choice = MeasureChoice(metric=metric)
             for cell in measurements.measured_cells(session, campaign_id, choice, PageRequest(_MOST_CELLS, None)).items:
                 if cell.id not in self.cells:
-                    self.cells[cell.id] = ComparedMeasurements(_side_cell(cell, campaign), cell, campaign, {})
+                    self.cells[cell.id] = read_cell(cell, names[campaign_id])
                 for found in cell.measurements:
                     self.cells[cell.id].numbers[metric, found.target_name, frozenset(found.labels.items())] = found
 
-    def rows(self, rows: Iterable[Sequence[SideCell | None]], by: str, against: int) -> list[SidesRow]:
+    def rows(self, rows: Iterable[Sequence[ReadCell | None]], by: str, against: int) -> list[SidesRow]:
         """Return what is said of each row, with discoveries among all of them."""
         return with_discoveries([self._row(row, by, against) for row in rows])
 
-    def _row(self, row: Sequence[SideCell | None], by: str, against: int) -> SidesRow:
+    def _row(self, row: Sequence[ReadCell | None], by: str, against: int) -> SidesRow:
         baseline, present = row[against], [cell for cell in row if cell is not None]
-        first = self.cells[present[0].id].cell
-        found = [None if cell is None else self.cells[cell.id] for cell in row]
+        first = present[0].cell
+        unlike = [name for name in differences(present, by) if name not in _NOT_SHOWN]
         return SidesRow(
             workload=first.workload,
             options={name: value for name, value in first.options.items() if f"{OPTION}{name}" != by},
-            cells=[None if one is None else _side_of_row(one, baseline, by) for one in found],
+            cells=[cell and _side_of_row(cell, baseline, by) for cell in row],
             differences=[
-                SidesDifference(name=name, values=[None if cell is None else cell.parts.get(name) for cell in row])
-                for name in differences(present, by)
-                if name not in _NOT_SHOWN
+                SidesDifference(name=name, values=[cell and cell.parts.get(name) for cell in row]) for name in unlike
             ],
-            metrics=list(self._numbers(found, against)),
+            metrics=list(self._numbers(row, present, against)),
         )
 
-    def _numbers(self, row: Sequence[ComparedMeasurements | None], against: int) -> Iterator[SidesMetric]:
-        present = [one for one in row if one is not None]
-        for key in dict.fromkeys(key for one in present for key in one.numbers):
-            having = [one for one in present if key in one.numbers]
-            if len(having) > 1:
-                metric = self._metrics[having[0].cell.workload, key[0]]
-                numbers = [None if one is None else one.numbers.get(key) for one in row]
-                yield compared_number(metric, numbers, against)
+    def _numbers(
+        self, row: Sequence[ReadCell | None], present: Sequence[ReadCell], against: int
+    ) -> Iterator[SidesMetric]:
+        for key in dict.fromkeys(key for cell in present for key in cell.numbers):
+            workloads = [cell.cell.workload for cell in present if key in cell.numbers]
+            if len(workloads) > 1:
+                numbers = [None if cell is None else cell.numbers.get(key) for cell in row]
+                yield compared_number(self._metrics[workloads[0], key[0]], numbers, against)
 
 
-def _side_cell(cell: MeasuredCell, campaign: AnyRow) -> SideCell:
-    """The name of what is absent is left out, so that it is no side."""
-    places = {
+def read_cell(cell: MeasuredCell, campaign: AnyRow) -> ReadCell:
+    """Return a cell without its numbers; the name of what is absent is left out, so that it is no side."""
+    parts = {
         "workload": cell.workload,
         "campaign": f"{campaign.name} ({campaign.id})",
         "cluster": campaign.cluster_name,
@@ -108,19 +105,20 @@ def _side_cell(cell: MeasuredCell, campaign: AnyRow) -> SideCell:
         "node_count": len(cell.node_names),
         "target": " + ".join(cell.target_names),
         "variant": cell.variant,
+        **{f"{OPTION}{name}": value for name, value in cell.options.items()},
     }
-    options = {f"{OPTION}{name}": value for name, value in cell.options.items()}
-    return SideCell(cell.id, campaign.id, {name: value for name, value in (places | options).items() if value != ""})
+    named = {name: value for name, value in parts.items() if value != ""}
+    return ReadCell(cell.id, campaign.id, named, cell, campaign, {})
 
 
-def _side_of_row(one: ComparedMeasurements, baseline: SideCell | None, by: str) -> SideOfRow:
+def _side_of_row(one: ReadCell, baseline: SideCell | None, by: str) -> SideOfRow:
     return SideOfRow.of_row(
         one.cell,
-        campaign_id=one.campaign.id,
+        campaign_id=one.campaign_id,
         campaign_name=one.campaign.name,
         cluster_name=one.campaign.cluster_name,
-        cell_id=one.cell.id,
-        is_alike=baseline is None or ran_the_same(baseline, one.side, by),
+        cell_id=one.id,
+        is_alike=baseline is None or ran_the_same(baseline, one, by),
     )
 
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from iotide_server.kit.digests import canonical_sha256
 
@@ -42,6 +42,9 @@ class SideCell:
     parts: Mapping[str, Any]
 
 
+CellT = TypeVar("CellT", bound=SideCell)
+
+
 def dimensions(cells: Sequence[SideCell]) -> list[str]:
     """Return what varies among the cells of any workload, what is mostly asked for first."""
     by_workload: defaultdict[str, list[SideCell]] = defaultdict(list)
@@ -61,7 +64,7 @@ def _side_of(cell: SideCell, by: str) -> Any:  # noqa: ANN401 - whatever an opti
     return cell.id if by == CELL else cell.parts.get(by)
 
 
-def rows(cells: Sequence[SideCell], by: str, ladder: Sequence[frozenset[str]] = _LADDER) -> list[dict[str, SideCell]]:
+def rows(cells: Sequence[CellT], by: str, ladder: Sequence[frozenset[str]] = _LADDER) -> list[dict[str, CellT]]:
     """Return rows of cells that differ in `by` and in as little else as possible, by the key of their side.
 
     A cell stands in one row at most. The newest campaign's cell stands for its side. Where that campaign has several
@@ -69,7 +72,7 @@ def rows(cells: Sequence[SideCell], by: str, ladder: Sequence[frozenset[str]] = 
     """
     if by == CELL:
         return [{side_key(cell.id): cell for cell in cells}]
-    found: list[dict[str, SideCell]] = []
+    found: list[dict[str, CellT]] = []
     left = [cell for cell in cells if _side_of(cell, by) is not None]
     for loosened in ladder:
         found += (row for row in _alike(left, by, loosened | _IMPLIED | _compared(by)) if len(row) > 1)
@@ -79,7 +82,7 @@ def rows(cells: Sequence[SideCell], by: str, ladder: Sequence[frozenset[str]] = 
     return sorted(found, key=lambda row: min(place[cell.id] for cell in row.values()))
 
 
-def pair_cells(a: Sequence[SideCell], b: Sequence[SideCell]) -> list[tuple[SideCell, ...]]:
+def pair_cells(a: Sequence[CellT], b: Sequence[CellT]) -> list[tuple[CellT, ...]]:
     """Return the clear pairs in the order of A; two cells alone on their sides are one whatever they are."""
     if len(a) == len(b) == 1:
         return [(a[0], b[0])]
@@ -87,8 +90,8 @@ def pair_cells(a: Sequence[SideCell], b: Sequence[SideCell]) -> list[tuple[SideC
     return [tuple(row.values()) for row in rows(cells, PAIR, _PAIR_LADDER)]
 
 
-def _alike(cells: Sequence[SideCell], by: str, passed_over: frozenset[str]) -> Iterable[dict[str, SideCell]]:
-    groups: defaultdict[str, defaultdict[str, list[SideCell]]] = defaultdict(lambda: defaultdict(list))
+def _alike(cells: Sequence[CellT], by: str, passed_over: frozenset[str]) -> Iterable[dict[str, CellT]]:
+    groups: defaultdict[str, defaultdict[str, list[CellT]]] = defaultdict(lambda: defaultdict(list))
     for cell in cells:
         rest = {
             name: value
@@ -105,7 +108,7 @@ def _compared(by: str) -> frozenset[str]:
     return _NODES if by == "node" else frozenset({by})
 
 
-def _newest(cells: Sequence[SideCell]) -> SideCell | None:
+def _newest(cells: Sequence[CellT]) -> CellT | None:
     last = max(cell.campaign_id for cell in cells)
     newest = [cell for cell in cells if cell.campaign_id == last]
     return newest[0] if len(newest) == 1 else None

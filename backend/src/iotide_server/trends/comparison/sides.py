@@ -30,7 +30,7 @@ def compare_sides(session: Session, principal: Principal, wanted: SidesChoice) -
         raise SIDES_WANTED()
     found = Comparison(session, _campaign_ids(session, principal, wanted))
     named = found.cells if wanted.cell is None else dict.fromkeys(wanted.cell)
-    cells = [found.cells[cell_id].side for cell_id in named if cell_id in found.cells]
+    cells = [found.cells[cell_id] for cell_id in named if cell_id in found.cells]
     known = matching.dimensions(cells)
     by = matching.CELL if wanted.cell else wanted.by or next(iter(known), None)
     if by is None or not cells:
@@ -61,6 +61,6 @@ def _campaign_ids(session: Session, principal: Principal, wanted: SidesChoice) -
         return wanted.campaign or []
     rows = repository.campaigns_of_cells(session, wanted.cell)
     return [
-        principal.require_row(Role.VIEWER, rows.get(cell_id), SideCellNotFoundError(cell_id)).campaign_id
+        principal.require_row(Role.VIEWER, rows.get(cell_id), SIDE_CELL_NOT_FOUND(cell_id=cell_id)).campaign_id
         for cell_id in wanted.cell
     ]

@@ -77,8 +77,7 @@ def mark_odd_runs(session: Session, campaign_id: int) -> Marked:
     if campaign is None:
         return Marked()
     before = peer_repository.measured_again_at(session, campaign_id)
-    cell_ids = set(peer_repository.campaign_cells(session, campaign_id))
-    workloads = peer_repository.campaign_workloads(session, campaign_id)
+    cell_ids, workloads = peer_repository.campaign_work(session, campaign_id)
     equals = groups_of_equals(session, campaign.cluster_id, PeerFilter(workloads, cell_ids=set(cell_ids)))
     for some in in_parts((series.id for group in equals for series in group.series.values()), _SERIES_AT_ONCE):
         cell_ids |= set(peer_repository.newest_cells(session, some, 1, before))

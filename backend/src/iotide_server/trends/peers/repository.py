@@ -29,28 +29,15 @@ _STREAMED_AT_ONCE: Final = 1_000
 _FLAGGED_AT_ONCE: Final = 100
 _log = structlog.get_logger(__name__)
 
-_KINDS: Final = {
-    PeerKind.NODES: {
-        "is_of_kind": f"NOT jsonb_exists(labels, '{OST}') AND cardinality(node_ids) = 1",
-        "labels": "labels",
-        "nodes": "CAST('{}' AS bigint[])",
-        "targets": "target_ids",
-    },
-    PeerKind.TARGETS: {
-        "is_of_kind": f"NOT jsonb_exists(labels, '{OST}') AND cardinality(target_ids) = 1",
-        "labels": "labels",
-        "nodes": "node_ids",
-        "targets": "CAST('{}' AS bigint[])",
-    },
-    PeerKind.OSTS: {
-        "is_of_kind": f"jsonb_exists(labels, '{OST}')",
-        "labels": f"labels - '{OST}'",
-        "nodes": "node_ids",
-        "targets": "target_ids",
-    },
-}
+_OF_ONE: Final = f"NOT jsonb_exists(labels, '{OST}') AND cardinality({{}}) = 1"
+_NONE: Final = "CAST('{}' AS bigint[])"
+_PARTS: Final = ("is_of_kind", "labels", "nodes", "targets")
 """Which series are of a kind; and their labels, nodes and targets that have to be alike."""
-
+_KINDS: Final = {
+    PeerKind.NODES: (_OF_ONE.format("node_ids"), "labels", _NONE, "target_ids"),
+    PeerKind.TARGETS: (_OF_ONE.format("target_ids"), "labels", "node_ids", _NONE),
+    PeerKind.OSTS: (f"jsonb_exists(labels, '{OST}')", f"labels - '{OST}'", "node_ids", "target_ids"),
+}
 _ALIKE: Final = Template(
     """
     WITH own AS MATERIALIZED (
@@ -76,7 +63,9 @@ _ALIKE: Final = Template(
     ORDER BY first_id, id
     """
 )
-_STATEMENTS: Final = {kind: text(_ALIKE.substitute(parts)) for kind, parts in _KINDS.items()}
+_STATEMENTS: Final = {
+    kind: text(_ALIKE.substitute(dict(zip(_PARTS, parts, strict=True)))) for kind, parts in _KINDS.items()
+}
 # How many series are of a kind PostgreSQL takes for far too few, and would read all of a table for each of them.
 _LOOPS: Final = text("SELECT set_config('enable_nestloop', :loops, true)")
 _HARDWARE: Final = ("machine.product", "cpu.model", "cpu.count")
@@ -204,21 +193,17 @@ def last_changes(session: Session, series_ids: Collection[int], before: datetime
     return dict(session.execute(statement).all())
 
 
-def campaign_cells(session: Session, campaign_id: int) -> Sequence[int]:
-    """The cells of a campaign."""
-    return session.scalars(select(Cell.id).where(Cell.campaign_id == campaign_id)).all()
+def campaign_work(session: Session, campaign_id: int) -> tuple[set[int], set[str]]:
+    """Return the cells of a campaign, and the names of its workloads."""
+    used = select(Cell.id, Workload.name).join(Workload, Cell.workload_id == Workload.id)
+    rows = session.execute(used.where(Cell.campaign_id == campaign_id)).all()
+    return {row.id for row in rows}, {row.name for row in rows}
 
 
 def measured_cells(session: Session, campaign_id: int) -> Sequence[int]:
-    """The cells of a campaign that have points."""
+    """Return the cells of a campaign that have points."""
     has_points = select(Point.id).where(Point.cell_id == Cell.id).exists()
     return session.scalars(select(Cell.id).where(Cell.campaign_id == campaign_id, has_points)).all()
-
-
-def campaign_workloads(session: Session, campaign_id: int) -> Sequence[str]:
-    """Return the names of a campaign's workloads."""
-    used = select(Workload.name).join(Cell, Cell.workload_id == Workload.id).where(Cell.campaign_id == campaign_id)
-    return session.scalars(used.distinct()).all()
 
 
 def measured_again_at(session: Session, campaign_id: int) -> datetime | None:
