@@ -9,7 +9,8 @@ import { useEffect } from "react";
 import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
 import { campaignQuery } from "@/features/campaigns/queries";
-import { PairSections, type RenderRepeats, SidesSections } from "@/features/comparison/ComparisonSections";
+import { PairSections, SidesSections } from "@/features/comparison/ComparisonSections";
+import type { RenderRepeats } from "@/features/comparison/NumbersTable";
 import { preparePlots } from "@/plots/Plot";
 import { ClusterTitles } from "./ClusterTitles";
 import { CampaignsPicker, SidePicker } from "./ComparedCampaigns";
@@ -18,7 +19,10 @@ import { RepeatSide } from "./RepeatSide";
 const route = getRouteApi("/shell/compare");
 type Search = ReturnType<typeof route.useSearch>;
 
-const renderRepeats: RenderRepeats = (cell, missing) => <RepeatSide cell={cell} missing={missing} />;
+/** Fewer runs give no interval. */
+const ENOUGH_RUNS = 4;
+const renderRepeats: RenderRepeats = (cell, runs) =>
+  runs < ENOUGH_RUNS && <RepeatSide cell={cell} key="repeats" missing={ENOUGH_RUNS - runs} />;
 
 const WAYS = [
   { value: "many", label: t`File systems, clusters, options` },

@@ -7,14 +7,20 @@ import type { ListedCampaign } from "@/api/types";
 import { campaignQuery, campaignsQuery, cellsQuery } from "@/features/campaigns/queries";
 
 const MOST_CAMPAIGNS = 6;
-const NOTHING_FOUND = t`No campaign of that name or number among the newest.`;
+/** What every choice of campaigns has in common. */
+export const PICKER = {
+  limit: 100,
+  nothingFoundMessage: t`No campaign of that name or number among the newest.`,
+  placeholder: t`Name or number`,
+  searchable: true,
+} as const;
 
-function optionOf({ id, name, cluster_name }: ListedCampaign) {
+export function optionOf({ id, name, cluster_name }: ListedCampaign) {
   return { value: String(id), label: `${id} · ${name} · ${cluster_name}` };
 }
 
 /** The newest campaigns, and those that are chosen, however old. */
-function useKnown(chosen: readonly number[]): ListedCampaign[] {
+export function useKnown(chosen: readonly number[]): ListedCampaign[] {
   const { data: newest = [] } = useInfiniteQuery(campaignsQuery({}));
   const own = useQueries({ queries: chosen.map((id) => campaignQuery(id)) });
   const older = own.flatMap(({ data }) => (data && !newest.some(({ id }) => id === data.id) ? [data] : []));
@@ -30,15 +36,13 @@ export function CampaignsPicker({ campaignIds, onChoose }: CampaignsPickerProps)
   const known = useKnown(campaignIds);
   return (
     <MultiSelect
+      {...PICKER}
       clearable
       data={known.map(optionOf)}
       label={t`Campaigns`}
-      limit={100}
       maxValues={MOST_CAMPAIGNS}
-      nothingFoundMessage={NOTHING_FOUND}
       onChange={(chosen) => onChoose(chosen.map(Number))}
-      placeholder={campaignIds.length === 0 ? t`Name or number` : ""}
-      searchable
+      placeholder={campaignIds.length === 0 ? PICKER.placeholder : ""}
       value={campaignIds.map(String)}
     />
   );
@@ -60,15 +64,12 @@ export function SidePicker({ side, campaignId, cell, onChoose }: SidePickerProps
   return (
     <Group align="flex-end" gap="sm">
       <Select
+        {...PICKER}
         data={known.map(optionOf)}
         flex={2}
         label={t`Campaign ${side}`}
-        limit={100}
         miw={220}
-        nothingFoundMessage={NOTHING_FOUND}
         onChange={(chosen) => onChoose(chosen === null ? undefined : Number(chosen), undefined)}
-        placeholder={t`Name or number`}
-        searchable
         value={campaignId === undefined ? null : String(campaignId)}
       />
       <Select

@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Group, Select, Stack, Text } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Campaign, PublishedSource } from "@/api/types";
@@ -13,11 +13,12 @@ import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
 import type { FigureView } from "@/features/campaigns/figure/choice";
 import { FigureSection } from "@/features/campaigns/figure/FigureSection";
-import { campaignQuery, campaignsQuery } from "@/features/campaigns/queries";
+import { campaignQuery } from "@/features/campaigns/queries";
 import { clustersQuery } from "@/features/clusters/queries";
 import { ClaimSection } from "@/features/published/ClaimSection";
 import { publishedSourcesQuery } from "@/features/published/queries";
 import { Cited, SourcesTable } from "@/features/published/SourcesTable";
+import { optionOf, PICKER, useKnown } from "./ComparedCampaigns";
 
 const route = getRouteApi("/shell/published");
 
@@ -104,7 +105,7 @@ function ChosenSource({ source }: { source: PublishedSource }) {
           {source.claim && (
             <ClaimSection claim={source.claim} workload={source.campaigns[0]?.workload ?? ""} />
           )}
-          <OwnCampaign chosen={chosen} onChoose={(id) => choose({ own: id })} own={own} />
+          <OwnCampaign onChoose={(id) => choose({ own: id })} own={own} />
         </Stack>
       </Section>
       <FigureSection
@@ -148,32 +149,22 @@ function Ways({ campaignId, own }: { campaignId: number; own: number | undefined
 
 interface OwnCampaignProps {
   readonly own: number | undefined;
-  readonly chosen: Campaign | undefined;
   readonly onChoose: (id: number | undefined) => void;
 }
 
-function OwnCampaign({ own, chosen, onChoose }: OwnCampaignProps) {
-  const { data: newest = [] } = useInfiniteQuery(campaignsQuery({}));
+function OwnCampaign({ own, onChoose }: OwnCampaignProps) {
+  const known = useKnown(own === undefined ? [] : [own]);
   const { data: clusters = [] } = useQuery(clustersQuery);
   const published = new Set(clusters.filter(({ origin }) => origin === "published").map(({ id }) => id));
-  const known = chosen && !newest.some(({ id }) => id === chosen.id) ? [chosen, ...newest] : newest;
   return (
     <Select
+      {...PICKER}
       clearable
-      data={known
-        .filter(({ cluster_id }) => !published.has(cluster_id))
-        .map(({ id, name, cluster_name }) => ({
-          value: String(id),
-          label: `${id} · ${name} · ${cluster_name}`,
-        }))}
+      data={known.filter(({ cluster_id }) => !published.has(cluster_id)).map(optionOf)}
       description={t`Its bars stand in the same figure, named by its cluster. Equal sizes stand together: plan 4 GB, not 4 GiB.`}
       label={t`Lay a campaign of your own beside it`}
-      limit={100}
       maw={520}
-      nothingFoundMessage={t`No campaign of that name or number among the newest.`}
       onChange={(id) => onChoose(id === null ? undefined : Number(id))}
-      placeholder={t`Name or number`}
-      searchable
       value={own === undefined ? null : String(own)}
     />
   );

@@ -28,26 +28,11 @@ import {
   titleOfMetric,
 } from "./compared";
 import { comparedTable } from "./exports";
-import { NumbersTable } from "./NumbersTable";
+import { NumbersTable, type RenderRepeats } from "./NumbersTable";
 import { type ComparedMany, type ComparedSides, comparisonQuery, sidesQuery } from "./queries";
 
-/** Below so many runs there is no interval. */
-const ENOUGH_RUNS = 4;
-
-/** A button that has a side run again that lacks so many runs for an interval. */
-export type RenderRepeats = (
-  cell: { readonly campaign_id: number; readonly cell_id: number },
-  missing: number,
-) => ReactNode;
-
-/** The part of the address that belongs to it. */
-export interface ComparisonView {
-  readonly by?: string | undefined;
-  /** The place of the baseline among the sides. */
-  readonly against?: number | undefined;
-  /** The number that is drawn. */
-  readonly metric?: string | undefined;
-}
+/** The part of the address that belongs to it; the number is the one that is drawn. */
+type ComparisonView = Partial<Pick<ComparedMany, "by" | "against"> & { readonly metric: string }>;
 
 interface ViewProps {
   readonly metric: string | undefined;
@@ -134,7 +119,7 @@ function Sides({ found, renderRepeats, ...view }: ViewProps & { readonly found: 
             exported={() => comparedTable(compared, number.key)}
             head=""
             label={t`Verdicts`}
-            renderMore={(cell, runs) => runs < ENOUGH_RUNS && renderRepeats(cell, ENOUGH_RUNS - runs)}
+            renderRepeats={renderRepeats}
             rows={number.rows}
           />
         }
@@ -187,14 +172,9 @@ function PairSection({ row, renderRepeats }: Pick<ViewProps, "renderRepeats"> & 
   const titleOf = useTitlesOf()(workload);
   const compared = { names: PAIR, against: 0, rows: [row] };
   const [a, b] = cells.map((cell, place) => {
-    const missing = ENOUGH_RUNS - Math.min(...metrics.map(({ numbers }) => numbers[place]?.n ?? ENOUGH_RUNS));
+    const runs = Math.min(...metrics.map(({ numbers }) => numbers[place]?.n ?? Number.NaN));
     return (
-      cell && (
-        <>
-          <NamedCell cell={cell} side={PAIR[place] ?? ""} />{" "}
-          {missing > 0 && metrics.length > 0 && renderRepeats(cell, missing)}
-        </>
-      )
+      cell && [<NamedCell cell={cell} key="cell" side={PAIR[place] ?? ""} />, " ", renderRepeats(cell, runs)]
     );
   });
   return (

@@ -14,7 +14,10 @@ import { RunNumbers } from "@/components/RunNumbers";
 import { ScrollTable } from "@/components/ScrollTable";
 import type { ExportTable } from "@/lib/exported";
 import { formatP, formatShift, formatValue } from "@/lib/units";
-import type { Compared, MetricRow } from "./compared";
+import type { Cell, Compared, MetricRow } from "./compared";
+
+/** What stands at a side of so few runs that there is no interval, to have it run again. */
+export type RenderRepeats = (cell: Pick<Cell, "campaign_id" | "cell_id">, runs: number) => ReactNode;
 
 interface NumbersTableProps {
   readonly compared: Compared;
@@ -23,11 +26,10 @@ interface NumbersTableProps {
   readonly head: string;
   readonly rows: readonly MetricRow[];
   readonly exported: () => ExportTable;
-  /** What stands below a number of so few runs. */
-  readonly renderMore?: (cell: { campaign_id: number; cell_id: number }, runs: number) => ReactNode;
+  readonly renderRepeats?: RenderRepeats;
 }
 
-export function NumbersTable({ compared, label, head, rows, exported, renderMore }: NumbersTableProps) {
+export function NumbersTable({ compared, label, head, rows, exported, renderRepeats }: NumbersTableProps) {
   const { names, against } = compared;
   const titles = names.map((name, place) => (place === against ? t`${name} (baseline)` : name));
   const reach = reachOf(
@@ -56,7 +58,7 @@ export function NumbersTable({ compared, label, head, rows, exported, renderMore
                     verdict={verdict}
                   />
                 )}
-                {cell && numbers && renderMore?.(cell, numbers.n)}
+                {cell && numbers && renderRepeats?.(cell, numbers.n)}
               </td>
             );
           })}

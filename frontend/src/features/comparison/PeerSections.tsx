@@ -4,8 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Badge, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import type { Peer, PeerGroup } from "@/api/types";
+import type { PeerGroup } from "@/api/types";
 import { Datum } from "@/components/Datum";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
@@ -74,50 +73,36 @@ function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGrou
       table={
         group.not_judged === null && (
           <ScrollTable head={HEAD} label={t`Peers of ${name}`} maxHeight={440}>
-            {members.map((peer) => (
-              <PeerRow key={peer.series_id + peer.name} peer={peer} unit={unit}>
-                <TextLink
-                  fw={600}
-                  params={{ clusterId }}
-                  search={{ workload, metric, series: [peer.series_id] }}
-                  to="/clusters/$clusterId/trend"
-                >
-                  {peer.name}
-                </TextLink>
-              </PeerRow>
+            {members.map(({ name: peer, series_id, difference_ratio: difference, robust_z: z, ...more }) => (
+              <tr key={series_id + peer}>
+                <td>
+                  <TextLink
+                    fw={600}
+                    params={{ clusterId }}
+                    search={{ workload, metric, series: [series_id] }}
+                    to="/clusters/$clusterId/trend"
+                  >
+                    {peer}
+                  </TextLink>
+                </td>
+                <td>
+                  <Quantity unit={unit} value={more.median} />
+                </td>
+                <td>{more.n}</td>
+                <td>
+                  <Datum value={1 + difference}>{formatShift(1 + difference)}</Datum>
+                </td>
+                <td>{z !== null && <Datum value={z}>{formatNumber(z)}</Datum>}</td>
+                <td>
+                  <Datum value={more.p_value}>{formatP(more.p_value)}</Datum>
+                </td>
+                <td className={more.is_odd ? "iotide-wrap iotide-strong" : "iotide-wrap"}>{more.words}</td>
+              </tr>
             ))}
           </ScrollTable>
         )
       }
       title={name}
     />
-  );
-}
-
-interface PeerRowProps {
-  readonly peer: Peer;
-  readonly unit: PeerGroup["unit"];
-  /** Its name. */
-  readonly children: ReactNode;
-}
-
-function PeerRow({ peer, unit, children }: PeerRowProps) {
-  const { median, n, difference_ratio, robust_z, p_value, is_odd, words } = peer;
-  return (
-    <tr>
-      <td>{children}</td>
-      <td>
-        <Quantity unit={unit} value={median} />
-      </td>
-      <td>{n}</td>
-      <td>
-        <Datum value={1 + difference_ratio}>{formatShift(1 + difference_ratio)}</Datum>
-      </td>
-      <td>{robust_z !== null && <Datum value={robust_z}>{formatNumber(robust_z)}</Datum>}</td>
-      <td>
-        <Datum value={p_value}>{formatP(p_value)}</Datum>
-      </td>
-      <td className={is_odd ? "iotide-wrap iotide-strong" : "iotide-wrap"}>{words}</td>
-    </tr>
   );
 }

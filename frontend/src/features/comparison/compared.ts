@@ -11,7 +11,7 @@ import type {
   SidesMetric,
   SidesRow,
 } from "@/api/types";
-import { describeValues, optionValue, type TitleOf, type Values } from "@/lib/options";
+import { describeValues, optionValue, plainTitle, type TitleOf, type Values } from "@/lib/options";
 import { type ComparedRuns, comparisonFigure } from "@/plots/comparison";
 import { axisScale, type Figure, type Scheme } from "@/plots/figure";
 import type { Shift } from "@/plots/shifts";
@@ -36,14 +36,6 @@ export const PAIR = ["A", "B"];
 const OPTION = "options.";
 const LONGEST_NAME = 26;
 const MOST_DRAWN = 12;
-const TITLES: Readonly<Record<string, string>> = {
-  target: "Target",
-  variant: "Variant",
-  cluster: "Cluster",
-  node: "Nodes",
-  campaign: "Campaign",
-  cell: "Cell",
-};
 
 /** The option that a difference is about, without what says that it is one. */
 export function optionOf(name: string): string {
@@ -52,7 +44,8 @@ export function optionOf(name: string): string {
 
 /** What cells are compared by, as a person says it. */
 export function titleOfDimension(name: string, titleOf: TitleOf): string {
-  return TITLES[name] ?? titleOf(optionOf(name));
+  if (name.startsWith(OPTION)) return titleOf(optionOf(name));
+  return plainTitle(name === "node" ? "nodes" : name);
 }
 
 /** A value of a dimension, or of something else that sides are unlike in. */

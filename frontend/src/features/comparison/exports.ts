@@ -1,9 +1,8 @@
 /** Comparisons as the export menu writes them: a row for each number of each side, in base units; pure. */
 
-import type { SideNumbers, SidesMetric } from "@/api/types";
 import { verdictColumns } from "@/components/export/verdictColumns";
 import { type ExportRecord, type ExportTable, plainCell, recordTable, spread } from "@/lib/exported";
-import { type Cell, type Compared, metricKey } from "./compared";
+import { type Compared, metricKey } from "./compared";
 
 /** Each measured side of each row against the baseline; the numbers of one key, or all of them. */
 export function comparedTable({ names, against, rows }: Compared, key?: string): ExportTable {
@@ -21,8 +20,23 @@ export function comparedTable({ names, against, rows }: Compared, key?: string):
                 row: at + 1,
                 side: names[place] ?? "",
                 against: place === against ? null : (names[against] ?? null),
-                ...cellColumns(cell),
-                ...numberColumns(metric, numbers),
+                campaign_id: cell.campaign_id,
+                cell_id: cell.cell_id,
+                cell: cell.ordinal,
+                nodes: plainCell(cell.node_names),
+                targets: plainCell(cell.target_names),
+                variant: cell.variant || null,
+                workload: cell.workload,
+                ...spread("option_", cell.options),
+                metric: metric.metric,
+                ...spread("label_", metric.labels),
+                target: metric.target_name,
+                value: numbers.median,
+                low: Math.min(...numbers.values),
+                high: Math.max(...numbers.values),
+                n: numbers.n,
+                unit: metric.unit,
+                flags: numbers.flags.join(" "),
                 ...verdictColumns(verdict),
                 is_alike: verdict && cell.is_alike,
               },
@@ -31,31 +45,4 @@ export function comparedTable({ names, against, rows }: Compared, key?: string):
         ),
     ),
   );
-}
-
-function cellColumns(cell: Cell): ExportRecord {
-  return {
-    campaign_id: cell.campaign_id,
-    cell_id: cell.cell_id,
-    cell: cell.ordinal,
-    nodes: plainCell(cell.node_names),
-    targets: plainCell(cell.target_names),
-    variant: cell.variant || null,
-    workload: cell.workload,
-    ...spread("option_", cell.options),
-  };
-}
-
-function numberColumns(metric: SidesMetric, { median, values, n, flags }: SideNumbers): ExportRecord {
-  return {
-    metric: metric.metric,
-    ...spread("label_", metric.labels),
-    target: metric.target_name,
-    value: median,
-    low: Math.min(...values),
-    high: Math.max(...values),
-    n,
-    unit: metric.unit,
-    flags: flags.join(" "),
-  };
 }
