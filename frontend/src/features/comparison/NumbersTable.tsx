@@ -1,10 +1,11 @@
-/** Numbers of every side, with what is said of each against the baseline in its cell. */
+/** Numbers of every side, with what is said of each against the baseline in its cell; of two sides in columns of its own. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { SidesMetric, SideVerdict } from "@/api/types";
+import type { SideVerdict } from "@/api/types";
+import { Datum } from "@/components/Datum";
 import { DirectionBadge } from "@/components/DirectionBadge";
 import { cautionsOf } from "@/components/flagWords";
 import { IntervalMark } from "@/components/IntervalMark";
@@ -31,52 +32,94 @@ interface NumbersTableProps {
 
 export function NumbersTable({ compared, label, head, rows, exported, renderRepeats }: NumbersTableProps) {
   const { names, against } = compared;
+  const isOfTwo = names.length === 2;
   const titles = names.map((name, place) => (place === against ? t`${name} (baseline)` : name));
-  const reach = reachOf(
-    rows.flatMap(({ metric: { verdicts } }) => verdicts.flatMap((one) => (one && intervalOf(one)) ?? [])),
-  );
+  const verdicts = rows.flatMap(({ metric }) => metric.verdicts);
+  const reach = reachOf(verdicts.flatMap((one) => (one && intervalOf(one)) ?? []));
   return (
-    <ScrollTable exported={{ table: exported }} head={[head, ...titles]} label={label}>
-      {rows.map(({ name, cells, metric }) => (
-        <tr key={[name, ...cells.map((cell) => cell?.cell_id)].join(" ")}>
-          <th className="iotide-wrap" scope="row">
-            {name}
-          </th>
-          {cells.map((cell, place) => {
-            const [numbers, verdict] = [metric.numbers[place], metric.verdicts[place]];
-            const both = [numbers, metric.numbers[against]];
-            return (
-              <td className="iotide-wrap" key={names[place]} style={{ verticalAlign: "top" }}>
-                {numbers && <RunNumbers {...numbers} unit={metric.unit} />}
-                {cell && !numbers && <Text c="dimmed">{t`not measured`}</Text>}
-                {cell && verdict && (
-                  <Verdict
-                    better={metric.better}
-                    isAlike={cell.is_alike}
-                    isCautioned={both.some((one) => one && cautionsOf(one.flags).length > 0)}
-                    reach={reach}
-                    verdict={verdict}
-                  />
-                )}
-                {cell && numbers && renderRepeats?.(cell, numbers.n)}
-              </td>
-            );
-          })}
-        </tr>
-      ))}
+    <ScrollTable
+      exported={{ table: exported }}
+      head={[head, ...titles, ...(isOfTwo ? [t`Ratio`, t`In words`, "p"] : [])]}
+      label={label}
+    >
+      {rows.map((row) => {
+        const { name, cells, metric } = row;
+        const told = cells.map((_, place) => judgedOf(row, place, against));
+        const [only] = told.filter((one) => one !== null);
+        return (
+          <tr key={[name, ...cells.map((cell) => cell?.cell_id)].join(" ")}>
+            <th className="iotide-wrap" scope="row">
+              {name}
+            </th>
+            {cells.map((cell, place) => {
+              const [numbers, judged] = [metric.numbers[place], told[place]];
+              return (
+                <td
+                  className="iotide-wrap"
+                  key={names[place]}
+                  style={{ verticalAlign: isOfTwo ? "middle" : "top" }}
+                >
+                  {numbers && <RunNumbers {...numbers} unit={metric.unit} />}
+                  {cell && !numbers && <Text c="dimmed">{t`not measured`}</Text>}
+                  {judged && !isOfTwo && (
+                    <Text component="div" size="sm">
+                      <Ratio {...judged} />
+                      <Words {...judged} p={judged.verdict.p_value} />
+                    </Text>
+                  )}
+                  {cell && numbers && renderRepeats?.(cell, numbers.n)}
+                </td>
+              );
+            })}
+            {isOfTwo && only && (
+              <>
+                <td>
+                  <Ratio {...only} reach={reach} />
+                </td>
+                <td className="iotide-wrap">
+                  <Words {...only} p={null} />
+                </td>
+                <td>
+                  {only.verdict.p_value !== null && (
+                    <Datum value={only.verdict.p_value}>{formatP(only.verdict.p_value)}</Datum>
+                  )}
+                </td>
+              </>
+            )}
+          </tr>
+        );
+      })}
     </ScrollTable>
   );
 }
 
-interface VerdictProps {
+interface Judged {
   readonly verdict: SideVerdict;
-  readonly better: SidesMetric["better"];
-  /** It ran what the baseline ran. */
+  /** It did not run what the baseline ran, or there is no ratio with an interval. */
+  readonly isGrey: boolean;
   readonly isAlike: boolean;
-  /** Something speaks against trusting one of the two numbers. */
-  readonly isCautioned: boolean;
-  /** How far the drawings of the table reach. */
-  readonly reach: number;
+  /** Higher or lower, and not by chance. */
+  readonly isJudged: boolean;
+  /** No flag of the two numbers is a caution. */
+  readonly isTrusted: boolean;
+  readonly direction: "better" | "worse" | null;
+}
+
+function judgedOf({ cells, metric }: MetricRow, place: number, against: number): Judged | null {
+  const [verdict, isAlike] = [metric.verdicts[place], cells[place]?.is_alike === true];
+  if (!verdict) return null;
+  const both = [metric.numbers[place], metric.numbers[against]];
+  const direction = metric.better === verdict.verdict ? "better" : "worse";
+  return {
+    ...{ verdict, isAlike, isGrey: !isAlike || verdict.ratio === null },
+    isJudged: isAlike && isShown(verdict) && verdict.is_discovery === true && verdict.ratio !== null,
+    isTrusted: both.every((one) => !one || cautionsOf(one.flags).length === 0),
+    direction: metric.better === "neither" ? null : direction,
+  };
+}
+
+function isShown({ verdict }: SideVerdict): boolean {
+  return verdict === "higher" || verdict === "lower";
 }
 
 /** What is drawn: the ratio with its interval, or that of the medians; nothing where there is no ratio. */
@@ -85,44 +128,47 @@ function intervalOf({ ratio, low, high, median_ratio }: SideVerdict) {
   return shown === null ? null : { ratio: shown, low: ratio && low, high: ratio && high };
 }
 
-/** Bold where it is judged and nothing speaks against it; grey with too few runs, or where the two did not run the same. */
-function Verdict({ verdict, better, isAlike, isCautioned, reach }: VerdictProps) {
-  const { ratio, low, high, median_ratio, words, p_value, is_discovery } = verdict;
-  const isShown = verdict.verdict === "higher" || verdict.verdict === "lower";
-  const isJudged = isShown && isAlike && is_discovery === true && ratio !== null;
-  const direction = better === "neither" ? null : better === verdict.verdict ? "better" : "worse";
+/** Bold where it is judged and nothing speaks against it; drawn, too, where a reach is given. */
+function Ratio({ verdict, isGrey, isJudged, isTrusted, reach }: Judged & { readonly reach?: number }) {
+  const { ratio, low, high, median_ratio } = verdict;
   const interval = intervalOf(verdict);
-  const isGrey = !isAlike || ratio === null;
   return (
-    <Text {...(isGrey && { c: "dimmed" })} component="div" size="sm">
-      <Group gap="xs">
-        <span>
-          {ratio !== null && (
-            <span className={isJudged && !isCautioned ? "iotide-number iotide-strong" : "iotide-number"}>
-              {formatShift(ratio)}
-            </span>
-          )}
-          {ratio === null && median_ratio !== null && <MedianRatio ratio={median_ratio} />}
-          {low !== null && high !== null && (
-            <span className="iotide-number">
-              {" "}
-              <Trans>
-                ({formatShift(low)} to {formatShift(high)})
-              </Trans>
-            </span>
-          )}
-        </span>
-        {interval && <IntervalMark isFaint={isGrey} of={interval} reach={reach} />}
-        {isJudged && <DirectionBadge change={{ shift_ratio: ratio - 1, direction }} />}
-      </Group>
-      <div>{words}</div>
+    <Group {...(isGrey && { c: "dimmed" })} gap="xs" wrap="nowrap">
+      <div>
+        {ratio !== null && (
+          <span className={isJudged && isTrusted ? "iotide-number iotide-strong" : "iotide-number"}>
+            {formatShift(ratio)}
+          </span>
+        )}
+        {ratio === null && median_ratio !== null && <MedianRatio ratio={median_ratio} />}
+        {low !== null && high !== null && (
+          <Text c="dimmed" size="xs">
+            <Trans>
+              {formatShift(low)} to {formatShift(high)}
+            </Trans>
+          </Text>
+        )}
+      </div>
+      {interval && reach !== undefined && <IntervalMark isFaint={isGrey} of={interval} reach={reach} />}
+    </Group>
+  );
+}
+
+function Words({ verdict, isGrey, isAlike, isJudged, direction, p }: Judged & { readonly p: number | null }) {
+  const { ratio, words, is_discovery } = verdict;
+  return (
+    <>
+      {isJudged && <DirectionBadge change={{ shift_ratio: (ratio ?? 1) - 1, direction }} />}{" "}
+      <Text {...(isGrey && { c: "dimmed" })} component="span" inherit>
+        {words}
+      </Text>
       <Text c="dimmed" size="xs">
         {!isAlike && t`It did not run the same. `}
-        {p_value !== null && `p ${formatP(p_value)}. `}
-        {isShown &&
+        {p !== null && `p ${formatP(p)}. `}
+        {isShown(verdict) &&
           is_discovery === false &&
           t`Among so many comparisons it may be chance (false discoveries of ${formatValue(0.05, "ratio")}).`}
       </Text>
-    </Text>
+    </>
   );
 }
