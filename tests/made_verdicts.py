@@ -12,7 +12,7 @@ from typing import Any, Final
 from iotide_server.results.schemas import CampaignMetric, Measurement
 from iotide_server.statistics.summary import tier
 from iotide_server.trends.comparison.campaigns import of_two
-from iotide_server.trends.comparison.engine import compared_number, with_discoveries
+from iotide_server.trends.comparison.engine import ComparedNumber, judge
 from iotide_server.trends.comparison.schemas import (
     CampaignComparison,
     ComparedCell,
@@ -71,7 +71,7 @@ def comparison() -> CampaignComparison:
     made = [(count, None, tuple(SHAPES)) for count in RUN_COUNTS] + [
         (count, _OTHER_FILE, ("higher",)) for count in RUN_COUNTS
     ]
-    rows = with_discoveries([row_of([two_sides(name, count) for name in shapes]) for count, _, shapes in made])
+    rows = judge([[two_sides(name, count) for name in shapes] for count, _, shapes in made])
     pairs = [
         _pair(ordinal, count, other, row)
         for ordinal, ((count, other, _), row) in enumerate(zip(made, rows, strict=True), start=1)
@@ -82,13 +82,26 @@ def comparison() -> CampaignComparison:
 def sides() -> SidesComparison:
     """Each way a side beside a steady baseline: a row for each number of runs, the last side unlike the others."""
     names = ["baseline", *(name for name in SHAPES if name not in {"barely", "zero"}), "unlike"]
-    rows = [_row(names, place, count) for place, count in enumerate(RUN_COUNTS, start=1)]
+    metric = made_metric("throughput")
+    judged = judge(
+        [[ComparedNumber(metric, [made_measurement(_of_side(name)(count)) for name in names])] for count in RUN_COUNTS]
+    )
+    rows = [
+        SidesRow(
+            workload="dd",
+            options={},
+            cells=[_side(name, 10 * ordinal + place, ordinal, count) for place, name in enumerate(names)],
+            differences=[],
+            metrics=metrics,
+        )
+        for ordinal, (count, metrics) in enumerate(zip(RUN_COUNTS, judged, strict=True), start=1)
+    ]
     return SidesComparison(
         by="target",
         dimensions=["target"],
         sides=names,
         against=0,
-        rows=with_discoveries(rows),
+        rows=rows,
         sides_left_out=[],
         rows_left_out=0,
     )
@@ -103,17 +116,12 @@ def _variant(count: int) -> str:
     return f"{count} run" if count == 1 else f"{count} runs"
 
 
-def two_sides(name: str, count: int) -> SidesMetric:
+def two_sides(name: str, count: int) -> ComparedNumber:
     """The number of a shape, of so many runs a side."""
-    return compared_number(made_metric(name), [made_measurement(of_side(count)) for of_side in SHAPES[name]])
+    return ComparedNumber(made_metric(name), [made_measurement(of_side(count)) for of_side in SHAPES[name]])
 
 
-def row_of(metrics: Sequence[SidesMetric], cells: Sequence[SideOfRow | None] = ()) -> SidesRow:
-    """A row of dd with these numbers."""
-    return SidesRow(workload="dd", options={}, cells=list(cells), differences=[], metrics=list(metrics))
-
-
-def _pair(ordinal: int, count: int, other: Mapping[str, Any] | None, row: SidesRow) -> ComparedPair:
+def _pair(ordinal: int, count: int, other: Mapping[str, Any] | None, metrics: Sequence[SidesMetric]) -> ComparedPair:
     options = {"file_size_bytes": 1 << 30}
     a, b = (
         ComparedCell(
@@ -131,12 +139,7 @@ def _pair(ordinal: int, count: int, other: Mapping[str, Any] | None, row: SidesR
     differences = [
         Difference(name=f"options.{name}", a=options[name], b=value) for name, value in (other or {}).items()
     ]
-    return ComparedPair(a=a, b=b, differences=differences, is_alike=not other, metrics=list(map(of_two, row.metrics)))
-
-
-def _row(names: Sequence[str], ordinal: int, count: int) -> SidesRow:
-    number = compared_number(made_metric("throughput"), [made_measurement(_of_side(name)(count)) for name in names])
-    return row_of([number], [_side(name, 10 * ordinal + place, ordinal, count) for place, name in enumerate(names)])
+    return ComparedPair(a=a, b=b, differences=differences, is_alike=not other, metrics=list(map(of_two, metrics)))
 
 
 def _of_side(name: str) -> Callable[[int], list[float]]:

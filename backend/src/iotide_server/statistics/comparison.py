@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import accumulate, chain, combinations
 from math import comb, exp, isfinite, log, sqrt
 from statistics import NormalDist, median
@@ -74,8 +75,13 @@ class Comparison:
         return _words(self)
 
 
-def compare(a: Sequence[float], b: Sequence[float]) -> Comparison:
+def compare(
+    a: Sequence[float], b: Sequence[float], modes: tuple[Modes | None, Modes | None] | None = None
+) -> Comparison:
     """Compare one value per independent run.
+
+    Args:
+        modes: those of A and B, where they are known.
 
     Raises:
         ValueError: a side has no runs, or a value is not finite.
@@ -90,7 +96,7 @@ def compare(a: Sequence[float], b: Sequence[float]) -> Comparison:
         return Comparison(Verdict.ONE_RUN, runs)
     if runs < ENOUGH_RUNS:
         return Comparison(Verdict.FEW_RUNS, runs, median_ratio=median(b) / median(a))
-    modes = two_modes(a), two_modes(b)
+    modes = modes or (two_modes(a), two_modes(b))
     if any(modes):
         return Comparison(Verdict.TWO_MODES, runs, modes_a=modes[0], modes_b=modes[1])
     ratio, interval = hodges_lehmann(a, b)
@@ -166,6 +172,7 @@ def geometric_mean(ratios: Sequence[float]) -> float:
     return exp(sum(map(log, ratios)) / len(ratios))
 
 
+@lru_cache(maxsize=MOST_EXACT_RUNS)
 def _critical_rank(a: int, b: int) -> int:
     tail = (1 - CONFIDENCE) / 2
     if a + b > MOST_EXACT_RUNS:
@@ -175,6 +182,7 @@ def _critical_rank(a: int, b: int) -> int:
     return max(1, sum(below <= most for below in accumulate(_orders(a, b))))
 
 
+@lru_cache(maxsize=MOST_EXACT_RUNS)
 def _orders(a: int, b: int) -> list[int]:
     """In how many orders of a + b runs each count of Mann and Whitney comes up: a Gaussian binomial's coefficients."""
     counts = [1] + [0] * (a * b)

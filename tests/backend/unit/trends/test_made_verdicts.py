@@ -2,18 +2,19 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Final
 
 import pytest
-from made_verdicts import RUN_COUNTS, SHAPES, answers, comparison, made_measurement, made_metric, row_of, sides
+from made_verdicts import RUN_COUNTS, SHAPES, answers, comparison, made_measurement, made_metric, sides
 
 from iotide_server.statistics.comparison import Verdict
 from iotide_server.trends.comparison.campaigns import of_two
-from iotide_server.trends.comparison.engine import compared_number, with_discoveries
-from iotide_server.trends.comparison.schemas import ComparedMetric, SidesMetric, SidesRow, SideVerdict
+from iotide_server.trends.comparison.engine import ComparedNumber, judge
+from iotide_server.trends.comparison.schemas import ComparedMetric, SideVerdict
 
 WRITTEN: Final = Path(__file__).parents[4] / "frontend/src/testing/verdicts.json"
 FEW: Final = Verdict.FEW_RUNS
@@ -70,7 +71,7 @@ def test_no_more_is_said_than_so_many_runs_allow(count: int, shape: str) -> None
 
 def test_each_side_keeps_its_own_flags() -> None:
     of_a, of_b = (replace(made_measurement([1.0]), flags=flags) for flags in (["CACHE_SIZE"], ["DURATION"]))
-    found = of_two(compared_number(made_metric("throughput"), [of_a, of_b]))
+    (found,) = discovered([ComparedNumber(made_metric("throughput"), [of_a, of_b])])
     assert (found.flags_a, found.flags_b, found.flags) == (["CACHE_SIZE"], ["DURATION"], ["CACHE_SIZE", "DURATION"])
 
 
@@ -85,19 +86,19 @@ FASTER: Final = ([234.0, 290.0, 310.0, 384.0], [1100.0, 1180.0, 1500.0, 1960.0])
 SCATTERED: Final = ([1.0, 2.0, 3.0, 4.0], [1.5, 2.5, 2.7, 3.5])
 
 
-def plan_of(sizes: int) -> SidesRow:
+def plan_of(sizes: int) -> list[ComparedNumber]:
     """A cell of dd against another: a throughput of each size that differs, and four durations that do not."""
 
-    def compared(name: str, sides: tuple[list[float], list[float]], *, is_primary: bool) -> SidesMetric:
+    def compared(name: str, sides: tuple[list[float], list[float]], *, is_primary: bool) -> ComparedNumber:
         metric = made_metric(name).model_copy(update={"is_primary": is_primary})
-        return compared_number(metric, [made_measurement(values) for values in sides])
+        return ComparedNumber(metric, [made_measurement(values) for values in sides])
 
     metrics = [compared("throughput", FASTER, is_primary=True) for _ in range(sizes)]
-    return row_of([*metrics, *(compared("duration", SCATTERED, is_primary=False) for _ in range(4 * sizes))])
+    return [*metrics, *(compared("duration", SCATTERED, is_primary=False) for _ in range(4 * sizes))]
 
 
-def discovered(row: SidesRow) -> list[ComparedMetric]:
-    return [of_two(metric) for metric in with_discoveries([row])[0].metrics]
+def discovered(row: Sequence[ComparedNumber]) -> list[ComparedMetric]:
+    return [of_two(metric) for metric in judge([row])[0]]
 
 
 def test_four_runs_without_overlap_are_a_discovery_however_many_parts_scatter() -> None:
@@ -107,9 +108,12 @@ def test_four_runs_without_overlap_are_a_discovery_however_many_parts_scatter() 
 
 
 def test_writers_of_their_own_are_not_judged_beside_their_total() -> None:
-    whole, *writers = plan_of(3).metrics[:3]
-    parts = [part.model_copy(update={"labels": {"writer": number}}) for number, part in enumerate(writers, start=1)]
-    assert [metric.is_discovery for metric in discovered(row_of([whole, *parts]))] == [True, None, None]
+    whole, *writers = plan_of(3)[:3]
+    parts = [
+        ComparedNumber(part.metric, [replace(one, labels={"writer": number}) for one in part.sides if one is not None])
+        for number, part in enumerate(writers, start=1)
+    ]
+    assert [metric.is_discovery for metric in discovered([whole, *parts])] == [True, None, None]
 
 
 def test_many_sides_are_judged_by_the_same_rules() -> None:

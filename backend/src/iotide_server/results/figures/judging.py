@@ -1,7 +1,6 @@
 """What is said of two sets of runs wherever they are compared, and of many such comparisons together."""
 
 from collections.abc import Sequence
-from itertools import compress
 from typing import Any, TypeVar
 
 from iotide_server.kit.web import Output
@@ -43,19 +42,7 @@ def judgement(found: Comparison) -> dict[str, Any]:
     }
 
 
-def judged_together(comparisons: Sequence[_JudgedT], family: Sequence[bool] | None = None) -> list[_JudgedT]:
-    """Return the same comparisons, each judged among all of its family: of many some differ by chance.
-
-    Args:
-        family: for each of them, whether it is judged; None: all are.
-    """
-    is_judged = [True] * len(comparisons) if family is None else family
-    p_values = (one.p_value for one in compress(comparisons, is_judged))
-    found = iter(discoveries([p_value for p_value in p_values if p_value is not None]))
-
-    def judged(one: _JudgedT, *, is_in_family: bool) -> _JudgedT:
-        if not is_in_family:
-            return one.model_copy(update={"is_discovery": None})
-        return one if one.p_value is None else one.model_copy(update={"is_discovery": next(found)})
-
-    return [judged(one, is_in_family=own) for one, own in zip(comparisons, is_judged, strict=True)]
+def judged_together(comparisons: Sequence[_JudgedT]) -> list[_JudgedT]:
+    """Return the same comparisons, each judged among all of them: of many some differ by chance."""
+    found = iter(discoveries([one.p_value for one in comparisons if one.p_value is not None]))
+    return [one if one.p_value is None else one.model_copy(update={"is_discovery": next(found)}) for one in comparisons]

@@ -1,5 +1,6 @@
 """One campaign against another, cell by cell: what is unlike about them, and by what ratio they differ."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy.orm import Session
@@ -8,7 +9,7 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.kit.errors import ErrorKind
 from iotide_server.statistics.comparison import Verdict
-from iotide_server.trends.comparison.engine import Comparison, ReadCell
+from iotide_server.trends.comparison.engine import ReadCell, ReadCells
 from iotide_server.trends.comparison.matching import PAIR, pair_cells
 from iotide_server.trends.comparison.schemas import (
     CampaignComparison,
@@ -42,7 +43,7 @@ def compare_campaigns(session: Session, principal: Principal, a: Side, b: Side) 
     """
     for side in (a, b):
         campaigns.visible_campaign(session, principal, side.campaign_id)
-    found = Comparison(session, [a.campaign_id, b.campaign_id])
+    found = ReadCells(session, [a.campaign_id, b.campaign_id])
     of_a, of_b = (_cells(found, side) for side in (a, b))
     pairs = pair_cells(of_a, of_b)
     if not pairs:
@@ -55,7 +56,7 @@ def compare_campaigns(session: Session, principal: Principal, a: Side, b: Side) 
     )
 
 
-def _cells(found: Comparison, side: Side) -> list[ReadCell]:
+def _cells(found: ReadCells, side: Side) -> list[ReadCell]:
     cells = [cell for cell in found.cells.values() if cell.campaign_id == side.campaign_id]
     chosen = [cell for cell in cells if side.ordinal in {None, cell.cell.ordinal}]
     if side.ordinal is not None and not chosen:

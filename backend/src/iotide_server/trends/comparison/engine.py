@@ -5,17 +5,17 @@ A question gives the rows, one cell a side, and the side that is the baseline.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import Final
 
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.results.figures import measurements
-from iotide_server.results.figures.judging import judged_together, judgement
+from iotide_server.results.figures.judging import judgement
 from iotide_server.results.figures.measurements import MeasureChoice
 from iotide_server.results.schemas import CampaignMetric, MeasuredCell, Measurement
-from iotide_server.statistics.comparison import compare
+from iotide_server.statistics.comparison import Comparison, compare, discoveries
 from iotide_server.statistics.modes import two_modes
 from iotide_server.statistics.summary import ENOUGH_RUNS
 from iotide_server.trends.comparison import repository
@@ -46,7 +46,26 @@ class ReadCell(SideCell):
     numbers: dict[tuple[str, str | None, frozenset[tuple[str, object]]], Measurement]
 
 
-class Comparison:
+class ComparedNumber:
+    """One number of every side of a row, and the place of the baseline."""
+
+    def __init__(self, metric: CampaignMetric, sides: Sequence[Measurement | None], against: int = 0) -> None:
+        self.metric, self.sides, self.against = metric, sides, against
+        self.first = next(filter(None, sides))
+        self.modes = [None if one is None else two_modes(one.values) for one in sides]
+
+    def against_baseline(self) -> list[Comparison | None]:
+        """Compare each other side with the baseline; None where one of them has no number."""
+        baseline = self.sides[self.against]
+        return [
+            None
+            if one is None or baseline is None or side == self.against
+            else compare(baseline.values, one.values, (self.modes[self.against], self.modes[side]))
+            for side, one in enumerate(self.sides)
+        ]
+
+
+class ReadCells:
     """The measured cells of campaigns, by id and in the order of their plans."""
 
     def __init__(self, session: Session, campaign_ids: Iterable[int]) -> None:
@@ -67,32 +86,33 @@ class Comparison:
                 for found in cell.measurements:
                     self.cells[cell.id].numbers[metric, found.target_name, frozenset(found.labels.items())] = found
 
-    def rows(self, rows: Iterable[Sequence[ReadCell | None]], by: str, against: int) -> list[SidesRow]:
-        """Return what is said of each row, with discoveries among all of them."""
-        return with_discoveries([self._row(row, by, against) for row in rows])
+    def rows(self, rows: Sequence[Sequence[ReadCell | None]], by: str, against: int) -> list[SidesRow]:
+        """Return what is said of each row; discoveries are those among all of them."""
+        metrics = judge([list(self._numbers(row, against)) for row in rows])
+        return [_row(row, by, row[against], said) for row, said in zip(rows, metrics, strict=True)]
 
-    def _row(self, row: Sequence[ReadCell | None], by: str, against: int) -> SidesRow:
-        baseline, present = row[against], [cell for cell in row if cell is not None]
-        first = present[0].cell
-        unlike = [name for name in differences(present, by) if name not in _NOT_SHOWN]
-        return SidesRow(
-            workload=first.workload,
-            options={name: value for name, value in first.options.items() if f"{OPTION}{name}" != by},
-            cells=[cell and _side_of_row(cell, baseline, by) for cell in row],
-            differences=[
-                SidesDifference(name=name, values=[cell and cell.parts.get(name) for cell in row]) for name in unlike
-            ],
-            metrics=list(self._numbers(row, present, against)),
-        )
-
-    def _numbers(
-        self, row: Sequence[ReadCell | None], present: Sequence[ReadCell], against: int
-    ) -> Iterator[SidesMetric]:
+    def _numbers(self, row: Sequence[ReadCell | None], against: int) -> Iterator[ComparedNumber]:
+        present = [cell for cell in row if cell is not None]
         for key in dict.fromkeys(key for cell in present for key in cell.numbers):
             workloads = [cell.cell.workload for cell in present if key in cell.numbers]
             if len(workloads) > 1:
-                numbers = [None if cell is None else cell.numbers.get(key) for cell in row]
-                yield compared_number(self._metrics[workloads[0], key[0]], numbers, against)
+                sides = [None if cell is None else cell.numbers.get(key) for cell in row]
+                yield ComparedNumber(self._metrics[workloads[0], key[0]], sides, against)
+
+
+def _row(row: Sequence[ReadCell | None], by: str, baseline: ReadCell | None, said: list[SidesMetric]) -> SidesRow:
+    present = [cell for cell in row if cell is not None]
+    first = present[0].cell
+    unlike = [name for name in differences(present, by) if name not in _NOT_SHOWN]
+    return SidesRow(
+        workload=first.workload,
+        options={name: value for name, value in first.options.items() if f"{OPTION}{name}" != by},
+        cells=[cell and _side_of_row(cell, baseline, by) for cell in row],
+        differences=[
+            SidesDifference(name=name, values=[cell and cell.parts.get(name) for cell in row]) for name in unlike
+        ],
+        metrics=said,
+    )
 
 
 def read_cell(cell: MeasuredCell, campaign: AnyRow) -> ReadCell:
@@ -122,45 +142,42 @@ def _side_of_row(one: ReadCell, baseline: SideCell | None, by: str) -> SideOfRow
     )
 
 
-def compared_number(metric: CampaignMetric, sides: Sequence[Measurement | None], against: int = 0) -> SidesMetric:
-    """Return one number of each side; whether it is a discovery is known once all are there."""
-    first, baseline = next(filter(None, sides)), sides[against]
-    return SidesMetric.of_row(
-        metric,
-        labels=first.labels,
-        target_name=first.target_name,
-        numbers=[one and SideNumbers.of_row(one, modes=two_modes(one.values)) for one in sides],
-        verdicts=[
-            one and baseline and _verdict(baseline.values, one.values) if side != against else None
-            for side, one in enumerate(sides)
-        ],
-    )
-
-
-def _verdict(baseline: Sequence[float], values: Sequence[float]) -> SideVerdict:
-    found = compare(baseline, values)
-    words = {"words": found.words.removeprefix("B ")}
-    return SideVerdict(runs_missing=max(0, ENOUGH_RUNS - found.run_count), **judgement(found) | words)
-
-
-def with_discoveries(rows: Sequence[SidesRow]) -> list[SidesRow]:
-    """Return the same rows, each verdict on numbers that stand for whole runs judged among all of these."""
-    judged_as = [
-        (verdict, is_whole)
+def judge(rows: Sequence[Sequence[ComparedNumber]]) -> list[list[SidesMetric]]:
+    """Say what the numbers of each side allow; those that stand for whole runs are judged among all of these."""
+    compared = [
+        (number, number.against_baseline(), is_whole)
         for row in rows
-        for metric, is_whole in zip(row.metrics, _stand_for_runs(row.metrics), strict=True)
-        for verdict in metric.verdicts
-        if verdict is not None
+        for number, is_whole in zip(row, _stand_for_runs(row), strict=True)
     ]
-    found = iter(judged_together([verdict for verdict, _ in judged_as], [is_whole for _, is_whole in judged_as]))
+    p_values = (one.p_value for _, found, is_whole in compared if is_whole for one in found if one is not None)
+    judged = iter(discoveries([p_value for p_value in p_values if p_value is not None]))
 
-    def judged(metric: SidesMetric) -> SidesMetric:
-        return metric.model_copy(update={"verdicts": [one and next(found) for one in metric.verdicts]})
+    def verdict(found: Comparison | None, *, is_whole: bool) -> SideVerdict | None:
+        if found is None:
+            return None
+        more = {
+            "words": found.words.removeprefix("B "),
+            "is_discovery": (found.p_value is not None and next(judged)) if is_whole else None,
+            "runs_missing": max(0, ENOUGH_RUNS - found.run_count),
+        }
+        return SideVerdict.model_validate(judgement(found) | more)
 
-    return [row.model_copy(update={"metrics": [judged(metric) for metric in row.metrics]}) for row in rows]
+    said = (
+        SidesMetric.of_row(
+            number.metric,
+            labels=number.first.labels,
+            target_name=number.first.target_name,
+            numbers=[
+                one and SideNumbers.of_row(one, modes=own) for one, own in zip(number.sides, number.modes, strict=True)
+            ],
+            verdicts=[verdict(one, is_whole=is_whole) for one in found],
+        )
+        for number, found, is_whole in compared
+    )
+    return [list(islice(said, len(row))) for row in rows]
 
 
-def _stand_for_runs(metrics: Sequence[SidesMetric]) -> list[bool]:
-    measured = [(metric.metric, metric.labels, number) for number, metric in enumerate(metrics)]
-    whole = set(of_whole_runs(measured, {metric.metric for metric in metrics if metric.is_primary}))
-    return [number in whole for number in range(len(metrics))]
+def _stand_for_runs(row: Sequence[ComparedNumber]) -> list[bool]:
+    measured = [(number.metric.metric, number.first.labels, at) for at, number in enumerate(row)]
+    whole = set(of_whole_runs(measured, {number.metric.metric for number in row if number.metric.is_primary}))
+    return [at in whole for at in range(len(row))]

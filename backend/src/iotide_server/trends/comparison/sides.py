@@ -7,7 +7,7 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.kit.errors import ErrorKind
 from iotide_server.trends.comparison import matching, repository
-from iotide_server.trends.comparison.engine import Comparison
+from iotide_server.trends.comparison.engine import ReadCells
 from iotide_server.trends.comparison.schemas import MOST_ROWS, MOST_SIDES, SidesChoice, SidesComparison
 
 SIDES_WANTED = ErrorKind(422, "sides_wanted", field="campaign", shows="").says(
@@ -28,7 +28,7 @@ def compare_sides(session: Session, principal: Principal, wanted: SidesChoice) -
     """
     if bool(wanted.campaign) == bool(wanted.cell):
         raise SIDES_WANTED()
-    found = Comparison(session, _campaign_ids(session, principal, wanted))
+    found = ReadCells(session, _campaign_ids(session, principal, wanted))
     named = found.cells if wanted.cell is None else dict.fromkeys(wanted.cell)
     cells = [found.cells[cell_id] for cell_id in named if cell_id in found.cells]
     known = matching.dimensions(cells)
