@@ -1,6 +1,6 @@
 """A plan resolved once: the stages, nodes, targets, roles and pairs of each workload, and all its cells; pure."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, permutations, product
@@ -198,8 +198,8 @@ class ResolvedPlan:
             earliest |= dict.fromkeys(workload.places, stage)
         return earliest
 
-    def blocks(self) -> Sequence[ResolvedBlock]:
-        """Make all cells: stages outermost, then nodes and targets as they are first named, option sets innermost."""
+    def blocks(self) -> Iterator[ResolvedBlock]:
+        """Yield all cells: stages outermost, then nodes and targets as they are first named, option sets innermost."""
         nodes_at = _order(nodes for workload in self.workloads for nodes in workload.node_sets)
         targets_at = _order(targets for workload in self.workloads for targets in workload.target_sets)
         in_order = sorted(
@@ -214,14 +214,11 @@ class ResolvedPlan:
         )
         node_sets, target_sets = list(nodes_at), list(targets_at)
         variants = [stage.variant for stage in self.plan.stages] or [""]
-        blocks, first = [], 1
+        first = 1
         for stage, nodes, targets, index in in_order:
             workload = self.workloads[index]
-            blocks.append(
-                ResolvedBlock(first, stage, variants[stage - 1], node_sets[nodes], target_sets[targets], workload)
-            )
+            yield ResolvedBlock(first, stage, variants[stage - 1], node_sets[nodes], target_sets[targets], workload)
             first += workload.option_set_count
-        return blocks
 
 
 def _count_nodes(choice: WorkloadChoice, named: int, at_once: NodesAtOnce) -> tuple[int, int]:

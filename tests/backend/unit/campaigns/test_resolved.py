@@ -58,7 +58,7 @@ plans = st.builds(
 @given(given_plan=plans)
 def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -> None:
     resolved = ResolvedPlan.of(given_plan)
-    blocks = resolved.blocks()
+    blocks = list(resolved.blocks())
     sizes = [block.workload.option_set_count for block in blocks]
     assert [block.first for block in blocks] == [1 + sum(sizes[:at]) for at in range(len(sizes))]
     assert (resolved.cell_count, resolved.run_count) == (sum(sizes), sum(sizes) * given_plan.repeats)
