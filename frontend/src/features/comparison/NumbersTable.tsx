@@ -158,7 +158,11 @@ function Words({ verdict, isGrey, isAlike, isJudged, direction, p }: Judged & { 
   const { ratio, words, is_discovery } = verdict;
   return (
     <>
-      {isJudged && <DirectionBadge change={{ shift_ratio: (ratio ?? 1) - 1, direction }} />}{" "}
+      {isJudged && (
+        <>
+          <DirectionBadge change={{ shift_ratio: (ratio ?? 1) - 1, direction }} />{" "}
+        </>
+      )}
       <Text {...(isGrey && { c: "dimmed" })} component="span" inherit>
         {words}
       </Text>
