@@ -33,7 +33,7 @@ from iotide_server.advice.routes import router as advice
 from iotide_server.agent_access import REDIS_SECONDS, agent_access
 from iotide_server.agent_api.beats_first import BeatsFirst
 from iotide_server.agent_api.idle_beats import IDLE_BEATS, IdleBeats
-from iotide_server.agent_api.routes import router as gateway
+from iotide_server.agent_api.routes import router as agent_api
 from iotide_server.agent_api.routes import take_beat
 from iotide_server.alerts.routes import router as alerts
 from iotide_server.campaigns.routes import router as campaigns
@@ -41,7 +41,7 @@ from iotide_server.change_feed.feed import FEED, Feed
 from iotide_server.change_feed.health import HEALTH, REDIS, KeptHealth
 from iotide_server.change_feed.health import router as health
 from iotide_server.change_feed.routes import CATCH_UPS
-from iotide_server.change_feed.routes import router as live
+from iotide_server.change_feed.routes import router as change_feed
 from iotide_server.clusters.agents.access import AGENT_ACCESS
 from iotide_server.clusters.agents.rules import HELLO_RATE, HelloRate, node_holder
 from iotide_server.clusters.routes import router as clusters
@@ -68,14 +68,14 @@ from iotide_server.monitoring.exposition import (
 )
 from iotide_server.monitoring.processes import shared_directory
 from iotide_server.monitoring.routes import METRICS, METRICS_OF_NODES
-from iotide_server.monitoring.routes import router as operations
+from iotide_server.monitoring.routes import router as monitoring
 from iotide_server.monitoring.site import SiteMetrics, node_metrics, site_metrics
 from iotide_server.notifications.addresses import REACH
 from iotide_server.notifications.deliveries import OFFICE, Office
 from iotide_server.notifications.routes import CHANNEL_TESTS, ONE_CHANNEL_TEST_EACH
 from iotide_server.notifications.routes import router as notifications
 from iotide_server.notifications.sending import Courier
-from iotide_server.overview.routes import router as board
+from iotide_server.overview.routes import router as overview
 from iotide_server.published.routes import router as published
 from iotide_server.results.campaign_routes import UNKNOWN_EXPORTS
 from iotide_server.results.campaign_routes import router as campaign_results
@@ -95,12 +95,12 @@ from iotide_wire.units import KIB, MIB
 
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
-    gateway,  # first, since a request is held against one route after another, and agents ask more than all others
+    agent_api,  # first, since a request is held against one route after another, and agents ask more than all others
     *(health, sessions, oidc, accounts, audit, clusters, targets, workloads),
     *(campaigns, campaign_results, schedules, templates, runs, results, surfaces),
-    *(trends, advice, alerts, explorer, board, notifications, published, live),
+    *(trends, advice, alerts, explorer, overview, notifications, published, change_feed),
 )
-BEAT: Final = next(route for route in gateway.routes if isinstance(route, APIRoute) and route.endpoint is take_beat)
+BEAT: Final = next(route for route in agent_api.routes if isinstance(route, APIRoute) and route.endpoint is take_beat)
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
 BODY_LIMITS: Final = {
     re.compile(rf"{API}/session(/link)?"): BodyLimit(size_bytes=16 * KIB),  # read from anybody
@@ -199,7 +199,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     install_error_handlers(app)
     for router in SLICES:
         app.include_router(router, prefix=API)
-    app.include_router(operations)
+    app.include_router(monitoring)
     _serve_frontend(app, settings.frontend_directory or _frontend_directory())
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(BeatsFirst, path=f"{API}{BEAT.path}", route=BEAT)

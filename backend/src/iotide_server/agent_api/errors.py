@@ -1,4 +1,4 @@
-"""What the gateway answers to an agent that speaks of an order it cannot have."""
+"""Errors of the agents' requests: about orders that they may not have, their identity, and reports."""
 
 from iotide_server.kit.errors import ErrorKind
 

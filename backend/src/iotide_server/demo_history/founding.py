@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.roles.principal import Principal
-from iotide_server.agent_api import service as gateway
+from iotide_server.agent_api import service as agent_api
 from iotide_server.campaigns.planned import PlannedCampaign
 from iotide_server.campaigns.planning import foresee
 from iotide_server.campaigns.resolved import resolve
@@ -127,7 +127,7 @@ def say_hello(
         workloads=recorded_announcements(_WORKLOADS),
         holds=(),
     )
-    gateway.hello(session, node_id, request, now)
+    agent_api.hello(session, node_id, request, now)
 
 
 def _nodes_of(site: SampleCluster, stopped: Truth) -> set[str]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.agent_api import service as gateway
+from iotide_server.agent_api import service as agent_api
 from iotide_server.campaigns.models import Campaign, Cell
 from iotide_server.campaigns.planned import PlannedCell
 from iotide_server.campaigns.repository import insert_cells
@@ -97,7 +97,7 @@ class Nights:
         for order in hand_over(session, campaign.id, campaign.created_at, INSTANCE, BOOT):
             result = self._result(night, order, ended_at + _BETWEEN_RUNS)
             ended_at = result.ended_at
-            gateway.finish(session, order.node_id, order.order_id, result, ended_at)
+            agent_api.finish(session, order.node_id, order.order_id, result, ended_at)
             self.ended_at[order.node_id] = ended_at
         session.flush()
         session.execute(_CLAIMED_BEFORE_START, {"campaign_id": campaign.id, "lead": _LEAD})

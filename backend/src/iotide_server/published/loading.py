@@ -13,7 +13,7 @@ from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.sessions import service as sessions
-from iotide_server.agent_api import service as gateway
+from iotide_server.agent_api import service as agent_api
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget, PublishedCampaign, PublishedSource
 from iotide_server.change_feed import service as live
 from iotide_server.clusters.models import Cluster, Node
@@ -167,7 +167,7 @@ class _Loading:
         at = campaign.created_at
         for order in hand_over(self._session, campaign.id, at, _CLAIMED_BY, _CLAIMED_BY):
             result = _result(source, cells[order.ordinal - 1], order, at)
-            gateway.finish(self._session, order.node_id, order.order_id, result, at)
+            agent_api.finish(self._session, order.node_id, order.order_id, result, at)
         for row in rows:
             recompute_points(self._session, row.id)
         return campaign

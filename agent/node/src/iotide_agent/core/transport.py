@@ -1,4 +1,4 @@
-"""The agent's HTTP client: one method for each call of the gateway, every answer a typed value."""
+"""The agent's HTTP client: one method for each route of `agent_api`, every answer a typed value."""
 
 import hashlib
 import ssl
@@ -57,7 +57,7 @@ class Refusal(Exception):  # noqa: N818 - an answer of the server, and no error 
 
 
 class Transport:
-    """Speaks to the gateway with the node's token.
+    """Call the server's `agent_api` with the node's token.
 
     Every method raises Unreachable or Refusal; which request is repeated, and when, is the session's decision.
 
