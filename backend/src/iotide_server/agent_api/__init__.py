@@ -1,1 +1,1 @@
-"""Endpoints for node agents: enrol, hello, claim, beat, artefacts, finish."""
+"""Routes for node agents and gateways: enrol, hello, claim, heartbeat, raw output, finish, batch jobs."""

@@ -1,1 +1,1 @@
-"""What keeps an installation's data: backups, and databases made from them again."""
+"""Backups of an installation, and databases restored from them."""

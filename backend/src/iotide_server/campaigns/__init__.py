@@ -1,1 +1,1 @@
-"""A plan expanded into cells and runs."""
+"""Campaigns: plans are checked, expanded into cells and runs, and run in stages and windows."""

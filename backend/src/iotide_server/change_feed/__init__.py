@@ -1,1 +1,1 @@
-"""News of changes, stored for an hour and streamed to browsers."""
+"""The change feed: changed rows, stored for an hour and streamed to browsers; also the health routes."""

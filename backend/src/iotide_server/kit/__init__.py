@@ -1,1 +1,1 @@
-"""What every slice stands on: database, errors, clock, pagination, queue."""
+"""Code that every slice uses: database, errors, clock, pagination, queue, request limits."""

@@ -1,1 +1,1 @@
-"""What tells how the service itself is: metrics for Prometheus and the doctor's findings."""
+"""Monitoring of iotide itself: metrics for Prometheus and the doctor's findings."""

@@ -1,1 +1,1 @@
-"""The status board: what is not as it was, by cluster and workload."""
+"""The overview page: the status board by cluster and workload, and what needs attention."""

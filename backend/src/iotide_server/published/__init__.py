@@ -1,1 +1,1 @@
-"""What others measured and published, to lay one's own numbers beside: read-only clusters with their sources."""
+"""Published results of others, as read-only clusters with their sources; tables in `campaigns/models.py`."""

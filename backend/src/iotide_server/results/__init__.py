@@ -1,1 +1,1 @@
-"""Ingest of results, samples, series and points, curves and artefacts."""
+"""Results: ingest, surfaces, figures and forecasts; its tables include points, which `trends/points` computes."""

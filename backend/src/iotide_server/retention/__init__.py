@@ -1,1 +1,1 @@
-"""How long raw output and per-second values are kept; numbers and points are kept for ever."""
+"""Retention: raw output and per-second values are removed by age; numbers and points are kept for ever."""

@@ -1,1 +1,1 @@
-"""One execution of a cell: its life cycle, attempts, orders and log."""
+"""Runs of cells: life cycle, attempts, orders, leases and the queues of nodes."""

@@ -1,1 +1,1 @@
-"""Plans that become campaigns by a calendar."""
+"""Schedules: plans that become campaigns by a calendar."""

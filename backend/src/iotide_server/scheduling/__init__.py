@@ -1,1 +1,1 @@
-"""Which waiting run starts where, its leases and its wake-ups."""
+"""The scheduler's work: start waiting runs, take leases, send wake-ups and due work."""

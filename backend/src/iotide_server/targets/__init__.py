@@ -1,1 +1,1 @@
-"""File systems under test."""
+"""Targets: the file systems under test, and the storage that they stand on."""

@@ -1,1 +1,1 @@
-"""Plans that are kept under a name, to begin the next campaign with."""
+"""Templates: plans kept under a name, from which a campaign can begin."""

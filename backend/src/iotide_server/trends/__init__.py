@@ -1,1 +1,1 @@
-"""What became of series over time; here the work that follows a result."""
+"""Trends of series: points, changes, events, peers and comparisons."""

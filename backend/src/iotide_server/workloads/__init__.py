@@ -1,1 +1,1 @@
-"""The catalogue that agents announced."""
+"""The catalogue of workloads that agents announced; the workloads themselves are in the agent."""

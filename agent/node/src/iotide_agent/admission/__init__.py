@@ -1,1 +1,1 @@
-"""Keeps runs off nodes that others use: samples the idle node, asks who is on it, and holds orders back."""
+"""The admission check: samples the idle node, asks who else uses it, and starts, holds back or rejects orders."""

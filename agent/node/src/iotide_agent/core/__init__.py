@@ -1,1 +1,1 @@
-"""The agent's protocol with the server: session, transport, spool and the loop that drives them."""
+"""The supervisor: its loop, its pure protocol session, the HTTP client, the state on disk and the wake-up worker."""

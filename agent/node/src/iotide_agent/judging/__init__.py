@@ -1,1 +1,1 @@
-"""What a whole run says of its own quality: the flags that need the node's counters and conditions, not one tool's."""
+"""Quality flags of a whole run, by the node's counters and conditions; a single tool's are in its workload."""

@@ -1,1 +1,1 @@
-"""This node: configuration, identity, inventory and readiness."""
+"""This node: configuration, identity, credentials, inventory and readiness."""

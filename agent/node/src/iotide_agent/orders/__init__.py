@@ -1,1 +1,1 @@
-"""Orders on this node: runs are started, watched, parsed, and their results collected."""
+"""Orders on this node: the supervisor plans runs, starts and watches their runners, and makes results."""

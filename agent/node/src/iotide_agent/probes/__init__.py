@@ -1,1 +1,1 @@
-"""Probes: what a file system says of itself."""
+"""Probes: one file each, which reads the facts of a kind of file system or of the node."""

@@ -1,1 +1,1 @@
-"""The workload plug-ins."""
+"""Workloads: one file each, with options, commands and parsing of a tool; without input or output."""
