@@ -1,4 +1,6 @@
 /// <reference types="vitest/config" />
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
@@ -7,11 +9,25 @@ import { mantineStyles } from "./mantineStyles";
 
 const source = fileURLToPath(new URL("./src", import.meta.url));
 
+/** Tests of pages that replace a module, which would stay replaced for the tests after them. */
+const REPLACING = readdirSync(source, { recursive: true, encoding: "utf8" })
+  .filter(
+    (name) => name.endsWith(".test.tsx") && readFileSync(join(source, name), "utf8").includes("vi.mock("),
+  )
+  .map((name) => `src/${name}`);
+
 /** What pages may share, but for plotly and all that it brings, which only those with a chart load. */
 const SHARED =
   /[\\/](frontend[\\/]src[\\/](?!plots[\\/])|node_modules[\\/](@mantine|@tanstack|@floating-ui|@lingui|clsx)[\\/])/;
 /** Less than this, before minifying, is no file of its own. From 15 kB on, pages load twice of what they use. */
 const LEAST_SHARED_BYTES = 4_000;
+
+const PAGES = {
+  environment: "jsdom",
+  setupFiles: "src/testing/setup.ts",
+  // Longer than one wait within a test, see there.
+  testTimeout: 20_000,
+};
 
 export default defineConfig({
   plugins: [linguiMacros(), react(), mantineStyles],
@@ -62,15 +78,9 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: {
-          name: "pages",
-          environment: "jsdom",
-          include: ["src/**/*.test.tsx"],
-          setupFiles: ["src/testing/setup.ts"],
-          // Longer than one wait within a test, see there.
-          testTimeout: 20_000,
-        },
+        test: { ...PAGES, name: "pages", include: ["src/**/*.test.tsx"], exclude: REPLACING, isolate: false },
       },
+      { extends: true, test: { ...PAGES, name: "pages with a module replaced", include: REPLACING } },
     ],
   },
 });

@@ -32,7 +32,7 @@ window.matchMedia = (query) =>
     removeListener: () => undefined,
   });
 window.HTMLElement.prototype.scrollIntoView = () => undefined;
-Object.defineProperty(document, "fonts", { value: new EventTarget() });
+Object.defineProperty(document, "fonts", { value: new EventTarget(), configurable: true });
 
 /** Every table that a test leaves on its page exports data; see Datum, Quantity and MeasuredValue for cells with numbers. */
 function checkExports(): void {
