@@ -64,7 +64,7 @@ def cluster_of(session: Session, principal: Principal, resolved: ResolvedPlan) -
     """Return the plan's cluster.
 
     Raises:
-        CLUSTER_NOT_FOUND, NOT_ALLOWED: there is none of that name in which the caller may submit.
+        CLUSTER_NOT_FOUND, NotAllowedError: there is none of that name in which the caller may submit.
         CLUSTER_MADE_UP: nothing runs on it.
     """
     cluster = clusters.cluster_named(session, principal, resolved.plan.cluster, Role.OPERATOR, field="cluster")
