@@ -26,7 +26,6 @@ def with_plug_ins(kind: str, base: type[object], own: Iterable[type[T]], check: 
         check: raises where what the plug-in says of itself cannot be used.
     """
     found = {one.name: one() for one in own}
-    broken, taken = f"{kind}_plug_in_broken entry_point=%s", f"{kind}_name_taken name=%s entry_point=%s"
     for entry_point in sorted(entry_points(group=f"iotide.{kind}s"), key=lambda entry: entry.name):
         try:
             plug_in: Any = entry_point.load()
@@ -36,10 +35,10 @@ def with_plug_ins(kind: str, base: type[object], own: Iterable[type[T]], check: 
             check(made)
         except Exception:
             # Whatever a third party's module raises at import must not take the agent's own ones with it.
-            _logger.exception(broken, entry_point.value)
+            _logger.exception("plug_in_broken kind=%s entry_point=%s", kind, entry_point.value)
             continue
         if made.name in found:
-            _logger.error(taken, made.name, entry_point.value)
+            _logger.error("plug_in_name_taken kind=%s name=%s entry_point=%s", kind, made.name, entry_point.value)
             continue
         found[made.name] = made
     return found
