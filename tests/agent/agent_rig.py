@@ -166,6 +166,14 @@ class AgentRig:
         """Processes that name the target in their arguments."""
         return [pid for pid, line in _command_lines().items() if str(self.target / "iotide-run-") in line]
 
+    def until_loading(self, order_id: int) -> list[int]:
+        """Wait until the order runs and its load's command line names the target; return the load's processes.
+
+        A load is said to run once its process was made, a moment before that has become another program.
+        """
+        self.gateway.until_running(order_id)
+        return self.gateway.until(self.load_pids)
+
     def until_order_gone(self, order_id: int) -> None:
         """Waits until the agent has forgotten the order."""
         self.gateway.until(lambda: not (self.state / "orders" / str(order_id)).exists())

@@ -174,8 +174,7 @@ def test_options_that_do_not_fit_fail_with_the_option_named(agent: AgentRig) -> 
 
 def test_a_killed_agent_adopts_its_load_at_the_next_start(own_agent: AgentRig) -> None:
     order_id = own_agent.offer("fio", FIO | {"runtime_seconds": 5})
-    own_agent.gateway.until_running(order_id)
-    loads = own_agent.load_pids()
+    loads = own_agent.until_loading(order_id)
     own_agent.kill()
     assert own_agent.load_pids() == loads
     own_agent.start()
@@ -309,7 +308,7 @@ def test_a_superseded_agent_ends_its_load_and_itself(own_agent: AgentRig) -> Non
 
 def test_sigterm_leaves_the_load_and_sigint_ends_it(own_agent: AgentRig) -> None:
     order_id = own_agent.offer("fio", ENDLESS)
-    own_agent.gateway.until_running(order_id)
+    own_agent.until_loading(order_id)
     assert own_agent.process is not None
     own_agent.process.terminate()
     assert own_agent.process.wait(20) == 0
