@@ -10,7 +10,7 @@ _passwords = PasswordHash.recommended()
 
 
 def hashed(password: str) -> str:
-    """What is stored of a password."""
+    """Return what the server stores of a password."""
     return _passwords.hash(password)
 
 

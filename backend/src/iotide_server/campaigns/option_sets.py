@@ -35,7 +35,7 @@ ByKind = Sequence[float]
 
 
 class Amounts(NamedTuple):
-    """What runs need and move, in bytes, and take where the options say so, else 0 s."""
+    """Bytes that runs need and move, and the seconds that they take by their options, else 0."""
 
     bytes_needed: ByKind
     bytes_moved: ByKind

@@ -106,7 +106,7 @@ def scheduler() -> None:
     """Run the scheduler; of several, one works and the others wait."""
     # What it imports no other command needs.
     with uncollected():
-        from iotide_server.scheduler import run as run_scheduler  # noqa: PLC0415
+        from iotide_server.scheduler import run as run_scheduler  # noqa: PLC0415 - as the comment above says
 
     settings = settings_of_environment()
     configure_logs("scheduler", settings.log_format)
@@ -118,7 +118,7 @@ def worker() -> None:
     """Run the Celery worker that does the server's own work."""
     # What it computes with is a second and 80 MB more, which no other command needs.
     with uncollected():
-        from iotide_server.worker import run as run_worker  # noqa: PLC0415
+        from iotide_server.worker import run as run_worker  # noqa: PLC0415 - as the comment above says
 
     settings = settings_of_environment()
     configure_logs("worker", settings.log_format)
@@ -130,7 +130,7 @@ def openapi() -> None:
     """Print the API's description."""
     # The routes with their forms are more than a second of processor time, which no other command needs.
     with uncollected():
-        from iotide_server.main import openapi_document  # noqa: PLC0415
+        from iotide_server.main import openapi_document  # noqa: PLC0415 - as the comment above says
 
     typer.echo(json.dumps(openapi_document(), indent=2))
 

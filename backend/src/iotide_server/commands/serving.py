@@ -100,7 +100,7 @@ def application() -> ASGIApp:
     # The routes with their forms are more than a second of processor time, which a process that only starts others
     # does not need.
     with uncollected():
-        from iotide_server.main import create_app  # noqa: PLC0415
+        from iotide_server.main import create_app  # noqa: PLC0415 - as the comment above says
 
         give_memory_back()
         settings = settings_of_environment()

@@ -355,7 +355,9 @@ SITES: Final = (_HPC, _STUDIO, _ARCHIVE)
 
 
 def narrowed(clusters: Collection[str] = (), workloads: Collection[str] = ()) -> tuple[SampleCluster, ...]:
-    """The clusters of these names with the routines of these workloads; no name: all. Their numbers stay as they are.
+    """Return the clusters of these names with the routines of these workloads; no name: all of them.
+
+    Their numbers stay as they are.
 
     Raises:
         DEMO_HISTORY_UNKNOWN_NAME: nothing is called so there.

@@ -110,12 +110,12 @@ def _action(name: str, view: SavedView, before: Json | None, after: Json | None)
 
 
 def views_of(session: Session, user_id: int) -> Sequence[SavedView]:
-    """A user's views by name."""
+    """Return a user's views, sorted by name."""
     statement = select(SavedView).where(SavedView.user_id == user_id)
     return session.scalars(statement.order_by(func.lower(SavedView.name), SavedView.id)).all()
 
 
 def view_of(session: Session, user_id: int, view_id: int) -> SavedView | None:
-    """One of the user's views, locked."""
+    """Lock and return one of the user's views; None where there is no such view."""
     statement = select(SavedView).where(SavedView.id == view_id, SavedView.user_id == user_id)
     return session.scalar(statement.with_for_update())

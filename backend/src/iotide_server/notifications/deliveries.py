@@ -153,7 +153,7 @@ _MOST_DOUBLINGS: Final = 8
 
 
 def next_attempt(first_at: datetime, attempts: int, now: datetime, wished: timedelta | None) -> datetime | None:
-    """After 30 s, 1 min, 2 min and so on up to every 2 h, until 24 h after the first attempt; None: no more.
+    """Return when to try again: after 30 s, 1 min, 2 min up to every 2 h; None from 24 h after the first attempt.
 
     Args:
         attempts: how many there were.

@@ -32,7 +32,7 @@ _ENOUGH_SPLIT: Final = "write it as https://example.org/path"
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """What is stored of a receiver.
+    """A receiver as it is stored.
 
     Attributes:
         secrets: the new ones; None: those that there are stay.

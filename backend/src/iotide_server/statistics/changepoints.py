@@ -68,7 +68,7 @@ def _candidates(series: Values) -> list[int]:
     if np.ptp(series) == 0:
         return []  # the kernel's width is the median distance of the values
     # Half a second of processor time and 40 MB, which only a series that is long enough needs.
-    import ruptures  # noqa: PLC0415
+    import ruptures  # noqa: PLC0415 - as the comment above says
 
     detector = ruptures.KernelCPD(kernel="rbf", min_size=SEGMENT_RUNS).fit(series.reshape(-1, 1))
     *ends, _ = detector.predict(pen=PENALTY * log(len(series)))

@@ -56,5 +56,5 @@ def _is_by(name: str) -> ColumnElement[bool]:
 
 
 def query_of(typed: str) -> str | None:
-    """What a text must have to hold every word that was typed, or its beginning; None where no word was typed."""
+    """Return a text query for all typed words, each as a prefix; None where no word was typed."""
     return " & ".join(f"{word}:*" for word in _WORD.findall(typed)) or None

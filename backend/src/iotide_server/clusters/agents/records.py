@@ -241,7 +241,7 @@ def tell_heard_again(session: Session, nodes: Mapping[int, int]) -> None:
 
 
 def standing_of(session: Session, principal: Principal, waiting: PendingNode | None, now: datetime) -> Standing:
-    """The standing of the node whose token asks.
+    """Return the standing of the node whose token was sent.
 
     Args:
         waiting: the host that waits, where it is no node yet.
