@@ -13,7 +13,7 @@ from factories.clusters import make_cluster, node_token
 from factories.measured import Measured, finish, sample
 from factories.people import person
 from factories.ready_cluster import ReadyCluster
-from factories.schema import create_migrated, open_planned
+from factories.schema import create_migrated
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, settings
 from pydantic import SecretStr
@@ -26,7 +26,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.change_feed import routes as live
 from iotide_server.clusters.models import Cluster
-from iotide_server.kit.db import Database
+from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.digests import digest
 from iotide_server.kit.turns import Turns
 from iotide_server.main import API, create_app
@@ -94,7 +94,7 @@ class Site:
 @contextmanager
 def made_up_for(postgres_server: PrivatePostgres, name: str) -> Iterator[Site]:
     """A site in a database of this name, which the application works on."""
-    database = Database(open_planned(create_migrated(postgres_server, name), pool_size=3))
+    database = Database(open_engine(create_migrated(postgres_server, name)))
     with database.transaction() as session:
         admin = person(session, "ada", Role.ADMIN, now=NOW)
         ready = ReadyCluster(session, NOW, name="ready")

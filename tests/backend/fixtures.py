@@ -11,7 +11,7 @@ from factories.announced import NOW
 from factories.clock import MovedClock
 from factories.invariants import violations
 from factories.people import Person, person
-from factories.schema import create_migrated, open_planned
+from factories.schema import create_migrated
 from factories.site import BrokerView, Site
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -105,7 +105,7 @@ def database_url(migrated_url: str, empty_all: Callable[[], None]) -> Iterator[s
 @pytest.fixture(scope="session")
 def engine(migrated_url: str) -> Iterator[Engine]:
     """Share one engine among all tests of this process: each new one would compile every statement again."""
-    engine = open_planned(migrated_url, pool_size=12)  # as many do something at once in tests of what comes of it
+    engine = open_engine(migrated_url, pool_size=12)  # as many do something at once in tests of what comes of it
     yield engine
     engine.dispose()
 
