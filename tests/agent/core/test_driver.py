@@ -176,7 +176,7 @@ def test_a_killed_agent_adopts_its_load_at_the_next_start(own_agent: AgentRig) -
     order_id = own_agent.offer("fio", FIO | {"runtime_seconds": 5})
     loads = own_agent.until_loading(order_id)
     own_agent.kill()
-    assert set(loads) <= set(own_agent.load_pids())  # fio may have made its second process since
+    assert set(loads) & set(own_agent.load_pids())  # fio starts as several processes, some of which end at once
     own_agent.start()
     hello = own_agent.gateway.hellos[-1]
     assert hello.previous_instance == own_agent.gateway.hellos[0].agent_instance
