@@ -1,4 +1,4 @@
-"""What installed packages add to the agent: classes that they announce as entry points."""
+"""Loads workloads and probes that installed packages announce as entry points."""
 
 import logging
 from collections.abc import Callable, Iterable

@@ -45,7 +45,7 @@ RULES: Final = (
 
 
 def advise(scene: Scene, *, cells: int = 0, is_cut: bool = False) -> AdviceReport:
-    """Ask every rule; what many subjects share, such as the nodes of a cluster, is told once.
+    """Ask every rule, and keep one piece of advice where many subjects, such as the nodes of a cluster, share it.
 
     Args:
         cells: how many cells the scene is of.

@@ -64,7 +64,7 @@ def controls_changed(session: Session, series: Series) -> None:
 
 
 def tell_group(session: Session, group_id: int) -> None:
-    """Tell a group through the channels of its rules; a channel that was told is told no second time."""
+    """Send a group through the channels of its rules, once through each channel."""
     group = session.get(AlertGroup, group_id)
     if group is None:
         return

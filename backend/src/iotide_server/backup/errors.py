@@ -39,7 +39,7 @@ SCHEMA_NEWER = ErrorKind(409, "schema_newer", field="revision").says(
 VAULT_KEY_DIFFERS = ErrorKind(409, "vault_key_differs", field="vault_key", shows="").says(
     "the backup has secrets of notification channels, and they were sealed with another key",
     "give the key that is kept apart: --vault-key-file with --state, else IOTIDE_VAULT_KEY; or go without with"
-    " --without-vault-key, and enter the secrets of the channels anew",
+    " --without-vault-key, and enter the secrets of the channels again",
 )
 COUNTS_DIFFER = ErrorKind(409, "counts_differ", field="counts", shows="{tables:names}").says(
     "rows of {tables:names} are not as many as at the backup; nothing was kept of the restore",

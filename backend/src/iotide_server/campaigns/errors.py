@@ -1,4 +1,4 @@
-"""What can go wrong with campaigns, the roles in their plans and the repeats that are added to them."""
+"""Kinds of errors of campaigns, of the roles in their plans and of the repeats that are added to them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -119,7 +119,7 @@ SENDER_RECEIVES = ErrorKind(422, "sender_receives", field="{field}", shows="node
 RECEIVER_UNREACHABLE = ErrorKind(409, "receiver_unreachable", field="{field}", shows="receiver").says(
     "{field}: {receiver} {why}",
     f"name the address at which it receives as data_address in agent.toml of {{receiver}}, or {AUTOMATIC} for"
-    " that by which it reaches this server, and start its agent anew",
+    " that by which it reaches this server, and start its agent again",
 )
 ROLES_AND_NODES_AT_ONCE = ErrorKind(422, "roles_and_nodes_at_once", field="{field}", shows="at_once").says(
     "{field}: roles say which two nodes work together", "leave nodes_at_once or roles out of this workload"

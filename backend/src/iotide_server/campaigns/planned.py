@@ -86,11 +86,11 @@ class PlannedRoom:
         return all(stage < confirmed.get((place.node.name, name), inf) for place in self.places)
 
     def with_margin(self, bytes_needed: float) -> float:
-        """Return the bytes that have to be free for a run that needs so many."""
+        """Return the bytes that have to be free for a run that needs this many."""
         return max(bytes_needed * SPACE_MARGIN, bytes_needed + (self.target.target.reserve_bytes or 0))
 
     def lacks(self, bytes_needed: float) -> bool:
-        """Check whether so many bytes do not fit; where nothing is known of free space, they do."""
+        """Check that this many bytes do not fit; where free space is unknown, they fit."""
         return bool(bytes_needed) and self.free_bytes is not None and self.with_margin(bytes_needed) > self.free_bytes
 
 

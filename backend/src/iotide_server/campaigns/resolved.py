@@ -33,7 +33,7 @@ MAX_RUNS = 100_000
 MAX_ROWS = 2_000_000
 """Counts, of each run, a place for each of its nodes with each of its targets, and one for each observer."""
 NODE_ROLES: Final = (StepRole.SENDER, StepRole.RECEIVER)
-"""What the nodes of a pair do, in their order."""
+"""The roles of a pair's nodes, in their order."""
 OFF_TARGETS: Final = frozenset({StepRole.SENDER})
 
 NodeT = TypeVar("NodeT")

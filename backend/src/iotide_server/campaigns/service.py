@@ -110,7 +110,7 @@ def _repeated(session: Session, principal: Principal, key: str | None, digest: s
 
 
 def new_runs(campaign: Campaign, plan: CampaignPlan, repeats: int, now: datetime) -> NewRuns:
-    """Return so many runs of each cell, under the conditions of the plan, queued behind what was submitted before."""
+    """Return new runs of each cell on the plan's conditions, queued behind those that were submitted before."""
     return NewRuns(
         campaign_id=campaign.id,
         cluster_id=campaign.cluster_id,

@@ -99,7 +99,7 @@ class NodeWorkloadOutput(Output):
 
 
 class ActiveOrderOutput(Output):
-    """What a node is doing for a run."""
+    """An order that a node holds for a run."""
 
     order_id: int
     run_id: int

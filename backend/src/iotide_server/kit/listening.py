@@ -1,4 +1,4 @@
-"""What a process that listens needs: addresses as an administrator writes them, and open files."""
+"""Reads addresses to listen on, as an administrator writes them, and raises the limit of open files."""
 
 import resource
 from typing import Final, NamedTuple
