@@ -97,9 +97,10 @@ def say_again(session: Session) -> None:
 
 def _later(column: Column[Any], time: ColumnElement[int], strides: Mapping[str, int]) -> ColumnElement[Any]:
     """What a column says so many times later."""
-    tables = {key.column.table.name for key in column.foreign_keys} | (
-        {column.table.name} if column.name == "id" else set()
-    )
+    # `run.campaign_id` is a copy that has no foreign key.
+    tables = {key.column.table.name for key in column.foreign_keys} | {column.name.removesuffix("_id")}
+    if column.name == "id":
+        tables.add(column.table.name)
     for name in tables & strides.keys():
         return column + time * strides[name]
     if isinstance(column.type, DateTime):
