@@ -21,41 +21,28 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A number that a finding stands on.
+    """A number that a finding stands on."""
 
-    Attributes:
-        name: of the fact, such as `md.chunk_bytes`, or what was measured or computed, in words.
-        unit: of the value; None for texts, switches and numbers without one.
-        run_ids: the runs that it is from; empty: the last word of an agent, or computed from the others.
-    """
-
-    name: str
+    name: str  # of the fact, such as `md.chunk_bytes`, or what was measured or computed, in words
     value: FactValue
-    unit: Unit | None = None
+    unit: Unit | None = None  # of the value; None for texts, switches and numbers without one
+    # the runs that it is from; empty: the last word of an agent, or computed from the others
     run_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Something that somebody should know or change.
+    """Something that somebody should know or change."""
 
-    Attributes:
-        code: stable, for programs.
-        title: what is the matter, in a line.
-        explanation: why, in plain words.
-        remedy: what to do, in words.
-        commands: what to copy for it, a line each, with computed values: commands, or options of a plan.
-        source: the document that the rule is from.
-    """
-
-    code: str
+    code: str  # stable, for programs
     severity: Severity
     subject: str
-    title: str
-    explanation: str
+    title: str  # what is the matter, in a line
+    explanation: str  # why, in plain words
     evidence: tuple[Evidence, ...]
-    remedy: str
-    source: str
+    remedy: str  # what to do, in words
+    source: str  # the document that the rule is from
+    # what to copy for it, a line each, with computed values: commands, or options of a plan
     commands: tuple[str, ...] = ()
 
 

@@ -25,22 +25,15 @@ _TOTAL: Final = "total_throughput"
 
 @dataclass(frozen=True, slots=True)
 class MountedTarget:
-    """A target on a node.
-
-    Attributes:
-        device: what is mounted, as the kernel shows it; empty where nobody said.
-        facts: of the mount and of the node.
-        run_ids: the runs that saw these facts; empty: the agent's last word.
-        is_below: whether it is what a target stands on.
-    """
+    """A target on a node."""
 
     target: str
     node: str
     mount_point: str
-    device: str
-    facts: Facts
-    run_ids: tuple[int, ...] = ()
-    is_below: bool = False
+    device: str  # what is mounted, as the kernel shows it; empty where nobody said
+    facts: Facts  # of the mount and of the node
+    run_ids: tuple[int, ...] = ()  # the runs that saw these facts; empty: the agent's last word
+    is_below: bool = False  # whether it is what a target stands on
 
     @property
     def name(self) -> str:
@@ -74,14 +67,7 @@ class MountedTarget:
 
 @dataclass(frozen=True, slots=True)
 class SceneCell:
-    """One combination of a campaign's matrix that has valid runs.
-
-    Attributes:
-        facts: that its newest run saw, by node.
-        run_ids: of its valid finished runs.
-        free_bytes: of its target that has least, as its nodes said last; None where nobody said.
-        titles: of its workload's options.
-    """
+    """One combination of a campaign's matrix that has valid runs."""
 
     ordinal: int
     campaign_id: int
@@ -90,10 +76,10 @@ class SceneCell:
     variant: str
     nodes: tuple[str, ...]
     targets: tuple[str, ...]
-    facts: Mapping[str, Facts]
-    run_ids: tuple[int, ...]
-    free_bytes: int | None = None
-    titles: Titles = field(default_factory=dict)
+    facts: Mapping[str, Facts]  # that its newest run saw, by node
+    run_ids: tuple[int, ...]  # of its valid finished runs
+    free_bytes: int | None = None  # of its target that has least, as its nodes said last; None where nobody said
+    titles: Titles = field(default_factory=dict)  # of its workload's options
 
     @property
     def in_memory(self) -> bool:
@@ -114,23 +100,18 @@ class SceneCell:
 
 @dataclass(frozen=True, slots=True)
 class ScenePoint:
-    """What the valid runs of a cell say of one metric with one set of labels.
-
-    Attributes:
-        median, low, high: in the metric's base unit; low and high are the smallest and the largest run.
-        n: independent runs.
-        flags: codes.
-    """
+    """What the valid runs of a cell say of one metric with one set of labels."""
 
     cell: SceneCell
     metric: str
     unit: Unit
     labels: Mapping[str, str | int | float | bool]
-    n: int
+    n: int  # independent runs
+    # median, low, high: in the metric's base unit; low and high are the smallest and the largest run
     median: float
     low: float
     high: float
-    flags: frozenset[str] = frozenset()
+    flags: frozenset[str] = frozenset()  # codes
 
     @property
     def operation(self) -> str:
@@ -156,14 +137,11 @@ class ScenePoint:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """All that the rules look at.
-
-    Attributes:
-        claimed_ratio: how many times as fast somebody says that one target is as another; None: nobody says so.
-    """
+    """All that the rules look at."""
 
     sites: Sequence[MountedTarget]
     points: Sequence[ScenePoint]
+    # how many times as fast somebody says that one target is as another; None: nobody says so
     claimed_ratio: float | None = None
 
     @property

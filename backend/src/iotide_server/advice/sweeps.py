@@ -13,20 +13,14 @@ from iotide_wire.names import title_of
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What a sweep goes through.
+    """What a sweep goes through."""
 
-    Attributes:
-        title: such as `file size`.
-        at: where a point stands on it; None: nowhere.
-        labels, options: that tell it, and may differ between the points of one sweep.
-        is_of_nodes: whether the number of nodes is part of it.
-    """
-
-    title: str
-    at: Callable[[ScenePoint], int | None]
+    title: str  # such as `file size`
+    at: Callable[[ScenePoint], int | None]  # where a point stands on it; None: nowhere
+    # labels, options: that tell it, and may differ between the points of one sweep
     labels: frozenset[str] = frozenset()
     options: frozenset[str] = frozenset()
-    is_of_nodes: bool = False
+    is_of_nodes: bool = False  # whether the number of nodes is part of it
     names: tuple[str, ...] = ()
 
     def title_at(self, point: ScenePoint) -> str:

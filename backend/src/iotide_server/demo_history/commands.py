@@ -28,33 +28,23 @@ class Directories:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of a command that yields one number.
-
-    Attributes:
-        seconds: how long it takes.
-        bytes_per_second: what it reads or writes meanwhile; None of files that are only created, looked up or removed.
-    """
+    """A part of a command that yields one number."""
 
     operation: str
-    seconds: float
+    seconds: float  # how long it takes
+    # what it reads or writes meanwhile; None of files that are only created, looked up or removed
     bytes_per_second: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of a run.
-
-    Attributes:
-        title: its phase, as pages name it.
-        before: what the agent does just before it.
-        phases: one after another.
-    """
+    """One command of a run."""
 
     name: str
-    title: str
+    title: str  # its phase, as pages name it
     argv: tuple[str, ...]
-    before: str
-    phases: tuple[Phase, ...]
+    before: str  # what the agent does just before it
+    phases: tuple[Phase, ...]  # one after another
 
     @property
     def seconds(self) -> float:

@@ -38,19 +38,15 @@ _LONGEST_SECONDS: Final = 8 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Founded:
-    """A made-up cluster as rows.
-
-    Attributes:
-        nodes, targets, schedules: ids by name; a schedule has its routine's, where it recurs.
-        planned: by name of the routine, what each of its campaigns is.
-    """
+    """A made-up cluster as rows."""
 
     site: SampleCluster
     cluster_id: int
+    # nodes, targets, schedules: ids by name; a schedule has its routine's, where it recurs
     nodes: dict[str, int]
     targets: dict[str, int]
     schedules: dict[str, int]
-    planned: dict[str, PlannedCampaign]
+    planned: dict[str, PlannedCampaign]  # by name of the routine, what each of its campaigns is
 
     @property
     def node_names(self) -> dict[int, str]:

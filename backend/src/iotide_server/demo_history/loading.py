@@ -51,32 +51,21 @@ _TOLD_EVERY_SECONDS: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class HistoryPlan:
-    """What to make up.
+    """What to make up."""
 
-    Attributes:
-        seed: of all that is random in it.
-        days: how long it is; it ends with the last night.
-        sites: the clusters.
-    """
-
-    seed: int
-    days: int = DAYS
-    sites: tuple[SampleCluster, ...] = SITES
+    seed: int  # of all that is random in it
+    days: int = DAYS  # how long it is; it ends with the last night
+    sites: tuple[SampleCluster, ...] = SITES  # the clusters
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What was made.
+    """What was made."""
 
-    Attributes:
-        began_at: midnight before the first night.
-        analysis_seconds: of all analyses, one after the other.
-    """
-
-    began_at: datetime
+    began_at: datetime  # midnight before the first night
     campaign_count: int
     series_count: int
-    analysis_seconds: float
+    analysis_seconds: float  # of all analyses, one after the other
 
 
 Progress = Callable[[float], None]

@@ -53,16 +53,12 @@ _CLAIMED_BEFORE_START: Final = text(
 
 @dataclass(slots=True)
 class Nights:
-    """The nights of one cluster, in their order.
-
-    Attributes:
-        ended_at: when each node's last run ended, by the node's id.
-    """
+    """The nights of one cluster, in their order."""
 
     founded: Founded
     truths: Sequence[Truth]
     seed: int
-    ended_at: dict[int, datetime] = field(default_factory=dict)
+    ended_at: dict[int, datetime] = field(default_factory=dict)  # when each node's last run ended, by the node's id
     _noises: dict[tuple[object, ...], list[SeriesNoise]] = field(default_factory=dict)
 
     def spend(
@@ -183,17 +179,11 @@ class Nights:
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """What one campaign is about.
+    """What one campaign is about."""
 
-    Attributes:
-        loads: by the ordinals of its cells.
-        at: the fraction of all days.
-        has_curves: its runs have per-second values.
-    """
-
-    loads: Mapping[int, SampleLoad]
-    at: float
-    has_curves: bool
+    loads: Mapping[int, SampleLoad]  # by the ordinals of its cells
+    at: float  # the fraction of all days
+    has_curves: bool  # its runs have per-second values
 
 
 def _refused(order: Row[Any], mounted: SampleTarget, began_at: datetime) -> FinishRequest:

@@ -15,14 +15,10 @@ _SPIKES: Final = 0.01
 
 @dataclass(slots=True)
 class SeriesNoise:
-    """The numbers of one series, one run after the other.
-
-    Attributes:
-        truths: those that are about it.
-    """
+    """The numbers of one series, one run after the other."""
 
     figure: Figure
-    truths: Sequence[Truth]
+    truths: Sequence[Truth]  # those that are about it
     random: Random
     _wave: float = 0.0
 

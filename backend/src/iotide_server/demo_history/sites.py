@@ -15,23 +15,15 @@ Labels = Mapping[str, str | int | float | bool]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number of a load, as its workload announces it.
-
-    Attributes:
-        level: around which it lies while nothing has changed, in its base unit.
-        variation: its coefficient of variation.
-        memory: its lag-1 autocorrelation.
-        is_time: seconds, which grow where rates shrink.
-        of_previous: the number is the one before it times this, instead of one of its own.
-    """
+    """One number of a load, as its workload announces it."""
 
     metric: str
-    level: float
+    level: float  # around which it lies while nothing has changed, in its base unit
     labels: Labels
-    variation: float = 0.02
-    memory: float = 0.2
-    is_time: bool = False
-    of_previous: float | None = None
+    variation: float = 0.02  # its coefficient of variation
+    memory: float = 0.2  # its lag-1 autocorrelation
+    is_time: bool = False  # seconds, which grow where rates shrink
+    of_previous: float | None = None  # the number is the one before it times this, instead of one of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +50,7 @@ class Routine:
 
 @dataclass(frozen=True, slots=True)
 class SampleTarget:
-    """A target and what nodes say of it.
-
-    Attributes:
-        facts: what the probe of its file system found.
-    """
+    """A target and what nodes say of it."""
 
     name: str
     path: str
@@ -72,26 +60,20 @@ class SampleTarget:
     source: str
     options: str
     total_bytes: int
-    facts: Mapping[str, FactValue]
+    facts: Mapping[str, FactValue]  # what the probe of its file system found
 
 
 @dataclass(frozen=True, slots=True)
 class SampleCluster:
-    """A cluster.
-
-    Attributes:
-        nodes: names with roles.
-        facts: what each node says of itself.
-        closed: of all days from when to when, as fractions, nothing is measured.
-    """
+    """A cluster."""
 
     name: str
     description: str
-    nodes: Mapping[str, str]
-    facts: Mapping[str, FactValue]
+    nodes: Mapping[str, str]  # names with roles
+    facts: Mapping[str, FactValue]  # what each node says of itself
     targets: tuple[SampleTarget, ...]
     routines: tuple[Routine, ...]
-    closed: tuple[float, float] = (1.0, 1.0)
+    closed: tuple[float, float] = (1.0, 1.0)  # of all days from when to when, as fractions, nothing is measured
 
     @property
     def memory_bytes(self) -> int:

@@ -31,17 +31,13 @@ class TruthKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TruthScope:
-    """Of what it is true; None: of all.
-
-    Attributes:
-        operation: the label of that name.
-    """
+    """Of what it is true; None: of all."""
 
     cluster: str
     node: str | None = None
     target: str | None = None
     workload: str | None = None
-    operation: str | None = None
+    operation: str | None = None  # the label of that name
 
     def has(self, cluster: str, node: str, target: str) -> bool:
         """Whether this place lies in it."""
@@ -54,27 +50,20 @@ class TruthScope:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """One thing that happened.
-
-    Attributes:
-        since, until: from when to when, as fractions of all days.
-        ratio: of the rate to what it was; of NOISIER that of the noise.
-        share: of MODES, how many runs.
-        facts: what nodes say of it meanwhile, where they do: each with its value.
-        facts_at: the place whose nodes say so, where it is another.
-        told: what a person said of it.
-    """
+    """One thing that happened."""
 
     kind: TruthKind
     scope: TruthScope
     words: str
+    # since, until: from when to when, as fractions of all days
     since: float = 0.0
     until: float = 1.0
-    ratio: float = 1.0
-    share: float = 0.0
+    ratio: float = 1.0  # of the rate to what it was; of NOISIER that of the noise
+    share: float = 0.0  # of MODES, how many runs
+    # what nodes say of it meanwhile, where they do: each with its value
     facts: Mapping[str, FactValue] = field(default_factory=dict)
-    facts_at: TruthScope | None = None
-    told: str | None = None
+    facts_at: TruthScope | None = None  # the place whose nodes say so, where it is another
+    told: str | None = None  # what a person said of it
 
     def is_true(self, at: float) -> bool:
         """Whether it was at that fraction of all days."""
@@ -193,11 +182,7 @@ TRUTHS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class KnownChange:
-    """A change of level that a detector should find in one series.
-
-    Attributes:
-        at: the first night after it; ratio: of the number to what it was before.
-    """
+    """A change of level that a detector should find in one series."""
 
     cluster: str
     node: str
@@ -205,8 +190,8 @@ class KnownChange:
     workload: str
     metric: str
     operation: str
-    at: datetime
-    ratio: float
+    at: datetime  # the first night after it
+    ratio: float  # of the number to what it was before
 
 
 def truths_of(days: int) -> tuple[Truth, ...]:

@@ -16,13 +16,9 @@ _LONGEST_SECONDS = 1e10
 
 @dataclass(frozen=True, slots=True)
 class PageEnd:
-    """The last row of a page.
+    """The last row of a page."""
 
-    Attributes:
-        key: what the list is sorted by: a moment, or a number.
-    """
-
-    key: datetime | float
+    key: datetime | float  # what the list is sorted by: a moment, or a number
     run_id: int
 
 

@@ -9,16 +9,13 @@ from iotide_server.kit.db import Base, Identified
 
 
 class SavedView(Identified, Base):
-    """A named choice of runs and columns.
-
-    Attributes:
-        query: the search part of the page's address, without the question mark; the browser alone knows what it means.
-    """
+    """A named choice of runs and columns."""
 
     __tablename__ = "saved_view"
 
     user_id: Mapped[int] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"))
     name: Mapped[str]
+    # the search part of the page's address, without the question mark; the browser alone knows what it means
     query: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 

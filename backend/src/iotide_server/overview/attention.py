@@ -22,11 +22,7 @@ ORDER: Final[Sequence[AttentionKind]] = (
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """An item of the list.
-
-    Attributes:
-        series_id: of several that stopped alike the newest.
-    """
+    """An item of the list."""
 
     kind: AttentionKind
     cluster_id: int
@@ -36,29 +32,24 @@ class Needed:
     schedule_id: int | None = None
     target_id: int | None = None
     node_id: int | None = None
-    series_id: int | None = None
+    series_id: int | None = None  # of several that stopped alike the newest
     series_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class KnownMount:
-    """A target as a node has it.
-
-    Attributes:
-        node_id, node_name, path, seen_at: None where all nodes that had it are retired.
-        problem: why it is not the one that the target was made on.
-        seen_at: when it was right last.
-    """
+    """A target as a node has it."""
 
     cluster_id: int
     target_id: int
     target_name: str
     target_path: str
+    # node_id, node_name, path, seen_at: None where all nodes that had it are retired
     node_id: int | None
     node_name: str | None
     path: str | None
-    problem: str | None
-    seen_at: datetime | None
+    problem: str | None  # why it is not the one that the target was made on
+    seen_at: datetime | None  # when it was right last
     created_at: datetime
 
 

@@ -113,21 +113,16 @@ _SERIES: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class BoardQuery:
-    """Which series the board asks for.
+    """Which series the board asks for."""
 
-    Attributes:
-        since: with a point since then; what is stale is wanted whatever its newest point, unless its end was meant.
-        late, on_time: by their schedules.
-        most: number of series of each cluster, the newest ones.
-        most_rows: of all clusters together, which take turns.
-    """
-
+    # with a point since then; what is stale is wanted whatever its newest point, unless its end was meant
     since: datetime
     now: datetime
+    # late, on_time: by their schedules
     late: Collection[int]
     on_time: Collection[int]
-    most: int
-    most_rows: int
+    most: int  # number of series of each cluster, the newest ones
+    most_rows: int  # of all clusters together, which take turns
 
 
 def clusters(session: Session, visible: frozenset[int] | None, now: datetime) -> Sequence[AnyRow]:

@@ -29,19 +29,14 @@ ORDER = {state: place for place, state in enumerate(SeriesState)}
 
 @dataclass(frozen=True, slots=True)
 class AgreedChange:
-    """A change of level that several analyses agree on.
-
-    Attributes:
-        cell_id: of the first point after it.
-        before, after: the medians around it.
-        is_expected: somebody said so, and the level after it is the normal one from then on.
-    """
+    """A change of level that several analyses agree on."""
 
     at: datetime
-    cell_id: int
+    cell_id: int  # of the first point after it
+    # before, after: the medians around it
     before: float
     after: float
-    is_expected: bool = False
+    is_expected: bool = False  # somebody said so, and the level after it is the normal one from then on
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,43 +49,29 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """How a series went, as its last analysis has it.
+    """How a series went, as its last analysis has it."""
 
-    Attributes:
-        course: None before the first analysis.
-        steps: all of the series, in time order.
-        drift: the line of a slow change.
-        noisy: where it became noisier.
-        stale_words: of a series without new data; None: it has some, or nothing is known of its usual gap.
-    """
-
-    course: Course | None
+    course: Course | None  # None before the first analysis
     better: str
     point_count: int
     missing_points: int
     last_at: datetime
-    steps: Sequence[AgreedChange] = ()
-    drift: Drift | None = None
-    noisy: Spread | None = None
+    steps: Sequence[AgreedChange] = ()  # all of the series, in time order
+    drift: Drift | None = None  # the line of a slow change
+    noisy: Spread | None = None  # where it became noisier
+    # of a series without new data; None: it has some, or nothing is known of its usual gap
     stale_words: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedSeries:
-    """How a series stands.
-
-    Attributes:
-        since: when the first point of that was measured; None where there is no such moment.
-        cell_id: of that point.
-        shift_ratio: of now to what it was; None without a change, or where it was 0.
-        words: as a sentence that says no more than was shown.
-    """
+    """How a series stands."""
 
     state: SeriesState
-    since: datetime | None
-    cell_id: int | None
-    shift_ratio: float | None
-    words: str
+    since: datetime | None  # when the first point of that was measured; None where there is no such moment
+    cell_id: int | None  # of that point
+    shift_ratio: float | None  # of now to what it was; None without a change, or where it was 0
+    words: str  # as a sentence that says no more than was shown
 
 
 def judge(gone: Gone, since: datetime | None = None) -> JudgedSeries:
@@ -207,16 +188,11 @@ def _drifted(gone: Gone) -> JudgedSeries | None:
 
 @dataclass(frozen=True, slots=True)
 class Summed:
-    """What many series are together: the gravest state among them.
-
-    Attributes:
-        counts: of the series in each state, the gravest first.
-        worst: the series of that state which moved most, and of equals the one that did so last.
-    """
+    """What many series are together: the gravest state among them."""
 
     state: SeriesState
-    counts: dict[SeriesState, int]
-    worst: int
+    counts: dict[SeriesState, int]  # of the series in each state, the gravest first
+    worst: int  # the series of that state which moved most, and of equals the one that did so last
     judged: JudgedSeries
 
 

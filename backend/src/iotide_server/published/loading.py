@@ -49,18 +49,13 @@ _FORGOTTEN: Final = "published_results_forgotten"
 
 @dataclass(frozen=True, slots=True)
 class LoadedEdition:
-    """What is there now.
-
-    Attributes:
-        is_new: it was loaded just now; else it was there already.
-        had_other: another edition was removed for it.
-    """
+    """What is there now."""
 
     sources: int
     clusters: int
     runs: int
-    is_new: bool
-    had_other: bool
+    is_new: bool  # it was loaded just now; else it was there already
+    had_other: bool  # another edition was removed for it
 
 
 def load_published(database: Database, edition: Edition, digest: str, clock: Clock) -> LoadedEdition:

@@ -37,17 +37,13 @@ COLUMNS: Final = _SIZES.keys() | _NUMBERS.keys() | _FACTS | _PLACES | _LABELS
 
 
 class Table(Message):
-    """A printed table, or a part of one, of one cluster and workload.
-
-    Attributes:
-        same: what holds for all of its rows.
-    """
+    """A printed table, or a part of one, of one cluster and workload."""
 
     cluster: Name
     campaign: Name
     workload: WorkloadName
     columns: tuple[str, ...]
-    same: dict[str, Printed] = Field(default_factory=dict)
+    same: dict[str, Printed] = Field(default_factory=dict)  # what holds for all of its rows
     rows: Annotated[tuple[tuple[Printed, ...], ...], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -65,14 +61,11 @@ class Table(Message):
 
 
 class Claim(Message):
-    """A ratio that the authors put in words, and of which of their numbers it is one.
-
-    Attributes:
-        metric, labels: of the numbers; of times, how many times as long `target` takes as `against`.
-    """
+    """A ratio that the authors put in words, and of which of their numbers it is one."""
 
     words: Text
     ratio: Annotated[float, Field(gt=0)]
+    # metric, labels: of the numbers; of times, how many times as long `target` takes as `against`
     metric: str
     labels: dict[str, str]
     target: Name
@@ -80,20 +73,14 @@ class Claim(Message):
 
 
 class PublishedReference(Message):
-    """Where numbers were printed, and what there is to know of them.
-
-    Attributes:
-        place: which table or section.
-        url: None where no address is known to last.
-        published_on: None where the source does not say.
-    """
+    """Where numbers were printed, and what there is to know of them."""
 
     key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,60}$")]
     authors: Text
     title: Text
-    place: Text
-    url: Text | None = None
-    published_on: date | None = None
+    place: Text  # which table or section
+    url: Text | None = None  # None where no address is known to last
+    published_on: date | None = None  # None where the source does not say
     shows: Text
     caution: Text
     claim: Claim | None = None
@@ -106,28 +93,21 @@ class PublishedReference(Message):
 
 
 class Edition(Message):
-    """All published results of this release.
+    """All published results of this release."""
 
-    Attributes:
-        clusters: descriptions by name.
-    """
-
-    clusters: dict[Name, Text]
+    clusters: dict[Name, Text]  # descriptions by name
     sources: Annotated[tuple[PublishedReference, ...], Field(min_length=1)]
 
 
 @dataclass(slots=True)
 class PublishedCell:
-    """What was printed of one target with one set of options.
-
-    Attributes:
-        values: metric, labels and value in the metric's base unit.
-    """
+    """What was printed of one target with one set of options."""
 
     target: str
     fstype: str
     options: dict[str, int]
     facts: dict[str, FactValue]
+    # metric, labels and value in the metric's base unit
     values: list[tuple[str, dict[str, Printed], float]] = field(default_factory=list)
 
 

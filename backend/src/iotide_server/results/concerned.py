@@ -16,15 +16,10 @@ Number = tuple[Mapping[str, object], int | None]
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """What the flags of a run say of a number.
+    """What the flags of a run say of a number."""
 
-    Attributes:
-        codes: of the flags that concern it.
-        rejected_by: code of the first of them that rejects it; None where it counts.
-    """
-
-    codes: frozenset[str] = frozenset()
-    rejected_by: str | None = None
+    codes: frozenset[str] = frozenset()  # of the flags that concern it
+    rejected_by: str | None = None  # code of the first of them that rejects it; None where it counts
 
 
 _NO_CONCERN: Final = Concern()

@@ -12,33 +12,26 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class Series(Identified, Base):
-    """All points with one key: cluster, node set, targets, workload, options hash, metric, labels.
-
-    Attributes:
-        key_sha256: of that key, sorted; equal keys are one series for ever.
-        node_ids, target_ids: sorted.
-        variant: of the campaign's stage; empty outside stages.
-        options: those that differ from the workload's frozen defaults.
-        superseded: why its numbers count no more, see `results.ingest.superseded`; empty where they count. Then
-            it has no points.
-    """
+    """All points with one key: cluster, node set, targets, workload, options hash, metric, labels."""
 
     __tablename__ = "series"
 
-    key_sha256: Mapped[str] = mapped_column(unique=True)
+    key_sha256: Mapped[str] = mapped_column(unique=True)  # of that key, sorted; equal keys are one series for ever
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
+    # node_ids, target_ids: sorted
     node_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     workload: Mapped[str]
     series_revision: Mapped[int]
-    options: Mapped[Json]
+    options: Mapped[Json]  # those that differ from the workload's frozen defaults
     options_sha256: Mapped[str]
     metric: Mapped[str]
     title: Mapped[str]
     unit: Mapped[str]
     better: Mapped[str]
     labels: Mapped[Json]
-    variant: Mapped[str] = mapped_column(server_default="")
+    variant: Mapped[str] = mapped_column(server_default="")  # of the campaign's stage; empty outside stages
+    # why its numbers count no more, see `results.ingest.superseded`; empty where they count. Then it has no points
     superseded: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
@@ -63,73 +56,57 @@ class Sample(Identified, Base):
 
 
 class Reading(Identified, Base):
-    """One reading of an order's raw output; the newest one's numbers count and are rows of `sample`.
-
-    Attributes:
-        ordinal: 1 for what the node's own agent read.
-        workload_revision, parser_version: whose parser it was; the version is that of its package.
-        read_by: who had it read again; None for the node.
-        flags: that this reading gave, as they stood.
-        samples: what it said once it is superseded: metric, title, unit, better, labels, target_id and value of each.
-    """
+    """One reading of an order's raw output; the newest one's numbers count and are rows of `sample`."""
 
     __tablename__ = "reading"
 
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("node_order.id"))
-    ordinal: Mapped[int]
+    ordinal: Mapped[int]  # 1 for what the node's own agent read
+    # workload_revision, parser_version: whose parser it was; the version is that of its package
     workload_revision: Mapped[int]
     parser_version: Mapped[str | None]
     read_at: Mapped[datetime]
-    read_by: Mapped[str | None]
-    flags: Mapped[list[Any]] = mapped_column(JSONB)
+    read_by: Mapped[str | None]  # who had it read again; None for the node
+    flags: Mapped[list[Any]] = mapped_column(JSONB)  # that this reading gave, as they stood
+    # what it said once it is superseded: metric, title, unit, better, labels, target_id and value of each
     samples: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
 
     __table_args__ = (UniqueConstraint("order_id", "ordinal"), Index("ix_reading_run_id", "run_id"))
 
 
 class Point(Identified, Base):
-    """One per cell and series: the median of its valid runs with their range.
-
-    Attributes:
-        at: when the first of its runs started.
-        median, low, high: in the series' base unit.
-        run_count: runs behind it.
-        variation_ratio, robust_spread_ratio: how far they scatter, see `iotide_server.statistics.summary.Summary`.
-        flags: codes of the flags of its runs, sorted.
-    """
+    """One per cell and series: the median of its valid runs with their range."""
 
     __tablename__ = "point"
 
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id"))
     cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id"))
     campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
-    at: Mapped[datetime]
+    at: Mapped[datetime]  # when the first of its runs started
+    # median, low, high: in the series' base unit
     median: Mapped[float]
     low: Mapped[float]
     high: Mapped[float]
-    run_count: Mapped[int]
+    run_count: Mapped[int]  # runs behind it
+    # variation_ratio, robust_spread_ratio: how far they scatter, see `iotide_server.statistics.summary.Summary`
     variation_ratio: Mapped[float | None]
     robust_spread_ratio: Mapped[float | None]
+    # codes of the flags of its runs, sorted
     flags: Mapped[list[str]] = mapped_column(JSONB, server_default=text("'[]'"))
 
     __table_args__ = (UniqueConstraint("cell_id", "series_id"), Index("ix_point_series_id_at", "series_id", "at"))
 
 
 class RunHeadline(Base):
-    """The one number that a finished run is known by in lists, so that they can be sorted by it.
-
-    Attributes:
-        workload: by name; numbers of different workloads are in no order.
-        value: in the series' base unit; of several numbers of the run there, their median.
-    """
+    """The one number that a finished run is known by in lists, so that they can be sorted by it."""
 
     __tablename__ = "run_headline"
 
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), primary_key=True, autoincrement=False)
-    workload: Mapped[str]
+    workload: Mapped[str]  # by name; numbers of different workloads are in no order
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id"))
-    value: Mapped[float]
+    value: Mapped[float]  # in the series' base unit; of several numbers of the run there, their median
 
     __table_args__ = (
         Index("ix_run_headline_workload_value_run_id", "workload", "value", "run_id"),
@@ -185,11 +162,7 @@ class ThinnedRun(Base):
 
 
 class CurveChunk(Identified, Base):
-    """Up to 600 per-second values of one counter in one order.
-
-    Attributes:
-        lows, highs: once it was thinned for its age, what is behind each value, which is a mean then.
-    """
+    """Up to 600 per-second values of one counter in one order."""
 
     __tablename__ = "curve_chunk"
 
@@ -198,6 +171,7 @@ class CurveChunk(Identified, Base):
     started_at: Mapped[datetime]
     step_seconds: Mapped[float] = mapped_column(Float)
     values: Mapped[list[float]] = mapped_column(ARRAY(REAL))
+    # lows, highs: once it was thinned for its age, what is behind each value, which is a mean then
     lows: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))
     highs: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))
 

@@ -27,25 +27,18 @@ _FEW_FLAGS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class RunValue:
-    """One number of a valid finished run.
-
-    Attributes:
-        rejected_by: code of the flag that rejects it on its own; None for a number that counts.
-        order_id: of the node that gave it.
-        target_id: which of the run's targets it is about; None for all of them together.
-        flags: codes of the run's flags that concern it.
-    """
+    """One number of a valid finished run."""
 
     cell_id: int
     series_id: int
     labels: Mapping[str, Label]
     run_id: int
-    order_id: int
-    target_id: int | None
+    order_id: int  # of the node that gave it
+    target_id: int | None  # which of the run's targets it is about; None for all of them together
     started_at: datetime
-    flags: frozenset[str]
+    flags: frozenset[str]  # codes of the run's flags that concern it
     value: float
-    rejected_by: str | None = None
+    rejected_by: str | None = None  # code of the flag that rejects it on its own; None for a number that counts
 
 
 def run_values(

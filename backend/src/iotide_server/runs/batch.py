@@ -32,30 +32,20 @@ _HOW: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """Who submits to the batch system, and is heard of like a node.
-
-    Attributes:
-        seen_at: when it last was; None: never.
-        problem: what it says is wrong.
-    """
+    """Who submits to the batch system, and is heard of like a node."""
 
     name: str
-    seen_at: datetime | None
-    problem: str | None
+    seen_at: datetime | None  # when it last was; None: never
+    problem: str | None  # what it says is wrong
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSubmission:
-    """A run of a cluster with a batch system.
-
-    Attributes:
-        gateway: None where the cluster has none.
-        state: of the job of its open attempt; None where none is open.
-    """
+    """A run of a cluster with a batch system."""
 
     system: BatchSystem
-    gateway: Gateway | None
-    state: str | None
+    gateway: Gateway | None  # None where the cluster has none
+    state: str | None  # of the job of its open attempt; None where none is open
     job_id: str | None
     words: str | None
 
@@ -88,17 +78,12 @@ def waits_in_line(submitted: BatchSubmission, now: datetime) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class EndedJob:
-    """A job that has ended.
-
-    Attributes:
-        ending: a `JobEnd`, or `VANISHED`.
-        words: of the batch system.
-    """
+    """A job that has ended."""
 
     system: BatchSystem
     job_id: str
-    ending: str
-    words: str
+    ending: str  # a `JobEnd`, or `VANISHED`
+    words: str  # of the batch system
 
     def __str__(self) -> str:
         """In one sentence."""

@@ -35,30 +35,22 @@ class LoadedTarget:
 
 @dataclass(frozen=True, slots=True)
 class DoomedRun:
-    """A run of which the node has orders.
-
-    Attributes:
-        orders: the node's own.
-        ended: how the attempt's other orders have ended; what other nodes did not claim is as good as cancelled.
-        others: the names of the other nodes that claimed an order and have not ended it.
-        tries: with the present attempt as made.
-        is_cancelled: a person wanted it to end before.
-        go_at: when its loads were told to start; None: none of them was.
-        held_beside: what the attempt holds besides nodes, such as `target nfs`; free once all its orders have ended.
-    """
+    """A run of which the node has orders."""
 
     run_id: int
     campaign_id: int
     campaign_name: str
     workload: str
-    orders: Sequence[DoomedOrder]
+    orders: Sequence[DoomedOrder]  # the node's own
+    # how the attempt's other orders have ended; what other nodes did not claim is as good as cancelled
     ended: Sequence[OrderEnd]
-    others: Sequence[str]
-    tries: Tries
-    is_cancelled: bool
-    go_at: datetime | None
+    others: Sequence[str]  # the names of the other nodes that claimed an order and have not ended it
+    tries: Tries  # with the present attempt as made
+    is_cancelled: bool  # a person wanted it to end before
+    go_at: datetime | None  # when its loads were told to start; None: none of them was
     time_limit: timedelta
     targets: Sequence[LoadedTarget]
+    # what the attempt holds besides nodes, such as `target nfs`; free once all its orders have ended
     held_beside: Sequence[str]
 
 

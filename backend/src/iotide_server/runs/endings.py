@@ -16,23 +16,17 @@ from iotide_wire.messages import OrderRole, OrderState
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """That an order ended.
-
-    Attributes:
-        at: by the server's clock.
-        code, words: why, for programs and for people; None where there is nothing to explain.
-        ended_at: by the clock of the node, which also says when the load started; None where it says nothing.
-        actor: whom the words call `an operator`; None where no person ended it.
-        not_before: of a declined order, when its node could take it; None where it says nothing.
-    """
+    """That an order ended."""
 
     end: OrderEnd
-    at: datetime
+    at: datetime  # by the server's clock
+    # code, words: why, for programs and for people; None where there is nothing to explain
     code: str | None = None
     words: str | None = None
+    # by the clock of the node, which also says when the load started; None where it says nothing
     ended_at: datetime | None = None
-    not_before: datetime | None = None
-    actor: str | None = None
+    not_before: datetime | None = None  # of a declined order, when its node could take it; None where it says nothing
+    actor: str | None = None  # whom the words call `an operator`; None where no person ended it
 
     @property
     def is_stuck(self) -> bool:

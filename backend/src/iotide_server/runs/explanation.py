@@ -16,22 +16,16 @@ _MINUTE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class NeededResource:
-    """A resource that the run needs, as it is now.
-
-    Attributes:
-        holders: runs that have an active lease on it, the lowest ids first.
-        seen_at: for a node, when it was last heard of; None: never.
-        problem: why the scheduler passes it over.
-    """
+    """A resource that the run needs, as it is now."""
 
     kind: ResourceKind
     name: str
     mode: Mode
     occupancy: Occupancy
-    holders: Sequence[int] = ()
+    holders: Sequence[int] = ()  # runs that have an active lease on it, the lowest ids first
     is_retired: bool = False
-    seen_at: datetime | None = None
-    problem: str | None = None
+    seen_at: datetime | None = None  # for a node, when it was last heard of; None: never
+    problem: str | None = None  # why the scheduler passes it over
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +49,12 @@ class DeclinedAlike:
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """Something that the run names and on which nothing new starts.
+    """Something that the run names and on which nothing new starts."""
 
-    Attributes:
-        what: for instance `node n1`, or `everything`.
-        until: None until a person resumes it.
-    """
-
-    what: str
+    what: str  # for instance `node n1`, or `everything`
     by: str
     reason: str
-    until: datetime | None
+    until: datetime | None  # None until a person resumes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +76,21 @@ class Maintenance:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What is known of a waiting run.
-
-    Attributes:
-        mount_problems: of its targets on its nodes.
-        not_before: after a declined attempt it waits until then, because of `last_reason`.
-        declined_alike: None where no other run's decline puts it off.
-        ahead: runs that stand before it in its nodes' lines.
-        window: None where it is open, or there is none.
-        maintenance: before which it could not end, or which is on; None where there is none.
-        stands_back_seconds: behind runs of others, for what its owner's runs used lately.
-        batch: why nothing is submitted to the cluster's batch system; None where it is, or there is none.
-    """
+    """What is known of a waiting run."""
 
     wanted: Sequence[NeededResource]
-    mount_problems: Sequence[MountProblem]
-    not_before: datetime | None
+    mount_problems: Sequence[MountProblem]  # of its targets on its nodes
+    not_before: datetime | None  # after a declined attempt it waits until then, because of `last_reason`
     last_reason: str | None
-    ahead: int
+    ahead: int  # runs that stand before it in its nodes' lines
     stage: str | None = None
     drained: Sequence[Drained] = ()
-    window: ClosedWindow | None = None
-    maintenance: Maintenance | None = None
-    stands_back_seconds: float = 0.0
+    window: ClosedWindow | None = None  # None where it is open, or there is none
+    maintenance: Maintenance | None = None  # before which it could not end, or which is on; None where there is none
+    stands_back_seconds: float = 0.0  # behind runs of others, for what its owner's runs used lately
+    # why nothing is submitted to the cluster's batch system; None where it is, or there is none
     batch: str | None = None
-    declined_alike: DeclinedAlike | None = None
+    declined_alike: DeclinedAlike | None = None  # None where no other run's decline puts it off
 
 
 def waiting_because(wait: Wait, now: datetime) -> str:

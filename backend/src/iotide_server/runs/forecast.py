@@ -16,52 +16,35 @@ MOST_AHEAD = 300
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """A run that waits in line.
-
-    Attributes:
-        place: in the order of the queue.
-        expected_seconds: how long it will run, by what its cell or its campaign's workload took before, else its limit,
-            with the usual time between two runs.
-        cool_down_seconds: its nodes stay idle for so long after it, and what it had to itself.
-        not_before: it is not tried before.
-        obstacle: why it will not start whatever ends, in words.
-    """
+    """A run that waits in line."""
 
     run_id: int
-    place: tuple[float, int]
+    place: tuple[float, int]  # in the order of the queue
     needs: tuple[Need, ...]
+    # how long it will run, by what its cell or its campaign's workload took before, else its limit, with the usual time
+    # between two runs
     expected_seconds: float
-    cool_down_seconds: float
-    not_before: datetime | None
-    obstacle: str | None
+    cool_down_seconds: float  # its nodes stay idle for so long after it, and what it had to itself
+    not_before: datetime | None  # it is not tried before
+    obstacle: str | None  # why it will not start whatever ends, in words
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A lease or a cool-down.
-
-    Attributes:
-        until: when it is expected to end; None where nobody can say.
-        run_id: None for a cool-down.
-    """
+    """A lease or a cool-down."""
 
     mode: Mode
-    until: datetime | None
-    run_id: int | None
+    until: datetime | None  # when it is expected to end; None where nobody can say
+    run_id: int | None  # None for a cool-down
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A resource as it is now.
-
-    Attributes:
-        slots: how many may share it; None: any number.
-        obstacle: why nothing starts on it, in words; None where it can be counted on.
-    """
+    """A resource as it is now."""
 
     name: str
-    slots: int | None
-    obstacle: str | None
+    slots: int | None  # how many may share it; None: any number
+    obstacle: str | None  # why nothing starts on it, in words; None where it can be counted on
     held: Sequence[Held]
 
 
@@ -106,19 +89,13 @@ def _unknown(run: Queued, board: Mapping[Resource, "_Booked"]) -> str | None:
 
 @dataclass(slots=True)
 class _Booked:
-    """A resource while the queue is placed.
-
-    Attributes:
-        stuck: leases of which nobody knows the end.
-        alone_until: the last exclusive use ends.
-        shared_until: the ends of those who share it.
-    """
+    """A resource while the queue is placed."""
 
     what: str
     holding: Holding
-    alone_until: datetime
-    shared_until: list[datetime] = field(default_factory=list)
-    stuck: list[Held] = field(default_factory=list)
+    alone_until: datetime  # the last exclusive use ends
+    shared_until: list[datetime] = field(default_factory=list)  # the ends of those who share it
+    stuck: list[Held] = field(default_factory=list)  # leases of which nobody knows the end
 
     @classmethod
     def of(cls, resource: Resource, holding: Holding, now: datetime) -> "_Booked":

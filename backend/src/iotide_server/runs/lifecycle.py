@@ -126,30 +126,20 @@ def end_of_attempt(ends: Collection[OrderEnd], *, cancel_wanted: bool) -> Attemp
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """How often a run was tried.
+    """How often a run was tried."""
 
-    Attributes:
-        made: attempts opened, those without the declined ones.
-        allowed: as many may be made.
-        declines: attempts that a node declined or did not claim.
-    """
-
-    made: int
-    allowed: int
-    declines: int
+    made: int  # attempts opened, those without the declined ones
+    allowed: int  # as many may be made
+    declines: int  # attempts that a node declined or did not claim
 
 
 @dataclass(frozen=True, slots=True)
 class NextOfRun:
-    """What becomes of a run after an attempt.
-
-    Attributes:
-        delay: with `waiting`, how long it waits at least before it is tried again.
-    """
+    """What becomes of a run after an attempt."""
 
     state: RunState
     tries: Tries
-    delay: timedelta = timedelta(0)
+    delay: timedelta = timedelta(0)  # with `waiting`, how long it waits at least before it is tried again
 
 
 def after_attempt(ended: AttemptState, tries: Tries, put_off: timedelta | None = None) -> NextOfRun:

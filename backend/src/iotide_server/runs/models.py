@@ -12,48 +12,42 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class Run(Identified, Base):
-    """One repeat of a cell.
-
-    Attributes:
-        campaign_id, cluster_id: of its cell, and copied here; PostgreSQL does not look them up for each run.
-        sort_key: place in every line it stands in: seconds of submission minus an hour for each step of priority.
-        not_before: after a declined or lost attempt it waits until then.
-        validity: `valid` or `rejected`; a column beside the state, decided by its flags.
-        cool_down_seconds: its nodes stay idle for so long after it, and what it had to itself besides.
-        overdue: its time limit passed in silence; nothing was freed for that.
-        asked_by: id of the person in whose name it waits, where that is not the campaign's owner: who added it to the
-            campaign or retried it.
-        reason_actor: whom the reason calls `an operator` (see `kit/people.py`).
-        environment_sha256: of the facts it ran under, see `environment`.
-        not_judged: checks without an answer, as its agents reported them (`NotJudged`); None where they did not.
-    """
+    """One repeat of a cell."""
 
     __tablename__ = "run"
 
+    # campaign_id, cluster_id: of its cell, and copied here; PostgreSQL does not look them up for each run
     campaign_id: Mapped[int]
     cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id"))
     cluster_id: Mapped[int]
     repeat: Mapped[int]
     state: Mapped[str] = mapped_column(server_default="waiting")
+    # `valid` or `rejected`; a column beside the state, decided by its flags
     validity: Mapped[str] = mapped_column(server_default="valid")
     flags: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
+    # its time limit passed in silence; nothing was freed for that
     overdue: Mapped[bool] = mapped_column(server_default="false")
     exclusive: Mapped[str]
+    # place in every line it stands in: seconds of submission minus an hour for each step of priority
     sort_key: Mapped[float]
     time_limit_seconds: Mapped[float]
+    # its nodes stay idle for so long after it, and what it had to itself besides
     cool_down_seconds: Mapped[float] = mapped_column(server_default="0")
     attempts_allowed: Mapped[int]
     attempts_made: Mapped[int] = mapped_column(server_default="0")
     declines: Mapped[int] = mapped_column(server_default="0")
-    not_before: Mapped[datetime | None]
+    not_before: Mapped[datetime | None]  # after a declined or lost attempt it waits until then
+    # id of the person in whose name it waits, where that is not the campaign's owner: who added it to the campaign or
+    # retried it
     asked_by: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
     reason_code: Mapped[str | None]
     reason: Mapped[str | None]
-    reason_actor: Mapped[str | None]
-    environment_sha256: Mapped[str | None]
+    reason_actor: Mapped[str | None]  # whom the reason calls `an operator` (see `kit/people.py`)
+    environment_sha256: Mapped[str | None]  # of the facts it ran under, see `environment`
+    # checks without an answer, as its agents reported them (`NotJudged`); None where they did not
     not_judged: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
 
     __table_args__ = (
@@ -87,14 +81,7 @@ class Run(Identified, Base):
 
 
 class Attempt(Identified, Base):
-    """One try of a run; at most one of a run is open, whatever the code does.
-
-    Attributes:
-        go_at: when its loads start: of a gang, the moment that was last proposed to its nodes.
-        go_agreed_at: when each of them had said that it heard of it; no load of a gang starts before.
-        go_put_offs: moments that passed before all had.
-        reason_actor: as of the run.
-    """
+    """One try of a run; at most one of a run is open, whatever the code does."""
 
     __tablename__ = "attempt"
 
@@ -102,14 +89,15 @@ class Attempt(Identified, Base):
     ordinal: Mapped[int]
     state: Mapped[str] = mapped_column(server_default="open")
     fence: Mapped[int]
-    go_at: Mapped[datetime | None]
+    go_at: Mapped[datetime | None]  # when its loads start: of a gang, the moment that was last proposed to its nodes
+    # when each of them had said that it heard of it; no load of a gang starts before
     go_agreed_at: Mapped[datetime | None]
-    go_put_offs: Mapped[int] = mapped_column(server_default="0")
+    go_put_offs: Mapped[int] = mapped_column(server_default="0")  # moments that passed before all had
     opened_at: Mapped[datetime] = mapped_column(server_default=func.now())
     ended_at: Mapped[datetime | None]
     reason_code: Mapped[str | None]
     reason: Mapped[str | None]
-    reason_actor: Mapped[str | None]
+    reason_actor: Mapped[str | None]  # as of the run
 
     __table_args__ = (
         UniqueConstraint("run_id", "ordinal"),
@@ -119,51 +107,43 @@ class Attempt(Identified, Base):
 
 
 class Order(Identified, Base):
-    """What one node does in an attempt.
-
-    Attributes:
-        role: `load`, or `observe`: it only samples itself, holds no lease, and nothing waits for it.
-        next_offer_at: when the scheduler wakes the node again, for an offer that nobody claimed or a cancel that
-            nobody confirmed; None when the node knows.
-        progress: fraction done, 0 to 1; phase: in words.
-        silent_since: beats stopped then; a flag that frees nothing.
-        result_sha256: digest of the stored result; the same result again changes nothing.
-        steps: the commands as they ran (`StepRecord`).
-        environment_sha256: of what a node that observed said of itself, see `environment`; that of loads is the run's.
-        foreign_load: what others used of the node before and during the load (`ForeignLoad`); None where nobody said.
-        endpoint: where it receives what another node of the attempt sends (`Endpoint`), with the token that proves it;
-            until it ends.
-        go_heard_at: the moment of the start of which the node last said that it heard.
-        stuck_since: its load could not be killed then, so its leases stay although it has ended; None again once
-            nothing of the load is left or an operator freed them.
-    """
+    """What one node does in an attempt."""
 
     __tablename__ = "node_order"
 
     attempt_id: Mapped[int] = mapped_column(ForeignKey("attempt.id"))
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
     node_id: Mapped[int] = mapped_column(ForeignKey("node.id"))
-    role: Mapped[str]
+    role: Mapped[str]  # `load`, or `observe`: it only samples itself, holds no lease, and nothing waits for it
     state: Mapped[str] = mapped_column(server_default="offered")
     offers_made: Mapped[int] = mapped_column(server_default="0")
     offered_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    # when the scheduler wakes the node again, for an offer that nobody claimed or a cancel that nobody confirmed; None
+    # when the node knows
     next_offer_at: Mapped[datetime | None] = mapped_column(server_default=func.now())
     claimed_at: Mapped[datetime | None]
     claimed_by: Mapped[str | None]
     claimed_boot_id: Mapped[str | None]
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
-    progress: Mapped[float | None]
-    phase: Mapped[str] = mapped_column(server_default="")
-    silent_since: Mapped[datetime | None]
+    progress: Mapped[float | None]  # fraction done, 0 to 1
+    phase: Mapped[str] = mapped_column(server_default="")  # in words
+    silent_since: Mapped[datetime | None]  # beats stopped then; a flag that frees nothing
     cancel_wanted_at: Mapped[datetime | None]
     outcome: Mapped[str | None]
-    result_sha256: Mapped[str | None]
+    result_sha256: Mapped[str | None]  # digest of the stored result; the same result again changes nothing
+    # the commands as they ran (`StepRecord`)
     steps: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
+    # of what a node that observed said of itself, see `environment`; that of loads is the run's
     environment_sha256: Mapped[str | None]
+    # what others used of the node before and during the load (`ForeignLoad`); None where nobody said
     foreign_load: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    # where it receives what another node of the attempt sends (`Endpoint`), with the token that proves it; until it
+    # ends
     endpoint: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
-    go_heard_at: Mapped[datetime | None]
+    go_heard_at: Mapped[datetime | None]  # the moment of the start of which the node last said that it heard
+    # its load could not be killed then, so its leases stay although it has ended; None again once nothing of the load
+    # is left or an operator freed them
     stuck_since: Mapped[datetime | None]
 
     __table_args__ = (
@@ -181,16 +161,7 @@ class Order(Identified, Base):
 
 
 class BatchJob(Base):
-    """What a batch system is to run, or runs, for an attempt whose cluster's launcher it is.
-
-    Attributes:
-        system: the batch system, as it was when the attempt was opened.
-        state: `wanted` until the batch system lists a job of the attempt's name, then as it is there.
-        ending: of one that has ended, how (`JobEnd`), or `vanished`: the batch system no longer knows it.
-        words: why it is where it is, in the batch system's own words.
-        started_at: when it was first seen to run.
-        is_over: nothing more is to come of it.
-    """
+    """What a batch system is to run, or runs, for an attempt whose cluster's launcher it is."""
 
     __tablename__ = "batch_job"
 
@@ -198,13 +169,15 @@ class BatchJob(Base):
         ForeignKey("attempt.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
-    system: Mapped[str]
+    system: Mapped[str]  # the batch system, as it was when the attempt was opened
+    # `wanted` until the batch system lists a job of the attempt's name, then as it is there
     state: Mapped[str] = mapped_column(server_default="wanted")
     job_id: Mapped[str | None]
+    # of one that has ended, how (`JobEnd`), or `vanished`: the batch system no longer knows it
     ending: Mapped[str | None]
-    words: Mapped[str] = mapped_column(server_default="")
-    started_at: Mapped[datetime | None]
-    is_over: Mapped[bool] = mapped_column(server_default="false")
+    words: Mapped[str] = mapped_column(server_default="")  # why it is where it is, in the batch system's own words
+    started_at: Mapped[datetime | None]  # when it was first seen to run
+    is_over: Mapped[bool] = mapped_column(server_default="false")  # nothing more is to come of it
 
     __table_args__ = (
         Index("ix_batch_job_open", "cluster_id", postgresql_where=text("NOT is_over")),
@@ -214,11 +187,7 @@ class BatchJob(Base):
 
 
 class RunEvent(Identified, Base):
-    """One line of a run's log.
-
-    Attributes:
-        actor: whom the text calls `an operator` (see `kit/people.py`).
-    """
+    """One line of a run's log."""
 
     __tablename__ = "run_event"
 
@@ -227,7 +196,7 @@ class RunEvent(Identified, Base):
     at: Mapped[datetime] = mapped_column(server_default=func.now())
     kind: Mapped[str]
     text: Mapped[str]
-    actor: Mapped[str | None]
+    actor: Mapped[str | None]  # whom the text calls `an operator` (see `kit/people.py`)
 
     __table_args__ = (Index("ix_run_event_run_id_id", "run_id", "id"),)
 
@@ -236,13 +205,6 @@ class LinePlace(Base):
     """A waiting run's place in the line of a node that it names; gone as soon as the run no longer waits.
 
     Nodes and runs are never deleted, so PostgreSQL does not look them up for each place.
-
-    Attributes:
-        owner_id: of the run's campaign, 0 where it has none; a line is one line for each owner.
-        target_ids: all that the run loads; carried here so that the pass can skip what waits for a blocked target
-            without reading the run.
-        shared_target_ids: those of them that were of scope `shared` when the run stepped into its lines.
-        node_count: 0, and read by the release before alone, which then reads the nodes of the run.
     """
 
     __tablename__ = "line_place"
@@ -251,9 +213,14 @@ class LinePlace(Base):
     run_id: Mapped[int] = mapped_column(primary_key=True)
     sort_key: Mapped[float]
     not_before: Mapped[datetime | None]
+    # those of them that were of scope `shared` when the run stepped into its lines
     shared_target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    # of the run's campaign, 0 where it has none; a line is one line for each owner
     owner_id: Mapped[int] = mapped_column(server_default="0")
+    # all that the run loads; carried here so that the pass can skip what waits for a blocked target without reading the
+    # run
     target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger), server_default=text("'{}'"))
+    # 0, and read by the release before alone, which then reads the nodes of the run
     node_count: Mapped[int] = mapped_column(server_default="0")
 
     __table_args__ = (
@@ -273,17 +240,13 @@ class LinePlace(Base):
 
 
 class FairShare(Base):
-    """What an owner's runs used of a cluster lately, and how far those that wait stand back behind others for it.
-
-    Attributes:
-        owner_id: as in `LinePlace`.
-        nodes_used: how many nodes the owner's runs held on average, what was long ago counting less and less.
-    """
+    """What an owner's runs used of a cluster lately, and how far those that wait stand back behind others for it."""
 
     __tablename__ = "fair_share"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"), primary_key=True)
-    owner_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    owner_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # as in `LinePlace`
+    # how many nodes the owner's runs held on average, what was long ago counting less and less
     nodes_used: Mapped[float]
     stands_back_seconds: Mapped[float]
     sampled_at: Mapped[datetime]

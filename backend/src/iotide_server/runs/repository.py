@@ -20,11 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class NewRuns:
-    """Runs that a campaign gets; its cells, their nodes and targets are rows already.
-
-    Attributes:
-        asked_by: as in `Run`.
-    """
+    """Runs that a campaign gets; its cells, their nodes and targets are rows already."""
 
     campaign_id: int
     cluster_id: int
@@ -35,7 +31,7 @@ class NewRuns:
     cool_down_seconds: float
     attempts_allowed: int
     created_at: datetime
-    asked_by: int | None = None
+    asked_by: int | None = None  # as in `Run`
 
 
 def insert_runs(session: Session, new: NewRuns) -> None:

@@ -111,20 +111,15 @@ def needs(
 
 
 class Occupancy(NamedTuple):
-    """A resource as the database counts its leases; a tuple, as a pass makes thousands.
-
-    Attributes:
-        slots: how many may share it; None: any number.
-        free_from: when its present leases end at the latest by their runs' time limits and it has cooled down; None
-            when that cannot be said, because a run on it is overdue or its node silent.
-        cooling_until: nothing starts on it before; None when it does not cool down now.
-    """
+    """A resource as the database counts its leases; a tuple, as a pass makes thousands."""
 
     shared: int
     exclusive: int
-    slots: int | None = None
+    slots: int | None = None  # how many may share it; None: any number
+    # when its present leases end at the latest by their runs' time limits and it has cooled down; None when that cannot
+    # be said, because a run on it is overdue or its node silent
     free_from: datetime | None = None
-    cooling_until: datetime | None = None
+    cooling_until: datetime | None = None  # nothing starts on it before; None when it does not cool down now
 
     def admits(self, mode: Mode) -> bool:
         """Whether one more lease of that mode fits."""

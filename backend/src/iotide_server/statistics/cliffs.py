@@ -29,19 +29,13 @@ two thirds of it on, which others use the rest of, and behind it at the latest."
 
 @dataclass(frozen=True, slots=True)
 class Cliff:
-    """A fall in a sweep, by places in it.
+    """A fall in a sweep, by places in it."""
 
-    Attributes:
-        top: where the highest level is.
-        last: the last place before the fall; first: the first one behind it.
-        bottom: the highest level behind it; fall: that in terms of the top.
-    """
-
-    top: int
-    last: int
-    first: int
-    bottom: int
-    fall: Ratio
+    top: int  # where the highest level is
+    last: int  # the last place before the fall
+    first: int  # the first one behind it
+    bottom: int  # the highest level behind it
+    fall: Ratio  # that in terms of the top
 
     @property
     def is_shown(self) -> bool:
@@ -51,19 +45,14 @@ class Cliff:
 
 @dataclass(frozen=True, slots=True)
 class SurfaceCliff:
-    """A fall across a surface.
+    """A fall across a surface."""
 
-    Attributes:
-        last, first: the places on the axis of the fall, before and behind it.
-        sweeps: those that fall there; of: how many were measured on both sides.
-        fall: the median of theirs; its range is that of all of them, where the runs of each show it.
-    """
-
+    # last, first: the places on the axis of the fall, before and behind it
     last: int
     first: int
-    sweeps: tuple[int, ...]
-    of: int
-    fall: Ratio
+    sweeps: tuple[int, ...]  # those that fall there
+    of: int  # how many were measured on both sides
+    fall: Ratio  # the median of theirs; its range is that of all of them, where the runs of each show it
 
 
 def find_cliff(sweep: Sequence[Ranged]) -> Cliff | None:

@@ -49,23 +49,18 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """B in terms of A.
-
-    Attributes:
-        run_count: of the smaller side; it decides what may be shown.
-        median_ratio: of the medians; None with one run on a side, two modes, or a value that is not above 0.
-        ratio: the Hodges-Lehmann ratio, the median of all b / a; interval and p_value belong to it. None below four
-            runs and with two modes.
-        p_value: of Mann and Whitney, exact where there are few runs.
-        modes_a, modes_b: where that side has two.
-    """
+    """B in terms of A."""
 
     verdict: Verdict
-    run_count: int
+    run_count: int  # of the smaller side; it decides what may be shown
+    # of the medians; None with one run on a side, two modes, or a value that is not above 0
     median_ratio: float | None = None
+    # the Hodges-Lehmann ratio, the median of all b / a; interval and p_value belong to it. None below four runs and
+    # with two modes
     ratio: float | None = None
     interval: Interval | None = None
-    p_value: float | None = None
+    p_value: float | None = None  # of Mann and Whitney, exact where there are few runs
+    # modes_a, modes_b: where that side has two
     modes_a: Modes | None = None
     modes_b: Modes | None = None
 

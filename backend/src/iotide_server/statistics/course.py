@@ -44,23 +44,17 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LevelChange:
-    """A change of level.
+    """A change of level."""
 
-    Attributes:
-        index: of the first run after it.
-        runs_before, runs_after: of the segments on both sides, up to the next change or the end.
-        median_before, median_after: of these segments, in the unit of the values.
-        shift_ratio: (after - before) / |before|; inf where the median before is 0.
-        p_value: of the two segments being alike, by `ranks.p_value`.
-    """
-
-    index: int
+    index: int  # of the first run after it
+    # runs_before, runs_after: of the segments on both sides, up to the next change or the end
     runs_before: int
     runs_after: int
+    # median_before, median_after: of these segments, in the unit of the values
     median_before: float
     median_after: float
-    shift_ratio: float
-    p_value: float
+    shift_ratio: float  # (after - before) / |before|; inf where the median before is 0
+    p_value: float  # of the two segments being alike, by `ranks.p_value`
 
     @property
     def is_guarded(self) -> bool:
@@ -71,60 +65,44 @@ class LevelChange:
 
 @dataclass(frozen=True, slots=True)
 class LinearDrift:
-    """A slow change without a moment.
+    """A slow change without a moment."""
 
-    Attributes:
-        shift_ratio: what the line gains or loses from the first run to the last, as a share of its value at the first.
-        low, high: the same for the lines at the ends of the slope's 95 % interval, which the memory of the runs widens;
-            each line has its own value at the first run. None of the three where its line begins at 0 or beyond.
-        start, end: the values of the line at the first run and at the last, in the unit of the values.
-    """
-
+    # what the line gains or loses from the first run to the last, as a share of its value at the first
     shift_ratio: float | None
+    # low, high: the same for the lines at the ends of the slope's 95 % interval, which the memory of the runs widens;
+    # each line has its own value at the first run. None of the three where its line begins at 0 or beyond
     low: float | None
     high: float | None
+    # start, end: the values of the line at the first run and at the last, in the unit of the values
     start: float
     end: float
 
 
 @dataclass(frozen=True, slots=True)
 class ScatterChange:
-    """A change of how far runs scatter around their level.
+    """A change of how far runs scatter around their level."""
 
-    Attributes:
-        index: of the first run after it.
-        runs_before, runs_after: of the stretches on both sides, up to the change of spread before it and to the end.
-        spread_before, spread_after: 1.4826 x the median distance from the local level, of that level.
-        p_value: of both stretches scattering alike, for the split of all at which they differ most.
-    """
-
-    index: int
+    index: int  # of the first run after it
+    # runs_before, runs_after: of the stretches on both sides, up to the change of spread before it and to the end
     runs_before: int
     runs_after: int
+    # spread_before, spread_after: 1.4826 x the median distance from the local level, of that level
     spread_before: float
     spread_after: float
-    p_value: float
+    p_value: float  # of both stretches scattering alike, for the split of all at which they differ most
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What is known of a series' course.
-
-    Attributes:
-        changes: in time order, where the course is CHANGED.
-        drift: where it is DRIFT.
-        memory: lag-1 autocorrelation of the runs within segments, from 0.
-        noise: the last change of the spread, whatever the course is.
-        missing_runs: so many more runs allow an answer, where the series is TOO_SHORT.
-    """
+    """What is known of a series' course."""
 
     course: Course
     run_count: int
-    changes: tuple[LevelChange, ...] = ()
-    drift: LinearDrift | None = None
-    memory: float = 0.0
-    noise: ScatterChange | None = None
-    missing_runs: int = 0
+    changes: tuple[LevelChange, ...] = ()  # in time order, where the course is CHANGED
+    drift: LinearDrift | None = None  # where it is DRIFT
+    memory: float = 0.0  # lag-1 autocorrelation of the runs within segments, from 0
+    noise: ScatterChange | None = None  # the last change of the spread, whatever the course is
+    missing_runs: int = 0  # so many more runs allow an answer, where the series is TOO_SHORT
 
 
 def same_change(one: LevelChange, other: LevelChange) -> bool:

@@ -16,19 +16,15 @@ MOST_P: Final = 0.01
 
 @dataclass(frozen=True, slots=True)
 class EventVerdict:
-    """One look at an event.
-
-    Attributes:
-        runs_before, runs_after: that were looked at.
-        shift_ratio: (median after - median before) / |median before|; None where nothing was compared.
-        p_value: of Mann and Whitney, two-sided.
-    """
+    """One look at an event."""
 
     effect: Effect
+    # runs_before, runs_after: that were looked at
     runs_before: int
     runs_after: int
+    # (median after - median before) / |median before|; None where nothing was compared
     shift_ratio: float | None = None
-    p_value: float | None = None
+    p_value: float | None = None  # of Mann and Whitney, two-sided
 
 
 def event_effect(values: Sequence[float], first_after: int, look: int) -> EventVerdict:

@@ -18,19 +18,13 @@ FEWEST_GAPS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """How a scheduled series stands.
+    """How a scheduled series stands."""
 
-    Attributes:
-        last_at: its newest point.
-        missed_firings: that came since the one which gave a point last, each longer ago than the tolerance.
-        late_at: it is late from then on unless a point comes before; None: too few firings are known to tell when.
-        is_late: whether that is now or was before.
-    """
-
-    last_at: datetime
-    missed_firings: int
+    last_at: datetime  # its newest point
+    missed_firings: int  # that came since the one which gave a point last, each longer ago than the tolerance
+    # it is late from then on unless a point comes before; None: too few firings are known to tell when
     late_at: datetime | None
-    is_late: bool
+    is_late: bool  # whether that is now or was before
 
 
 def lateness(

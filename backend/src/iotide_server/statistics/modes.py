@@ -19,12 +19,9 @@ LEAST_GAP_RATIO = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """The runs of one cell, apart.
+    """The runs of one cell, apart."""
 
-    Attributes:
-        low, high: medians of the modes, in the unit of the values; with them the number of their runs.
-    """
-
+    # low, high: medians of the modes, in the unit of the values; with them the number of their runs
     low: float
     low_runs: int
     high: float

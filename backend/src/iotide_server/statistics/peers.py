@@ -22,25 +22,18 @@ MOST_FALSE: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ComparedPeer:
-    """One of a group beside all the others.
+    """One of a group beside all the others."""
 
-    Attributes:
-        run_count, median: of its own runs, in the unit of the values.
-        usual: the median of the other peers' medians.
-        difference_ratio: of its median to `usual`, less 1.
-        robust_z: that difference over 1.4826 x the median absolute deviation of the others' medians; None where they
-            have none to speak of (two others, or all alike).
-        p_value: of its runs being like those of all others, adjusted for the number of peers.
-        is_odd: it differs by 5 % at least, at a rate of false discoveries of 5 %.
-    """
-
+    # run_count, median: of its own runs, in the unit of the values
     run_count: int
     median: float
-    usual: float
-    difference_ratio: float
+    usual: float  # the median of the other peers' medians
+    difference_ratio: float  # of its median to `usual`, less 1
+    # that difference over 1.4826 x the median absolute deviation of the others' medians; None where they have none to
+    # speak of (two others, or all alike)
     robust_z: float | None
-    p_value: float
-    is_odd: bool
+    p_value: float  # of its runs being like those of all others, adjusted for the number of peers
+    is_odd: bool  # it differs by 5 % at least, at a rate of false discoveries of 5 %
 
 
 def odd_ones(runs: Mapping[str, Sequence[float]]) -> dict[str, ComparedPeer]:

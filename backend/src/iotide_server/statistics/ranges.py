@@ -29,15 +29,11 @@ class Ranged(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """One set of runs in terms of another.
+    """One set of runs in terms of another."""
 
-    Attributes:
-        median: of the medians.
-        low, high: the smallest and the largest ratio that runs of both sides have, which hold the exact 95 % interval
-            of Hodges and Lehmann and from four runs a side on are never narrower; None below.
-    """
-
-    median: float
+    median: float  # of the medians
+    # low, high: the smallest and the largest ratio that runs of both sides have, which hold the exact 95 % interval of
+    # Hodges and Lehmann and from four runs a side on are never narrower; None below
     low: float | None
     high: float | None
 

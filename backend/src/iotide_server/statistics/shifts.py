@@ -62,17 +62,13 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A change among all changes of its series.
+    """A change among all changes of its series."""
 
-    Attributes:
-        direction: RECOVERED, not BETTER, where the change ends at or below the last healthy level.
-        recovered_by: of a change for the worse, the index of the later change that took it back; None: it lasts.
-        away_since: of a change for the better, the index of the change for the worse that led away from the last
-            healthy level; that level is the `before` of that change. None: the series was at its healthy level.
-    """
-
-    direction: Direction
+    direction: Direction  # RECOVERED, not BETTER, where the change ends at or below the last healthy level
+    # of a change for the worse, the index of the later change that took it back; None: it lasts
     recovered_by: int | None = None
+    # of a change for the better, the index of the change for the worse that led away from the last healthy level; that
+    # level is the `before` of that change. None: the series was at its healthy level
     away_since: int | None = None
 
 

@@ -41,20 +41,16 @@ VARIATION_LIMIT = _LIMITS[0][0]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Independent runs of one cell.
-
-    Attributes:
-        median, low, high: in the unit of the values; low and high are the smallest and the largest value.
-        variation_ratio: sample standard deviation over mean; None below four runs or where the mean is 0.
-        robust_spread_ratio: 1.4826 x median absolute deviation over median, which one outlier cannot move (Rousseeuw
-            and Croux 1993); None below four runs or where the median is 0.
-    """
+    """Independent runs of one cell."""
 
     run_count: int
+    # median, low, high: in the unit of the values; low and high are the smallest and the largest value
     median: float
     low: float
     high: float
-    variation_ratio: float | None
+    variation_ratio: float | None  # sample standard deviation over mean; None below four runs or where the mean is 0
+    # 1.4826 x median absolute deviation over median, which one outlier cannot move (Rousseeuw and Croux 1993); None
+    # below four runs or where the median is 0
     robust_spread_ratio: float | None
 
 

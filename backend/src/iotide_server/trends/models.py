@@ -10,32 +10,24 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class SeriesCourse(Base):
-    """The last analysis of a series.
-
-    Attributes:
-        course: as `iotide_server.statistics.changepoints.Course`.
-        point_count: points in the series then; of very many the newest were looked at.
-        missing_points: so many more allow an answer.
-        memory: lag-1 autocorrelation of the points within segments, from 0.
-        drift: as `iotide_server.trends.changes.drift.Drift`, where that is its course.
-        noise: the last change of the spread around the level, as `iotide_server.trends.changes.noise.NoiseChange`.
-        suspect: centre, low, high and is_higher, while the newest points look as if it had changed.
-        usual_gap_seconds: from one day with points to the next, as `usual_gaps` has it; None: nothing is usual yet.
-        detector: name and version of what looked.
-    """
+    """The last analysis of a series."""
 
     __tablename__ = "series_course"
 
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"), primary_key=True)
-    course: Mapped[str]
-    point_count: Mapped[int]
-    missing_points: Mapped[int]
-    memory: Mapped[float]
+    course: Mapped[str]  # as `iotide_server.statistics.changepoints.Course`
+    point_count: Mapped[int]  # points in the series then; of very many the newest were looked at
+    missing_points: Mapped[int]  # so many more allow an answer
+    memory: Mapped[float]  # lag-1 autocorrelation of the points within segments, from 0
+    # as `iotide_server.trends.changes.drift.Drift`, where that is its course
     drift: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    # the last change of the spread around the level, as `iotide_server.trends.changes.noise.NoiseChange`
     noise: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    # centre, low, high and is_higher, while the newest points look as if it had changed
     suspect: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    # from one day with points to the next, as `usual_gaps` has it; None: nothing is usual yet
     usual_gap_seconds: Mapped[float | None]
-    detector: Mapped[str]
+    detector: Mapped[str]  # name and version of what looked
     analysed_at: Mapped[datetime]
 
     __table_args__ = (
@@ -45,47 +37,35 @@ class SeriesCourse(Base):
 
 
 class ChangePoint(Identified, Base):
-    """A change of a series' level; the row stays the same while analyses move it by a few points.
-
-    Attributes:
-        shift_ratio: None where the median before is 0.
-        at: when the first point after it was measured; previous_at: the last one before it.
-        cell_id: of the first point after it.
-        points_before, points_after, median_before, median_after, p_value: as
-            `iotide_server.statistics.changepoints.Change`; the medians in the series' base unit.
-        found_at: of the analysis that found it first.
-        found_points: how many points had the first of those analyses that found it without a break.
-        confirmed_at: when one of CONFIRMING_RUNS more points still found it; None: not yet.
-        gone_at: since when analyses do not find it any more; it comes back as itself.
-        recovered_by_id, recovered_at: of a change for the worse, the confirmed change that took it back, and its `at`.
-        healthy_level, healthy_until: of a change for the better while the level was away from the healthy one, the
-            `median_before` and the `at` of the change for the worse that led away from it.
-        is_recovery: it only leads back towards `healthy_level`.
-        detector: name and version of what found it last.
-    """
+    """A change of a series' level; the row stays the same while analyses move it by a few points."""
 
     __tablename__ = "change_point"
 
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"))
-    at: Mapped[datetime]
-    previous_at: Mapped[datetime]
-    cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id"))
+    at: Mapped[datetime]  # when the first point after it was measured
+    previous_at: Mapped[datetime]  # the last one before it
+    cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id"))  # of the first point after it
+    # points_before, points_after, median_before, median_after, p_value: as
+    # `iotide_server.statistics.changepoints.Change`; the medians in the series' base unit
     points_before: Mapped[int]
     points_after: Mapped[int]
     median_before: Mapped[float]
     median_after: Mapped[float]
-    shift_ratio: Mapped[float | None]
+    shift_ratio: Mapped[float | None]  # None where the median before is 0
     p_value: Mapped[float]
-    found_at: Mapped[datetime]
-    found_points: Mapped[int]
-    confirmed_at: Mapped[datetime | None]
-    gone_at: Mapped[datetime | None]
+    found_at: Mapped[datetime]  # of the analysis that found it first
+    found_points: Mapped[int]  # how many points had the first of those analyses that found it without a break
+    confirmed_at: Mapped[datetime | None]  # when one of CONFIRMING_RUNS more points still found it; None: not yet
+    gone_at: Mapped[datetime | None]  # since when analyses do not find it any more; it comes back as itself
+    # recovered_by_id, recovered_at: of a change for the worse, the confirmed change that took it back, and its `at`
     recovered_by_id: Mapped[int | None] = mapped_column(ForeignKey("change_point.id"))
     recovered_at: Mapped[datetime | None]
+    # healthy_level, healthy_until: of a change for the better while the level was away from the healthy one, the
+    # `median_before` and the `at` of the change for the worse that led away from it
     healthy_level: Mapped[float | None]
     healthy_until: Mapped[datetime | None]
-    is_recovery: Mapped[bool] = mapped_column(server_default="false")
-    detector: Mapped[str]
+    is_recovery: Mapped[bool] = mapped_column(server_default="false")  # it only leads back towards `healthy_level`
+    detector: Mapped[str]  # name and version of what found it last
 
     __table_args__ = (
         Index("ix_change_point_series_id_at", "series_id", "at"),
@@ -102,25 +82,21 @@ class ChangePoint(Identified, Base):
 
 
 class Event(Identified, Base):
-    """Something that changed outside of the results: the environment of runs, or what a person says.
-
-    Attributes:
-        since, at: it happened after the one and before the other; a person gives one moment.
-        node_ids, target_ids: where; of what a person says an empty list is everywhere in the cluster.
-        run_id: the first run after it, where runs saw it.
-        told_by: the person who said it; None where runs saw it.
-    """
+    """Something that changed outside of the results: the environment of runs, or what a person says."""
 
     __tablename__ = "event"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     kind: Mapped[str]
+    # since, at: it happened after the one and before the other; a person gives one moment
     since: Mapped[datetime]
     at: Mapped[datetime]
     text: Mapped[str]
+    # node_ids, target_ids: where; of what a person says an empty list is everywhere in the cluster
     node_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
-    run_id: Mapped[int | None] = mapped_column(ForeignKey("run.id"))
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("run.id"))  # the first run after it, where runs saw it
+    # the person who said it; None where runs saw it
     told_by: Mapped[str | None]  # release 0.2.0 has this name
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
@@ -133,17 +109,13 @@ class Event(Identified, Base):
 
 
 class EventEffect(Base):
-    """What an event did to a series, as `iotide_server.statistics.events` judges it after 4 points and after 8.
-
-    Attributes:
-        look: after so many points; 0 before the first look.
-    """
+    """What an event did to a series, as `iotide_server.statistics.events` judges it after 4 points and after 8."""
 
     __tablename__ = "event_effect"
 
     event_id: Mapped[int] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"), primary_key=True)
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"), primary_key=True)
-    look: Mapped[int] = mapped_column(server_default="0")
+    look: Mapped[int] = mapped_column(server_default="0")  # after so many points; 0 before the first look
     effect: Mapped[str] = mapped_column(server_default="pending")
     points_before: Mapped[int] = mapped_column(server_default="0")
     points_after: Mapped[int] = mapped_column(server_default="0")

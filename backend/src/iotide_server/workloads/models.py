@@ -16,13 +16,9 @@ _APART: Final = "@"
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Defines what a workload's name stands for: in one cluster, or everywhere where iotide ships the workload.
+    """Defines what a workload's name stands for: in one cluster, or everywhere where iotide ships the workload."""
 
-    Attributes:
-        cluster_id: whose nodes announce it; None for iotide's own.
-    """
-
-    cluster_id: int | None
+    cluster_id: int | None  # whose nodes announce it; None for iotide's own
 
     def key(self, text: str) -> str:
         """Return a name or digest as it is unique in the database: `3f5b...@7` in the catalogue of cluster 7.
@@ -36,21 +32,13 @@ EVERYWHERE: Final = Catalogue(None)
 
 
 class Workload(Identified, Base):
-    """One revision of a workload as at least one agent has it; two agents with other schemas make two rows.
-
-    Attributes:
-        cluster_id: of the cluster whose catalogue it is in; NULL for a workload that iotide ships.
-        schema_sha256: the announcement's digest as `Catalogue.key` has it.
-        series_revision: the last revision up to this one that breaks series, as it was known when it was stored.
-            What is announced later never changes it.
-        announced_by: name of the node that announced it first; NULL for a workload that iotide ships.
-    """
+    """One revision of a workload as at least one agent has it; two agents with other schemas make two rows."""
 
     __tablename__ = "workload"
 
     name: Mapped[str]
     revision: Mapped[int]
-    schema_sha256: Mapped[str]
+    schema_sha256: Mapped[str]  # the announcement's digest as `Catalogue.key` has it
     title: Mapped[str]
     description: Mapped[str]
     options_schema: Mapped[Json] = mapped_column(JSON)  # JSONB would lose the order of the form's fields
@@ -62,9 +50,12 @@ class Workload(Identified, Base):
     breaks_series: Mapped[bool]
     step_roles: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
     tool: Mapped[str]
+    # of the cluster whose catalogue it is in; NULL for a workload that iotide ships
     cluster_id: Mapped[int | None] = mapped_column(ForeignKey("cluster.id"))
+    # the last revision up to this one that breaks series, as it was known when it was stored. What is announced later
+    # never changes it
     series_revision: Mapped[int] = mapped_column(server_default=text("1"))
-    announced_by: Mapped[str | None]
+    announced_by: Mapped[str | None]  # name of the node that announced it first; NULL for a workload that iotide ships
     first_seen_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
     __table_args__ = (
@@ -91,13 +82,9 @@ class NodeWorkload(Base):
 
 
 class WorkloadBaseline(Base):
-    """Defaults frozen at a workload's first revision: only options that differ from them are in the series key.
-
-    Attributes:
-        name: of the workload, as `Catalogue.key` has it.
-    """
+    """Defaults frozen at a workload's first revision: only options that differ from them are in the series key."""
 
     __tablename__ = "workload_baseline"
 
-    name: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)  # of the workload, as `Catalogue.key` has it
     option_defaults: Mapped[Json]

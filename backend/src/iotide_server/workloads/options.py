@@ -192,13 +192,9 @@ class _Judge:
 
 @dataclass(frozen=True, slots=True)
 class _Relation:
-    """A rule for several options together.
+    """A rule for several options together."""
 
-    Attributes:
-        names: the options that it reads; None: any of them.
-    """
-
-    names: frozenset[str] | None
+    names: frozenset[str] | None  # the options that it reads; None: any of them
     validator: Validator
     weights: Weights
 

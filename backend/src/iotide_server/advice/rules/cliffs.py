@@ -25,18 +25,12 @@ _TRANSFER_FACTS: Final = ("device.max_io_bytes", "nfs.rsize_bytes", "nfs.wsize_b
 
 @dataclass(frozen=True, slots=True)
 class SweepCliff:
-    """A fall in a sweep.
+    """A fall in a sweep."""
 
-    Attributes:
-        top: the highest level before it.
-        last: the last size before it; first: the first one behind it.
-        bottom: the highest level behind it, in terms of the top.
-    """
-
-    top: SweepPoint
-    last: SweepPoint
-    first: SweepPoint
-    bottom: SweepPoint
+    top: SweepPoint  # the highest level before it
+    last: SweepPoint  # the last size before it
+    first: SweepPoint  # the first one behind it
+    bottom: SweepPoint  # the highest level behind it, in terms of the top
     fall: Ratio
 
     @property

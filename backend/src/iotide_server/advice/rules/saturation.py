@@ -21,17 +21,11 @@ LEAST_GROWTH: Final = 0.10
 
 @dataclass(frozen=True, slots=True)
 class Knee:
-    """Where a sweep of counts stops to grow.
+    """Where a sweep of counts stops to grow."""
 
-    Attributes:
-        low: the first count beyond which no larger total is shown.
-        high: the first count beyond which a total larger by a tenth is ruled out; None where none is.
-        falls: whether the largest count has a lower total, by a tenth at least, than the best.
-    """
-
-    low: SweepPoint
-    high: SweepPoint | None
-    falls: bool
+    low: SweepPoint  # the first count beyond which no larger total is shown
+    high: SweepPoint | None  # the first count beyond which a total larger by a tenth is ruled out; None where none is
+    falls: bool  # whether the largest count has a lower total, by a tenth at least, than the best
 
 
 def saturation(scene: Scene) -> Iterator[Finding]:

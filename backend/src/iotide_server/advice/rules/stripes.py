@@ -35,17 +35,11 @@ _XFS_MOUNT_REMEDY: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Stripes:
-    """What lies below a file system.
+    """What lies below a file system."""
 
-    Attributes:
-        chunk_bytes: on one disk before the next one has its turn.
-        width_bytes: on all of them, parity left out.
-        facts: that say so.
-    """
-
-    chunk_bytes: int
-    width_bytes: int
-    facts: tuple[str, ...]
+    chunk_bytes: int  # on one disk before the next one has its turn
+    width_bytes: int  # on all of them, parity left out
+    facts: tuple[str, ...]  # that say so
 
     @property
     def data_disks(self) -> int:

@@ -64,28 +64,18 @@ class Conduct(Output):
 
 @dataclass(frozen=True, slots=True)
 class RunConduct:
-    """What is known of how one finished run was measured.
-
-    Attributes:
-        flags: codes.
-        not_judged: checks without an answer; None where its agents did not report that.
-        fstypes: of its targets.
-        steps: of all its nodes that load, as stored: `name`, `phase`, `before_done`.
-        foreign: `foreign_load` of each of these nodes.
-        leases: kinds and modes that its nodes held.
-        overlapping: other runs that loaded one of its nodes or shared targets meanwhile.
-        observers: nodes that watched.
-    """
+    """What is known of how one finished run was measured."""
 
     id: int
-    flags: frozenset[str]
+    flags: frozenset[str]  # codes
+    # checks without an answer; None where its agents did not report that
     not_judged: Sequence[Mapping[str, Any]] | None = None
-    fstypes: frozenset[str] = frozenset()
-    steps: Sequence[Mapping[str, Any]] = ()
-    foreign: Sequence[Mapping[str, Any] | None] = ()
-    leases: frozenset[tuple[str, str]] = frozenset()
-    overlapping: int = 0
-    observers: Sequence[str] = field(default=())
+    fstypes: frozenset[str] = frozenset()  # of its targets
+    steps: Sequence[Mapping[str, Any]] = ()  # of all its nodes that load, as stored: `name`, `phase`, `before_done`
+    foreign: Sequence[Mapping[str, Any] | None] = ()  # `foreign_load` of each of these nodes
+    leases: frozenset[tuple[str, str]] = frozenset()  # kinds and modes that its nodes held
+    overlapping: int = 0  # other runs that loaded one of its nodes or shared targets meanwhile
+    observers: Sequence[str] = field(default=())  # nodes that watched
 
 
 def conduct(runs: Sequence[RunConduct]) -> Conduct:

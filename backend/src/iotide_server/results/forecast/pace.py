@@ -14,38 +14,26 @@ _SHORTEST_GAP_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class PastCell:
-    """A cell of the same workload on the same target whose runs have finished.
+    """A cell of the same workload on the same target whose runs have finished."""
 
-    Attributes:
-        options_sha256: of the options that differ from the frozen defaults.
-        node_count, target_count: how many loaded, and were loaded, together.
-        bytes_moved: on all targets from all nodes, as foreseen when it was submitted.
-        seconds: the median of its runs, from the start of the load to its end.
-    """
-
-    options_sha256: str
+    options_sha256: str  # of the options that differ from the frozen defaults
+    # node_count, target_count: how many loaded, and were loaded, together
     node_count: int
     target_count: int
-    bytes_moved: float
-    seconds: float
+    bytes_moved: float  # on all targets from all nodes, as foreseen when it was submitted
+    seconds: float  # the median of its runs, from the start of the load to its end
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedLoad:
-    """One file system of a planned cell.
+    """One file system of a planned cell."""
 
-    Attributes:
-        options_sha256: None where no cell with these options was measured.
-        bytes_moved: in this file system alone, `share` of all that the cell moves.
-        run_seconds: where the options say how long a run lasts, else 0.
-    """
-
-    options_sha256: str | None
+    options_sha256: str | None  # None where no cell with these options was measured
     node_count: int
     target_count: int
-    bytes_moved: float
+    bytes_moved: float  # in this file system alone, `share` of all that the cell moves
     share: float
-    run_seconds: float
+    run_seconds: float  # where the options say how long a run lasts, else 0
 
 
 def load_seconds(wanted: PlannedLoad, past: Sequence[PastCell], rate_bytes_per_second: float | None) -> float | None:

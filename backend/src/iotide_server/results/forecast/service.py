@@ -106,16 +106,11 @@ def _wear(planned: PlannedCampaign) -> list[WearOutput]:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """Holds how long one run of each cell of a block takes.
-
-    Attributes:
-        by_kind: by kind of option set; None where it is not known.
-        measured: by option set, of those that were measured before and so have times of their own.
-    """
+    """Holds how long one run of each cell of a block takes."""
 
     sets: OptionSets
-    by_kind: Sequence[float | None]
-    measured: Mapping[int, float]
+    by_kind: Sequence[float | None]  # by kind of option set; None where it is not known
+    measured: Mapping[int, float]  # by option set, of those that were measured before and so have times of their own
 
     @property
     def has_unknown(self) -> bool:

@@ -13,15 +13,12 @@ _ROUNDING_STEPS = 1e-3  # times are kept in microseconds, so a whole number of s
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Values without a gap: `values[i]` covers the step that starts at started_at + i x step_seconds.
-
-    Attributes:
-        lows, highs: of one that was thinned when it was old, the smallest and the largest value behind each mean.
-    """
+    """Values without a gap: `values[i]` covers the step that starts at started_at + i x step_seconds."""
 
     started_at: datetime
     step_seconds: float
     values: tuple[float, ...]
+    # lows, highs: of one that was thinned when it was old, the smallest and the largest value behind each mean
     lows: tuple[float, ...] | None = None
     highs: tuple[float, ...] | None = None
 
@@ -47,16 +44,13 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class ThinnedCurve:
-    """A curve for a plot; None where nothing was measured.
-
-    Attributes:
-        lows, highs: the smallest and the largest of the values that each mean stands for; None where each stands for
-            itself.
-    """
+    """A curve for a plot; None where nothing was measured."""
 
     started_at: datetime
     step_seconds: float
     values: tuple[float | None, ...]
+    # lows, highs: the smallest and the largest of the values that each mean stands for; None where each stands for
+    # itself
     lows: tuple[float | None, ...] | None
     highs: tuple[float | None, ...] | None
 

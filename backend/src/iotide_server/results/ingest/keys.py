@@ -15,26 +15,19 @@ _OF_TICKS: Final = frozenset({"user", "sys", "wait"})
 
 @dataclass(frozen=True, slots=True)
 class SeriesKey:
-    """What a series is known by; everything else (kernel, mount options, tool version) is environment.
-
-    Attributes:
-        node_ids, target_ids: of the cell; their order means nothing.
-        series_revision: the last revision of the workload that breaks series.
-        variant: of the campaign's stage; empty outside stages, and then no part of the key.
-        superseded: why its numbers count no more; empty where they count, and then no part of the key.
-        options_sha256: of the options that differ from the workload's frozen defaults, in base units.
-    """
+    """What a series is known by; everything else (kernel, mount options, tool version) is environment."""
 
     cluster_id: int
+    # node_ids, target_ids: of the cell; their order means nothing
     node_ids: frozenset[int]
     target_ids: frozenset[int]
     workload: str
-    series_revision: int
-    options_sha256: str
+    series_revision: int  # the last revision of the workload that breaks series
+    options_sha256: str  # of the options that differ from the workload's frozen defaults, in base units
     metric: str
     labels: Mapping[str, Label]
-    variant: str = ""
-    superseded: str = ""
+    variant: str = ""  # of the campaign's stage; empty outside stages, and then no part of the key
+    superseded: str = ""  # why its numbers count no more; empty where they count, and then no part of the key
 
     @property
     def sha256(self) -> str:

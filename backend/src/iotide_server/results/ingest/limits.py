@@ -20,39 +20,23 @@ _MOST_DAYS: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class ReportLimits:
-    """Bounds on what the agent of a node reports; `docs/isolation.md` has the table.
+    """Bounds on what the agent of a node reports; `docs/isolation.md` has the table."""
 
-    Attributes:
-        samples: numbers of a result.
-        series: distinct metrics with labels and target in a result.
-        labels: labels of a number.
-        label_values: distinct values of one label in a result.
-        counters: counters of which an order has curves.
-        curve_pieces: stored rows of up to 600 values of an order, for each day since it was offered, a week at most.
-        raw_bytes: raw output of an order, also after its end.
-        raw_bytes_a_day: raw output, curves and results of a node in a day (UTC).
-        new_series_a_day: series that results of a node begin in a day (UTC).
-        flag_bytes: flags of a result and its checks without an answer, as JSON.
-        step_bytes: steps of a result, as JSON.
-        fact_bytes: facts of a result and what others used of the node, as JSON.
-        log_lines: lines of one kind in a run's log that reports of an order may cause.
-        hellos_a_minute: announcements of a node's agent to one process of the API; twice as many at once.
-    """
-
-    samples: int = 30_000
-    series: int = 20_000
-    labels: int = 16
-    label_values: int = 10_000
-    counters: int = 1_000
+    samples: int = 30_000  # numbers of a result
+    series: int = 20_000  # distinct metrics with labels and target in a result
+    labels: int = 16  # labels of a number
+    label_values: int = 10_000  # distinct values of one label in a result
+    counters: int = 1_000  # counters of which an order has curves
+    # stored rows of up to 600 values of an order, for each day since it was offered, a week at most
     curve_pieces: int = 50_000
-    raw_bytes: int = GIB
-    raw_bytes_a_day: int = 20 * GIB
-    new_series_a_day: int = 500_000
-    flag_bytes: int = 128 * KIB
-    step_bytes: int = 2 * MIB
-    fact_bytes: int = 128 * KIB
-    log_lines: int = 100
-    hellos_a_minute: int = 6
+    raw_bytes: int = GIB  # raw output of an order, also after its end
+    raw_bytes_a_day: int = 20 * GIB  # raw output, curves and results of a node in a day (UTC)
+    new_series_a_day: int = 500_000  # series that results of a node begin in a day (UTC)
+    flag_bytes: int = 128 * KIB  # flags of a result and its checks without an answer, as JSON
+    step_bytes: int = 2 * MIB  # steps of a result, as JSON
+    fact_bytes: int = 128 * KIB  # facts of a result and what others used of the node, as JSON
+    log_lines: int = 100  # lines of one kind in a run's log that reports of an order may cause
+    hellos_a_minute: int = 6  # announcements of a node's agent to one process of the API; twice as many at once
 
     def of_order(self, offered_at: datetime, now: datetime) -> Self:
         """Return the limits by now of an order that was offered then: a run of some days has more curves."""

@@ -130,27 +130,21 @@ _SERIES_TODAY: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class SeriesCell:
-    """A cell with what its series are known by.
-
-    Attributes:
-        revision: of the workload that measured.
-        series_revision: the last one up to it that broke series.
-        sender: name of the node that sends to the others; None where each node does all of the work.
-    """
+    """A cell with what its series are known by."""
 
     id: int
     cluster_id: int
     node_ids: frozenset[int]
     target_ids: frozenset[int]
     workload: str
-    revision: int
-    series_revision: int
+    revision: int  # of the workload that measured
+    series_revision: int  # the last one up to it that broke series
     options: Json
     options_sha256: str
     variant: str
     metrics: Mapping[str, MetricSpec]
     baseline: WorkloadBaseline
-    sender: str | None
+    sender: str | None  # name of the node that sends to the others; None where each node does all of the work
 
 
 @dataclass(frozen=True, slots=True)

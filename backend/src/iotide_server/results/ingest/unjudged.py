@@ -21,19 +21,12 @@ _MOST_NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class KnownOfRun:
-    """What the checks of the server had to go by for one finished run.
+    """What the checks of the server had to go by for one finished run."""
 
-    Attributes:
-        finished_runs: valid ones of its configuration in its campaign, with itself.
-        has_earlier: there is a valid run before it in its series.
-        environment: its facts.
-        unstarted: nodes that load together with others and reported no start.
-    """
-
-    finished_runs: int
-    has_earlier: bool
-    environment: Mapping[str, FactValue]
-    unstarted: Sequence[str] = ()
+    finished_runs: int  # valid ones of its configuration in its campaign, with itself
+    has_earlier: bool  # there is a valid run before it in its series
+    environment: Mapping[str, FactValue]  # its facts
+    unstarted: Sequence[str] = ()  # nodes that load together with others and reported no start
 
 
 def not_judged(known: KnownOfRun) -> list[NotJudged]:

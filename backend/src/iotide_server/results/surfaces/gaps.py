@@ -10,17 +10,13 @@ from iotide_wire.measured import Flag, FlagCode
 
 @dataclass(frozen=True, slots=True)
 class UntimedGap:
-    """Places of one operation for which a flag says that there is no number.
+    """Places of one operation for which a flag says that there is no number."""
 
-    Attributes:
-        operation, file_size, record_size: what it is about; None for every one.
-        flag: code of the flag.
-    """
-
+    # operation, file_size, record_size: what it is about; None for every one
     operation: str | None
     file_size: int | None
     record_size: int | None
-    flag: str
+    flag: str  # code of the flag
 
 
 def gaps_of(rejected: Iterable[tuple[str, Place, RunValue]], flags: Iterable[Sequence[Flag]]) -> list[UntimedGap]:

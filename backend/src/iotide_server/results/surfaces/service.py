@@ -57,17 +57,12 @@ class SurfaceChoice:
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """A source that the caller may see.
-
-    Attributes:
-        cells: those that it names.
-        metrics: that it measured over two sizes.
-    """
+    """A source that the caller may see."""
 
     source: SourceQuery
     campaign: Campaign
-    cells: Sequence[AnyRow]
-    metrics: Sequence[AnyRow]
+    cells: Sequence[AnyRow]  # those that it names
+    metrics: Sequence[AnyRow]  # that it measured over two sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +77,14 @@ class _Axes:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One part of a source, with its numbers by operation; `parts` are all of them.
-
-    Attributes:
-        gaps: what a flag says of numbers that are not there, or do not count.
-    """
+    """One part of a source, with its numbers by operation; `parts` are all of them."""
 
     origin: _Origin
     key: PartKey
     cells: Sequence[AnyRow]
     grids: Mapping[str, Grid]
     parts: Mapping[PartKey, Sequence[AnyRow]]
-    gaps: Sequence[UntimedGap]
+    gaps: Sequence[UntimedGap]  # what a flag says of numbers that are not there, or do not count
 
 
 def sources(session: Session, principal: Principal) -> list[SurfaceSource]:

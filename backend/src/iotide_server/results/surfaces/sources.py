@@ -16,19 +16,14 @@ SourceName = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class SourceQuery:
-    """Where the numbers of a surface are from.
+    """Where the numbers of a surface are from."""
 
-    Attributes:
-        side: `a` or `b`.
-        run_id, campaign_id: one of them.
-        ordinals: of the campaign's cells; empty: all.
-    """
-
-    side: str
+    side: str  # `a` or `b`
     name: str
+    # run_id, campaign_id: one of them
     run_id: int | None
     campaign_id: int | None
-    ordinals: frozenset[int]
+    ordinals: frozenset[int]  # of the campaign's cells; empty: all
 
 
 def source_of(side: str, name: str) -> SourceQuery:

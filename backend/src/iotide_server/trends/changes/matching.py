@@ -10,17 +10,11 @@ from iotide_server.statistics.course import SAME_RUNS, LevelChange
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """The changes of an analysis beside the stored ones.
+    """The changes of an analysis beside the stored ones."""
 
-    Attributes:
-        known: each change that was stored, with the index of its row.
-        new: those that were not.
-        gone: indices of the rows that the analysis did not find.
-    """
-
-    known: tuple[tuple[LevelChange, int], ...]
-    new: tuple[LevelChange, ...]
-    gone: tuple[int, ...]
+    known: tuple[tuple[LevelChange, int], ...]  # each change that was stored, with the index of its row
+    new: tuple[LevelChange, ...]  # those that were not
+    gone: tuple[int, ...]  # indices of the rows that the analysis did not find
 
 
 def match_changes(changes: Sequence[LevelChange], stored: Sequence[datetime], times: Sequence[datetime]) -> Matched:

@@ -14,28 +14,23 @@ SAME_POINTS: Final = 15
 
 
 class NoiseChange(BaseModel):
-    """As the course of a series keeps it.
-
-    Attributes:
-        at: when the first point after it was measured; previous_at: the last one before it.
-        points_before, points_after, spread_before, spread_after, p_value: as
-            `iotide_server.statistics.course.ScatterChange`.
-        found_at, found_points: of the analysis that found it first, and how many points that had.
-        confirmed_at: when one of CONFIRMING_RUNS more points still found it; None: not yet.
-    """
+    """As the course of a series keeps it."""
 
     model_config = ConfigDict(frozen=True)
 
-    at: datetime
-    previous_at: datetime
+    at: datetime  # when the first point after it was measured
+    previous_at: datetime  # the last one before it
+    # points_before, points_after, spread_before, spread_after, p_value: as
+    # `iotide_server.statistics.course.ScatterChange`
     points_before: int
     points_after: int
     spread_before: float
     spread_after: float
     p_value: float
+    # found_at, found_points: of the analysis that found it first, and how many points that had
     found_at: datetime
     found_points: int
-    confirmed_at: datetime | None
+    confirmed_at: datetime | None  # when one of CONFIRMING_RUNS more points still found it; None: not yet
 
     @property
     def is_noisier(self) -> bool:

@@ -24,18 +24,13 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Regained:
-    """A change for the better while the level was away from the healthy one.
+    """A change for the better while the level was away from the healthy one."""
 
-    Attributes:
-        level, healthy_level: after the change, and before the change for the worse that led away from the healthy one.
-        healthy_until: the first point after that change for the worse.
-        is_recovery: the level only leads back; False: it is better than the healthy one.
-    """
-
+    # level, healthy_level: after the change, and before the change for the worse that led away from the healthy one
     level: float
     healthy_level: float
-    healthy_until: datetime
-    is_recovery: bool
+    healthy_until: datetime  # the first point after that change for the worse
+    is_recovery: bool  # the level only leads back; False: it is better than the healthy one
 
 
 def change_words(

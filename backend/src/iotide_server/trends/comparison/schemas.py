@@ -22,16 +22,11 @@ _KnownId = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a comparison of two campaigns.
+    """One side of a comparison of two campaigns."""
 
-    Attributes:
-        name: `a` or `b`.
-        ordinal: the number of one cell of the campaign; None: all of them.
-    """
-
-    name: str
+    name: str  # `a` or `b`
     campaign_id: int
-    ordinal: int | None
+    ordinal: int | None  # the number of one cell of the campaign; None: all of them
 
 
 @dataclass(frozen=True, slots=True)

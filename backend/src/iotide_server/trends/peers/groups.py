@@ -26,30 +26,22 @@ class PeerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PeerFilter:
-    """Which groups are looked for.
+    """Which groups are looked for."""
 
-    Attributes:
-        workloads, metric: of these alone; None: of all.
-        cell_ids: groups alone that have a series with a point of one of these cells; None: all.
-    """
-
+    # workloads, metric: of these alone; None: of all
     workloads: Collection[str] | None = None
     metric: str | None = None
+    # groups alone that have a series with a point of one of these cells; None: all
     cell_ids: Collection[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EqualSeries:
-    """Series that differ in one thing alone.
-
-    Attributes:
-        alike: what its nodes or targets have in common, in words.
-        series: by the name of the node, target or OST.
-    """
+    """Series that differ in one thing alone."""
 
     kind: PeerKind
-    alike: str
-    series: Mapping[str, AnyRow]
+    alike: str  # what its nodes or targets have in common, in words
+    series: Mapping[str, AnyRow]  # by the name of the node, target or OST
 
 
 class PeerName(NamedTuple):

@@ -58,19 +58,15 @@ _EXPECTED: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class ExpectedSeries:
-    """A series that an active schedule still measures and has given a point before.
-
-    Attributes:
-        times: of its newest points, in order.
-        firings: of the schedule by its calendar, since the one that gave a point last, in order: those that were, by
-            when they came, and the next one. What nobody was there to fire is no firing.
-    """
+    """A series that an active schedule still measures and has given a point before."""
 
     series_id: int
     cluster_id: int
     schedule_id: int
     schedule_name: str
-    times: tuple[datetime, ...]
+    times: tuple[datetime, ...]  # of its newest points, in order
+    # of the schedule by its calendar, since the one that gave a point last, in order: those that were, by when they
+    # came, and the next one. What nobody was there to fire is no firing
     firings: tuple[datetime, ...]
 
 

@@ -46,19 +46,13 @@ _LEVELS: Final = text("SELECT series_id, run_id, value, flags, target_id FROM ru
 
 
 class Level(NamedTuple):
-    """What one run says in one series.
-
-    Attributes:
-        value: the median of its numbers there, in the series' base unit.
-        flags: codes of the run's flags that concern the first of them.
-        target_id: of the first of them.
-    """
+    """What one run says in one series."""
 
     series_id: int
     run_id: int
-    value: float
-    flags: frozenset[str]
-    target_id: int | None
+    value: float  # the median of its numbers there, in the series' base unit
+    flags: frozenset[str]  # codes of the run's flags that concern the first of them
+    target_id: int | None  # of the first of them
 
 
 @dataclass(frozen=True, slots=True)

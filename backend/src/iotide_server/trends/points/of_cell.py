@@ -12,17 +12,12 @@ from iotide_wire.measured import Flag, FlagCode
 
 @dataclass(frozen=True, slots=True)
 class CellPoint:
-    """The point of a cell in one series, in the series' base unit.
-
-    Attributes:
-        at: when the first of its runs started.
-        flags: codes of its runs' flags, and CV where they scatter; sorted.
-    """
+    """The point of a cell in one series, in the series' base unit."""
 
     series_id: int
-    at: datetime
+    at: datetime  # when the first of its runs started
     summary: Summary
-    flags: tuple[str, ...]
+    flags: tuple[str, ...]  # codes of its runs' flags, and CV where they scatter; sorted
 
 
 def cell_points(

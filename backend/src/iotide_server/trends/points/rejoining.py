@@ -48,20 +48,14 @@ CATALOGUE_ENTRY_IN_USE = ErrorKind(409, "catalogue_entry_in_use", field="id", sh
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """Says what became of an entry.
+    """Says what became of an entry."""
 
-    Attributes:
-        workload, revision: of it.
-        defaults: options whose defaults it had frozen, by name.
-        series_count: series whose numbers are again where they were before.
-        is_kept: cells were measured by it, so the entry stays, and breaks no series any more.
-    """
-
+    # workload, revision: of it
     workload: str
     revision: int
-    defaults: Sequence[str]
-    series_count: int
-    is_kept: bool
+    defaults: Sequence[str]  # options whose defaults it had frozen, by name
+    series_count: int  # series whose numbers are again where they were before
+    is_kept: bool  # cells were measured by it, so the entry stays, and breaks no series any more
 
 
 def undo(session: Session, principal: Principal, entry_ids: Collection[int], now: datetime) -> list[Undone]:

@@ -116,17 +116,13 @@ _YOUNG = text(
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A run of a cell that finished.
-
-    Attributes:
-        began_at: when it started, or was made where nobody said when it started.
-    """
+    """A run of a cell that finished."""
 
     id: int
     cluster_id: int
     environment_sha256: str | None
     started_at: datetime | None
-    began_at: datetime
+    began_at: datetime  # when it started, or was made where nobody said when it started
 
 
 @dataclass(frozen=True, slots=True)
